@@ -1,5 +1,6 @@
 // The list of modules, in the order in which they start. No other file of the core names a module.
 import type { Module } from './module-interface/module.ts'
+import { hardwareKeys } from './modules/hardware-keys/module.ts'
 import { tracing } from './modules/tracing/module.ts'
 
-export const MODULES: readonly Module[] = [tracing]
+export const MODULES: readonly Module[] = [tracing, hardwareKeys]

@@ -2,6 +2,7 @@
 // Threads come along as further entries of the build: deploy/release/one-file.ts.
 import { existsSync } from 'node:fs'
 import { runCommandLine } from './cli/countersign.ts'
+import { MODULES } from './modules.ts'
 import { BUILT } from './program/built.ts'
 import { ENTRY_WORD } from './program/entries.ts'
 import { systemLibraryPaths } from './signing/secp256k1-system.ts'
@@ -22,9 +23,9 @@ export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   'workers/screening/screening-wallets.process.ts': () => import('../workers/screening/screening-wallets.process.ts'),
   'workers/screening/screening.process.ts': () => import('../workers/screening/screening.process.ts'),
   'workers/ship/decision-ship.process.ts': () => import('../workers/ship/decision-ship.process.ts'),
-  'workers/signing/token-check.process.ts': () => import('../workers/signing/token-check.process.ts'),
   'workers/tasks/task.process.ts': () => import('../workers/tasks/task.process.ts'),
   'workers/tree/decision-tree.process.ts': () => import('../workers/tree/decision-tree.process.ts'),
+  ...Object.assign({}, ...MODULES.map(({ processes }) => processes)),
 }
 
 /** What this file can't hold, one line each, with what follows from it here. */

@@ -1,6 +1,6 @@
 // The import table: which folder may import which. An edge outside it fails here, so the layout stays what it says.
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 import { Glob } from 'bun'
 import { ATTESTATION_PATHS } from '../src/attestation/paths.ts'
@@ -104,7 +104,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/setup',
   ],
   // What the core knows of modules, and what modules know of the core's start.
-  'src/module-interface': ['src/telemetry', 'src/signing', 'src/store', 'src/config', 'src/setup', 'src/cluster'],
+  'src/module-interface': [
+    'src/telemetry',
+    'src/signing',
+    'src/store',
+    'src/pool',
+    'src/config',
+    'src/setup',
+    'src/cluster',
+  ],
   'src/modules/tracing': ['src/telemetry', 'src/config', 'src/module-interface'],
   'src/modules/hardware-keys': [
     'src/program',
@@ -114,7 +122,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/setup',
     'src/cluster',
-    'workers/signing/token-check.process.ts',
+    'src/module-interface',
+    'workers/signing/token-protocol.ts',
   ],
   'src/modules/documents': ['src/domain', 'src/identity', 'workers/documents/read-picture.process.ts'],
   'src/modules/screening': [
@@ -155,15 +164,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'workers/tree/decision-tree-protocol.ts',
   ],
   // Threads that sign have no use for a database.
-  'workers/signing': [
-    'src/domain',
-    'src/program',
-    'src/decision-log',
-    'src/policy',
-    'src/signing',
-    'src/pool',
-    'src/modules/hardware-keys',
-  ],
+  'workers/signing': ['src/domain', 'src/program', 'src/decision-log', 'src/policy', 'src/signing', 'src/pool'],
   'workers/index': [
     'src/domain',
     'src/decision-log',
@@ -397,6 +398,12 @@ describe('the import table', () => {
     const reached = loadedWith(without)
     expect(reached).toContain('src/policy/sources/base-fee.ts')
     expect([...reached].filter((path) => path.startsWith('src/facts/'))).toEqual([])
+  })
+
+  test('each module has one line in the list of modules, and a README.md', () => {
+    const declared = files.filter((path) => /^src\/modules\/[^/]+\/module\.ts$/.test(path))
+    expect((importsAtRunTime.get('src/modules.ts') ?? []).sort()).toEqual(declared)
+    expect(declared.filter((path) => !existsSync(join(ROOT, dirname(path), 'README.md')))).toEqual([])
   })
 
   test('each fact source has one line in the list of sources', () => {

@@ -6,6 +6,7 @@ import type { Reach } from '../domain/list.ts'
 import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { FindService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { FairWork } from '../policy/fair-work.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
@@ -81,6 +82,8 @@ export interface LogHead {
 }
 
 export interface Services {
+  /** Of modules. */
+  readonly findService: FindService
   readonly store: Store
   /** Resolves once the caches of this process know of every change that is committed by now. */
   readonly notifyChanges: () => Promise<void>
@@ -100,12 +103,6 @@ export interface Services {
   /** All processes of the service, and their workers. */
   readonly processes: ProcessControl
   readonly createAttesterKey: (kind: 'secp256k1' | 'ed25519') => Promise<NewAttesterKey>
-  /**
-   * Finds a key in the hardware token and lets it sign once.
-   * @param key its label or PKCS#11 URI
-   * @throws FieldInvalidError for `token_key`, DependencyUnavailableError while the token is away
-   */
-  readonly findTokenKey: (kind: 'secp256k1' | 'ed25519', key: string) => Promise<NewAttesterKey>
   /** Deletes a keystore that no attester uses. */
   readonly discardKeystore: (keystoreFile: string) => void
   /** Sources of facts for simulations, and the screeners and chains that documents may name. */

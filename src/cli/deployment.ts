@@ -2,10 +2,14 @@
 // service to be stopped.
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
+import { secretVariable } from '../config/setting.ts'
+import { SETTINGS } from '../config/settings.ts'
 import { type Clock, systemClock } from '../lib/time.ts'
+import { findModuleService, runningModules } from '../module-interface/open-modules.ts'
 import { bucketAccessOf, foreignSessionToken } from '../modules/log-shipping/service/ship-service.ts'
 import { openShipTarget, ShipAccessMissingError } from '../modules/log-shipping/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../modules/log-shipping/ship-target.ts'
+import { MODULES } from '../modules.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
@@ -45,25 +49,13 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, onlyExisting: true })
 }
 
-/** Settings of the hardware token, and environment variables that its vendor's library may read. */
-const tokenVariables = ({ pkcs11Module, pkcs11Token }: Config): Record<string, string> => {
-  if (pkcs11Module === '') return {}
-  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
-  const settings = { COUNTERSIGN_PKCS11_MODULE: pkcs11Module, COUNTERSIGN_PKCS11_TOKEN: pkcs11Token }
-  return { ...(Object.fromEntries(foreign) as Record<string, string>), ...settings }
-}
-
 /** Those of this command's settings that hold or name secrets, as environment variables for another process. */
-const secretSettingsOf = (config: Config): Record<string, string> => {
-  const { passphrase, evidenceKey, accountKey, pkcs11Pin } = config
-  const secrets = { PASSPHRASE: passphrase, EVIDENCE_KEY: evidenceKey, ACCOUNT_KEY: accountKey, PKCS11_PIN: pkcs11Pin }
-  const variables = Object.entries(secrets).flatMap(([name, source]) => {
-    if (source === null) return []
-    if (source.source === 'file') return [[`COUNTERSIGN_${name}_FILE`, source.path]]
-    return [[`COUNTERSIGN_${name}`, process.env[source.name] ?? '']]
-  })
-  return { ...tokenVariables(config), ...Object.fromEntries(variables) }
-}
+const secretSettingsOf = (config: Config): Record<string, string> =>
+  Object.assign(
+    {},
+    ...runningModules(MODULES, config).map(({ trialEnvironment }) => trialEnvironment?.(config)),
+    ...(['passphrase', 'evidenceKey', 'accountKey'] as const).map((key) => secretVariable(SETTINGS[key], config[key])),
+  )
 
 /** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError when one does */
 const runAlone = async <Result>(
@@ -112,6 +104,7 @@ export type CommandDeployment = ReturnType<typeof createDeployment>
 
 export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput) => {
   const folder = dataFolderAt(config.dataDir)
+  const findService = findModuleService(MODULES, { config, folder })
   const openStore = (): Promise<Store> => openExistingStore(config, folder, clock)
   const withStore = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
     const store = await openStore()
@@ -127,6 +120,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     config,
     configFile,
     folder,
+    findService,
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
@@ -137,6 +131,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
         config,
         folder,
         store,
+        findService,
         clock,
         user,
         override,

@@ -4,6 +4,7 @@ import type { EvidenceParts } from '../compose/evidence-service.ts'
 import type { Config } from '../config/config.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { onceMade } from '../lib/once.ts'
+import type { FindService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { createSessionKnowledge } from '../modules/session-policies/session-knowledge.ts'
 import { listenUrl } from '../server/listen-address.ts'
@@ -17,6 +18,7 @@ export interface OpenDoorInput {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store
+  readonly findService: FindService
   readonly clock: Clock
   /** Name of the operating system's user. */
   readonly user: string
@@ -30,6 +32,7 @@ export const openAdminClient = ({
   config,
   folder,
   store,
+  findService,
   clock,
   user,
   override,
@@ -54,6 +57,7 @@ export const openAdminClient = ({
           config,
           folder,
           store,
+          findService,
           clock,
           passphrase: () => locatePassphrase(config, folder, false),
           organizationKeys: onceMade(openKeys),

@@ -2,9 +2,12 @@
 // takes longer than most commands.
 
 import type { Clock } from '../lib/time.ts'
+import { findModuleService } from '../module-interface/open-modules.ts'
 import type { ShipPlace } from '../modules/log-shipping/ship-target.ts'
 import { readLogKey } from '../modules/transparency/service/log-key.ts'
+import { MODULES } from '../modules.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
+import { ASK_TOKEN } from '../signing/token-service.ts'
 import { openBackupBucket } from './backup/backup-place.ts'
 import { noteCommand } from './command-note.ts'
 import type { CommandDeployment } from './deployment.ts'
@@ -200,9 +203,7 @@ export const runVerb = async (
         openBucket,
         inspectTokenKeys: async (attesters, restored) => {
           const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
-          const { createTokenCheck } = await import('../modules/hardware-keys/token-check.ts')
-          const { tokenSettingsOf } = await import('../modules/hardware-keys/token-settings.ts')
-          return inspectTokenKeys(attesters, createTokenCheck(tokenSettingsOf(config, restored)))
+          return inspectTokenKeys(attesters, findModuleService(MODULES, { config, folder: restored })(ASK_TOKEN))
         },
         trial: () => ({
           secretSettings: deployment.secretSettings(),
@@ -242,6 +243,7 @@ export const runVerb = async (
         config,
         folder,
         clock,
+        findService: deployment.findService,
         openStore,
         locateStore: deployment.locateStore,
       })

@@ -33,8 +33,8 @@ import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.t
 import { createReferencePages } from '../dashboard/reference.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { once } from '../lib/once.ts'
+import type { FindService } from '../lib/service-key.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
-import type { TokenConfig } from '../modules/hardware-keys/token-settings.ts'
 import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
 import { readTreeTaskInput } from '../modules/transparency/service/tree-task-input.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
@@ -74,12 +74,12 @@ export interface AdminDependencies {
     | 'decisionsIndex'
     | 'accountKey'
   > &
-    ShipSettings &
-    TokenConfig
+    ShipSettings
   readonly tls: ListenerTls | null
   readonly folder: DataFolder
   readonly target: StoreTarget
   readonly store: Store
+  readonly findService: FindService
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
@@ -179,6 +179,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       config,
       folder,
       store,
+      findService: dependencies.findService,
       clock,
       passphrase: () => dependencies.passphrase,
       organizationKeys: async () => dependencies.organizationKeys,

@@ -10,9 +10,7 @@ import { createIdentityFacts } from '../identity/standing/facts.ts'
 import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module } from '../module-interface/module.ts'
-import { openModules } from '../module-interface/open-modules.ts'
-import { requireTokenKeys } from '../modules/hardware-keys/token-check.ts'
-import { tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
+import { findModuleService, openModules } from '../module-interface/open-modules.ts'
 import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
 import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
 import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
@@ -96,12 +94,11 @@ export const openService = async (
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
   const { folder, store, target, passphrase, logKey } = storage
+  const stored = await readAttesters(store, folder)
+  const attesters = presentAttesters(stored, log)
+  const core = { config, folder, store, target, passphrase: passphrase.source, attesters, isFirst, isTrial }
   // Closed after the pool: they also get what it writes last.
-  const opened = await openModules(
-    modules,
-    { config, folder, store, target, passphrase: passphrase.source, isFirst, isTrial, clock, after, log },
-    closers,
-  )
+  const opened = await openModules(modules, { ...core, clock, after, log }, closers)
   // Closed after the pool, so that it also ships what the pool writes last.
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
@@ -124,16 +121,11 @@ export const openService = async (
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
   const shares = createOrganizationShares(config, store, log)
-  const stored = await readAttesters(store, folder)
-  const attesters = presentAttesters(stored, log)
-  const token = tokenSettingsOf(config, folder)
-  // Once a node: the other processes start after the first.
-  if (isFirst) await requireTokenKeys(attesters, token, log)
   const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
     config,
     folder,
     passphrase: passphrase.source,
-    token,
+    token: opened.token,
     attesters,
     weightOf: shares.weightOf,
     firstSlot: index * SLOTS_PER_PROCESS,
@@ -189,6 +181,7 @@ export const openService = async (
   return {
     ...storage,
     modules: opened,
+    findService: findModuleService(modules, { config, folder }),
     clock,
     isFirst,
     shipping,

@@ -4,27 +4,26 @@ import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Services } from '../admin/services.ts'
 import type { Config } from '../config/config.ts'
-import { DependencyUnavailableError, FieldInvalidError } from '../domain/errors.ts'
+import { FieldInvalidError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { FindService } from '../lib/service-key.ts'
 import { type Clock, lastingTimers } from '../lib/time.ts'
-import { createTokenCheck } from '../modules/hardware-keys/token-check.ts'
-import { type TokenConfig, tokenSettingsOf } from '../modules/hardware-keys/token-settings.ts'
 import { createNearNames } from '../modules/screening/checks/near-names.ts'
 import { createFairWork } from '../policy/fair-work.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import { createAttesterKeystore } from '../signing/attester-files.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
-import { tokenKeyOf } from '../signing/token-key.ts'
 import type { Store } from '../store/store.ts'
 
 export interface OperationServicesDependencies {
-  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'> & TokenConfig
-  readonly folder: Pick<DataFolder, 'keystores' | 'tokenLogin'>
+  readonly config: Pick<Config, 'chains' | 'chainSettings' | 'screeners' | 'webhookReach'>
+  readonly folder: Pick<DataFolder, 'keystores'>
   readonly store: Store
+  readonly findService: FindService
   readonly clock: Clock
   /** Called when a key is created. */
   readonly passphrase: () => Passphrase
@@ -48,6 +47,7 @@ export const createOperationServices = ({
   config,
   folder,
   store,
+  findService,
   clock,
   passphrase,
   organizationKeys,
@@ -56,6 +56,7 @@ export const createOperationServices = ({
 }: OperationServicesDependencies) =>
   ({
     store,
+    findService,
     clock,
     chains: config.chains,
     createAttesterKey: async (kind) => {
@@ -67,15 +68,6 @@ export const createOperationServices = ({
         workFactor,
       })
       return { kind, address: made.address, keystoreFile: basename(made.path) }
-    },
-    findTokenKey: async (kind, given) => {
-      const key = tokenKeyOf(given)
-      if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
-      const [finding] = await createTokenCheck(tokenSettingsOf(config, folder))([{ kind, key, address: null }])
-      if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
-      const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not answer' }
-      if (name === 'TokenUnavailableError') throw new DependencyUnavailableError(detail)
-      throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
     },
     // A key in a token has no file here, and stays in the token.
     discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),

@@ -245,6 +245,7 @@ export const serve = async (
         folder,
         target: opened.target,
         store,
+        findService: opened.findService,
         notifyChanges: feed.catchUp,
         processes: place.control,
         identity,

@@ -15,7 +15,7 @@ import {
 import { type ModuleSettings, type SettingReader, selectModules } from './module-settings.ts'
 import { type ProcessPlan, planProcesses } from './process-plan.ts'
 import { countProcessors } from './processors.ts'
-import type { SecretSource, Setting } from './setting.ts'
+import type { Setting } from './setting.ts'
 import { SETTINGS, SettingInvalidError, type SettingKey } from './settings.ts'
 
 type Values = {
@@ -35,17 +35,6 @@ export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' |
   readonly of: SettingReader
   /** Files with secrets, of the core and of modules. */
   readonly secretFiles: readonly string[]
-}
-
-const tokenOf = (
-  pkcs11Module: string,
-  pkcs11Token: string,
-  pkcs11Pin: SecretSource | null,
-): Pick<Config, 'pkcs11Module' | 'pkcs11Token' | 'pkcs11Pin'> => {
-  const isWhole = pkcs11Module !== '' && pkcs11Token !== '' && pkcs11Pin !== null
-  const isNone = pkcs11Module === '' && pkcs11Token === '' && pkcs11Pin === null
-  if (isWhole || isNone) return { pkcs11Module, pkcs11Token, pkcs11Pin }
-  throw new SettingInvalidError('set pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN[_FILE], or none of them')
 }
 
 const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>) => {
@@ -148,7 +137,6 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
     organizationConcurrency: value('organizationConcurrency'),
     hangMs: value('hangMs'),
     signer: value('signer'),
-    ...tokenOf(value('pkcs11Module'), value('pkcs11Token'), value('pkcs11Pin')),
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
     decisionsIndex: value('decisionsIndex'),

@@ -23,5 +23,15 @@ export const secretSetting = (
   definition: Pick<Setting<unknown>, 'name' | 'description'>,
 ): Setting<SecretSource | null> => ({ ...definition, defaultText: '', secret: true, parse: () => null })
 
+/** A secret's setting as an environment variable for another process; empty if it is not set. */
+export const secretVariable = (
+  { name }: Setting<SecretSource | null>,
+  source: SecretSource | null,
+): Readonly<Record<string, string>> => {
+  if (source === null) return {}
+  if (source.source === 'file') return { [`${variableOf(name)}_FILE`]: source.path }
+  return { [variableOf(name)]: process.env[source.name] ?? '' }
+}
+
 /** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
 export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`

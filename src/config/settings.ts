@@ -187,23 +187,6 @@ export const SETTINGS = {
     defaultText: 'auto',
     parse: parseChoice('auto', 'libsecp256k1', 'secp256k1-node', 'noble'),
   }),
-  pkcs11Module: setting({
-    name: 'pkcs11-module',
-    description:
-      'PKCS#11 library of the hardware token that attester keys may be in (Linux and macOS); none unless set',
-    defaultText: '',
-    parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
-  }),
-  pkcs11Token: setting({
-    name: 'pkcs11-token',
-    description: 'Label of that token',
-    defaultText: '',
-    parse: (text) => text,
-  }),
-  pkcs11Pin: secretSetting({
-    name: 'pkcs11-pin',
-    description: 'PIN of that token, or what its library takes for one; a PIN that was refused is not tried again',
-  }),
   passphrase: secretSetting({
     name: 'passphrase',
     description: 'Passphrase of the attester keystores; without it the first start makes one in the data folder',

@@ -3,9 +3,12 @@
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleSettings } from '../config/module-settings.ts'
+import type { ProvidedService } from '../lib/service-key.ts'
 import type { Clock, Timers } from '../lib/time.ts'
+import type { AttesterReference } from '../pool/protocol.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
+import type { TokenSettings } from '../signing/types.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Exposition } from '../telemetry/exposition.ts'
@@ -21,6 +24,8 @@ export interface ModuleCore {
   readonly target: StoreTarget
   /** Where to read the passphrase of the keystores. */
   readonly passphrase: PassphraseSource
+  /** Those whose keys are present. */
+  readonly attesters: readonly AttesterReference[]
   /** Whether this process is the first of its node. */
   readonly isFirst: boolean
   /** Whether the service runs a trial of a restored backup. */
@@ -34,6 +39,8 @@ export interface ModuleCore {
 export interface OpenedModule {
   /** Decides which requests are traced. At most one module has it. */
   readonly tracer?: Tracer
+  /** The hardware token that attester keys may be in; null if none is set. At most one module has it. */
+  readonly token?: TokenSettings | null
   /** Adds all metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
   /** Runs in one process of the deployment. */
@@ -44,6 +51,12 @@ export interface OpenedModule {
 
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
+  /** Path from the root of the repository → import of that entry, for processes that the one-file program starts. */
+  readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
+  /** Environment variables of the service that tries a restored backup. */
+  readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
+  /** Services that the running service, and commands without it, find by their keys. Imports code on use. */
+  readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
 }

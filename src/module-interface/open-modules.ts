@@ -1,10 +1,26 @@
 // Opens the modules that are not left out, and combines their additions.
+import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
+import { type FindService, findServiceAmong } from '../lib/service-key.ts'
+import type { TokenSettings } from '../signing/types.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
 import type { Module, ModuleCore, OpenedModule } from './module.ts'
+
+export const runningModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
+  modules.filter(({ name }) => config.modules.has(name))
+
+/** Finds the services of modules that run. */
+export const findModuleService = (
+  modules: readonly Module[],
+  core: Pick<ModuleCore, 'config' | 'folder'>,
+): FindService =>
+  findServiceAmong(runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? []))
 
 export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'leaderTasks'>> & {
   /** Null if no request is traced. */
-  readonly tracer: NonNullable<OpenedModule['tracer']> | null
+  readonly tracer: Tracer | null
+  /** Null if no key is in a hardware token. */
+  readonly token: TokenSettings | null
 }
 
 /** Each module stops with `closers`. @throws what a module throws, for example SettingInvalidError */
@@ -14,14 +30,15 @@ export const openModules = async (
   closers: Closers,
 ): Promise<OpenedModules> => {
   const opened: OpenedModule[] = []
-  for (const { name, open } of modules) {
-    if (open === undefined || !core.config.modules.has(name)) continue
+  for (const { open } of runningModules(modules, core.config)) {
+    if (open === undefined) continue
     const parts = await open(core)
     if (parts.stop !== undefined) closers.add(parts.stop)
     opened.push(parts)
   }
   return {
     tracer: opened.find(({ tracer }) => tracer !== undefined)?.tracer ?? null,
+    token: opened.find(({ token }) => token !== undefined)?.token ?? null,
     addMetrics: (exposition) => {
       for (const { addMetrics } of opened) addMetrics?.(exposition)
     },

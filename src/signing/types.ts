@@ -49,6 +49,8 @@ export interface Statement {
 
 /** The hardware token that attester keys may live in. */
 export interface TokenSettings {
+  /** Entry of the thread that signs with the token. */
+  readonly thread: string
   /** Absolute path of the vendor's PKCS#11 library. */
   readonly module: string
   /** Label of the token. */

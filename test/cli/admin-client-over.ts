@@ -30,6 +30,7 @@ export const openOver =
       config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: dirname(path) } }),
       folder: dataFolderAt(dirname(path)),
       store,
+      findService: () => null,
       clock,
       user,
       override,

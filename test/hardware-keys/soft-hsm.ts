@@ -4,6 +4,7 @@ import { dlopen } from 'bun:ffi'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { TOKEN_THREAD } from '../../src/modules/hardware-keys/token-settings.ts'
 import type { TokenSettings } from '../../src/signing/types.ts'
 
 const MODULES = ['/usr/lib/softhsm/libsofthsm2.so', '/usr/lib64/softhsm/libsofthsm2.so', '/usr/lib64/libsofthsm2.so']
@@ -104,7 +105,8 @@ export const makeSoftHsm = (): SoftHsm => {
       const path = join(folder, `pin-${count}`)
       writeFileSync(path, `${pinText}\n`, { mode: 0o600 })
       const loginFile = join(folder, `login-${count++}`)
-      return { module, token: TOKEN, pin: { source: 'file', path }, loginFile, answerMs: 10_000, ...overrides }
+      const pin = { source: 'file', path } as const
+      return { thread: TOKEN_THREAD, module, token: TOKEN, pin, loginFile, answerMs: 10_000, ...overrides }
     },
     shim: () => buildShim(folder, module),
     remove: () => rmSync(folder, { recursive: true, force: true }),

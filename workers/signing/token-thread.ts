@@ -53,7 +53,7 @@ const silence = (limitMs: number): TokenFailure => ({
 })
 
 const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
-  const worker = new Worker(threadEntry('workers/signing/token.worker.ts'), { smol: true })
+  const worker = new Worker(threadEntry(settings.thread), { smol: true })
   const say = (message: ToTokenThread): void => worker.postMessage(message)
   const shared = createTokenMemory()
   const { words, request, answer } = viewTokenMemory(shared)

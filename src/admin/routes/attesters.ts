@@ -1,7 +1,9 @@
 // The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
 // its address.
+import { DependencyUnavailableError, FieldInvalidError } from '../../domain/errors.ts'
 import { isoTime } from '../../lib/time.ts'
-import { isTokenKey } from '../../signing/token-key.ts'
+import { isTokenKey, tokenKeyOf } from '../../signing/token-key.ts'
+import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnavailableError } from '../../store/errors.ts'
 import type { Attester } from '../../store/organizations/attesters.ts'
 import type { Tables } from '../../store/store.ts'
@@ -52,6 +54,28 @@ const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSecond
   status,
   created_at: isoTime(createdAtSeconds),
 })
+
+/**
+ * Finds a key in the hardware token and lets it sign once.
+ * @param given its label or PKCS#11 URI
+ * @throws FieldInvalidError for `token_key`, DependencyUnavailableError while the token is away
+ */
+const findTokenKey = async (
+  { findService }: Pick<Services, 'findService'>,
+  kind: NewAttesterKey['kind'],
+  given: string,
+): Promise<NewAttesterKey> => {
+  const key = tokenKeyOf(given)
+  if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
+  const ask = findService(ASK_TOKEN)
+  if (ask === null)
+    throw new FieldInvalidError('token_key', 'can’t be used: this deployment runs without hardware keys')
+  const [finding] = await ask([{ kind, key, address: null }])
+  if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
+  const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not answer' }
+  if (name === 'TokenUnavailableError') throw new DependencyUnavailableError(detail)
+  throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
+}
 
 const requireAttester = async (tables: Tables, attesterId: string): Promise<Attester> => {
   const found = await tables.attesters.find(attesterId)
@@ -178,7 +202,7 @@ export const ATTESTER_ROUTES = [
       // Make or find the key when the change is requested, so that the approver sees the key's address.
       const key =
         (kept as NewAttesterKey | null) ??
-        (await (tokenKey === undefined ? services.createAttesterKey(kind) : services.findTokenKey(kind, tokenKey)))
+        (await (tokenKey === undefined ? services.createAttesterKey(kind) : findTokenKey(services, kind, tokenKey)))
       try {
         return await write(async (tables, note) => showAttester(await addAttester(tables, note, key)), key)
       } catch (error) {

@@ -1,17 +1,21 @@
 // Checks, for doctor and after a restore, that attester keys in the hardware token sign.
 
-import type { AskToken } from '../../modules/hardware-keys/token-check.ts'
+import type { AskToken } from '../../signing/token-service.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import type { Finding } from './doctor-machine.ts'
 
-/** Lets each key sign once. */
-export const inspectTokenKeys = async (attesters: readonly TokenAttester[], ask: AskToken): Promise<Finding[]> => {
-  const findings = await ask(attesters)
+/** Lets each key sign once. @param ask null: nothing here reaches a token */
+export const inspectTokenKeys = async (
+  attesters: readonly TokenAttester[],
+  ask: AskToken | null,
+): Promise<Finding[]> => {
+  const findings = (await ask?.(attesters)) ?? []
   return attesters.map(({ address, key }, index): Finding => {
     const finding = findings[index]
     const found = { check: 'token', subject: address } as const
     if (finding?.ok !== true) {
-      const why = finding?.detail ?? 'the token does not answer'
+      const why =
+        ask === null ? 'this deployment runs without hardware keys' : (finding?.detail ?? 'the token does not answer')
       return { ...found, result: 'problem', detail: `${key} can’t sign: ${why}; see pkcs11-module` }
     }
     if (!finding.isExtractable) return { ...found, result: 'ok', detail: `${key} signs, and can’t be taken out` }

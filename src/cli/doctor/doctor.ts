@@ -4,9 +4,8 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../config/config.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
+import type { FindService } from '../../lib/service-key.ts'
 import type { Clock } from '../../lib/time.ts'
-import { createTokenCheck } from '../../modules/hardware-keys/token-check.ts'
-import { type TokenConfig, tokenSettingsOf } from '../../modules/hardware-keys/token-settings.ts'
 import type { WitnessSettings } from '../../modules/transparency/service/tree-service.ts'
 import { inspectCertificateTerms } from '../../setup/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
@@ -16,6 +15,7 @@ import type { SecretSettings } from '../../setup/file-access.ts'
 import { storeMayExist } from '../../setup/store-location.ts'
 import { readListenerTls, type TlsSettings } from '../../setup/tls-files.ts'
 import { isTokenKey } from '../../signing/token-key.ts'
+import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnusableError } from '../../store/errors.ts'
 import type { Attester } from '../../store/organizations/attesters.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
@@ -58,10 +58,10 @@ export interface DoctorCommandInput {
     TlsSettings &
     SecretSettings &
     WitnessSettings &
-    TokenConfig &
     Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
   readonly folder: DataFolder
   readonly clock: Clock
+  readonly findService: FindService
   readonly openStore: () => Promise<Store>
   readonly locateStore: () => Promise<StoreTarget>
 }
@@ -116,10 +116,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
     const store = await input.openStore()
     try {
       const witnesses = await inspectWitnesses({ config, folder, clock, deployment: store.deployment, target })
-      const token = await inspectTokenKeys(
-        await tokenAttestersOf(store),
-        createTokenCheck(tokenSettingsOf(config, folder)),
-      )
+      const token = await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
       return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...witnesses, ...findings]
     } finally {
       await store.close()

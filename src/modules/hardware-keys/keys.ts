@@ -21,7 +21,7 @@ import {
   CKR_OK,
   resultName,
 } from './constants.ts'
-import { attributeTemplate, type CryptokiModule } from './module.ts'
+import { attributeTemplate, type CryptokiModule } from './cryptoki-module.ts'
 
 export interface TokenKey {
   readonly kind: 'secp256k1' | 'ed25519'

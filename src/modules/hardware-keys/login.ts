@@ -5,6 +5,7 @@ import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, wri
 import { errorCodeOf, isMissingFile } from '../../lib/named-error.ts'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import type { PassphraseSource } from '../../signing/passphrase.ts'
+import { refusedPinFile } from '../../signing/token-service.ts'
 import type { TokenSettings } from '../../signing/types.ts'
 import {
   CKF_USER_PIN_FINAL_TRY,
@@ -20,7 +21,7 @@ import {
   CKU_USER,
   resultName,
 } from './constants.ts'
-import type { CryptokiModule } from './module.ts'
+import type { CryptokiModule } from './cryptoki-module.ts'
 
 const REFUSALS: ReadonlySet<number> = new Set([
   CKR_PIN_INCORRECT,
@@ -35,9 +36,6 @@ const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
 /** A login that takes longer has died with its process. */
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
-
-/** Where the hash of a PIN that the token refused is kept. */
-export const refusedPinFile = (loginFile: string): string => `${loginFile}.refused`
 
 const readPin = (source: PassphraseSource): Buffer => {
   let text: string

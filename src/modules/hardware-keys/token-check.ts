@@ -2,20 +2,17 @@
 // token; `attester add`, doctor and restore check some.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import type { TokenFinding, TokenQuestion } from '../../../workers/signing/token-check.process.ts'
 import { sendToChild } from '../../cluster/send.ts'
 import type { AttesterReference } from '../../pool/protocol.ts'
 import { ownProcess } from '../../program/entries.ts'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { isTokenKey } from '../../signing/token-key.ts'
+import type { AskToken, TokenFinding, TokenKeyReference } from '../../signing/token-service.ts'
 import type { TokenSettings } from '../../signing/types.ts'
 import type { Logger } from '../../telemetry/log.ts'
-import type { TokenKeyReference } from './token.ts'
+import type { TokenQuestion } from './worker/token-check.process.ts'
 
-export type { TokenFinding } from '../../../workers/signing/token-check.process.ts'
-export type AskToken = (keys: TokenQuestion['keys']) => Promise<readonly TokenFinding[]>
-
-const PROGRAM = ownProcess('workers/signing/token-check.process.ts', true)
+const PROGRAM = ownProcess('src/modules/hardware-keys/worker/token-check.process.ts', true)
 /** Connecting to a network HSM, a login and a signature a key. */
 const TIME_LIMIT_MS = 20_000
 

@@ -3,20 +3,13 @@
 
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { parseTokenKey } from '../../signing/token-key.ts'
+import type { TokenKeyReference } from '../../signing/token-service.ts'
 import type { Secp256k1Backend, TokenSettings } from '../../signing/types.ts'
 import { type CheckSignature, createSignatureCheck } from './checked-signature.ts'
 import { CKF_SERIAL_SESSION, CKM_ECDSA, CKM_EDDSA } from './constants.ts'
+import { type CryptokiModule, loadCryptokiModule } from './cryptoki-module.ts'
 import { findTokenKey, type TokenKey } from './keys.ts'
 import { logIn } from './login.ts'
-import { type CryptokiModule, loadCryptokiModule } from './module.ts'
-
-export interface TokenKeyReference {
-  readonly kind: 'secp256k1' | 'ed25519'
-  /** PKCS#11 URI: see domain/token-key.ts. */
-  readonly key: string
-  /** Which the key must have; null: any, to learn it. */
-  readonly address: string | null
-}
 
 export interface Token {
   /** @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */

@@ -30,6 +30,7 @@ import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../../src/domain/session.ts'
+import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
@@ -38,7 +39,7 @@ import { createDeadlines } from '../../../src/server/deadline.ts'
 import { toProblem } from '../../../src/server/problem.ts'
 import { createRateLimiter } from '../../../src/server/rate-limit.ts'
 import { createRequestIds } from '../../../src/server/request-id.ts'
-import { tokenKeyOf } from '../../../src/signing/token-key.ts'
+import { ASK_TOKEN } from '../../../src/signing/token-service.ts'
 import type { OrganizationRole } from '../../../src/store/accounts/role.ts'
 import type { AuditEntry, AuditFilter } from '../../../src/store/audit.ts'
 import type { NewApiKey } from '../../../src/store/organizations/api-keys.ts'
@@ -246,11 +247,15 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       address: kind === 'secp256k1' ? `0x${crypto.randomUUID().replaceAll('-', '')}00000000` : crypto.randomUUID(),
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
-    findTokenKey: async (kind, key) => {
-      const keystoreFile = tokenKeyOf(key)
-      if (keystoreFile === null || key === 'missing') throw new FieldInvalidError('token_key', 'can’t be used')
-      return { kind, address: `0x${Buffer.from(key).toHex().padEnd(40, '0')}`, keystoreFile }
-    },
+    findService: findServiceAmong([
+      provide(ASK_TOKEN, async (keys) =>
+        keys.map(({ key }) =>
+          key.endsWith('=missing')
+            ? { ok: false, name: 'TokenUnusableError', detail: 'there is no such key' }
+            : { ok: true, address: `0x${Buffer.from(key).toHex().slice(0, 40)}`, isExtractable: false },
+        ),
+      ),
+    ]),
     discardKeystore: (file) => discardedKeystores.push(file),
     policyFacts: {
       collect: (needs) => {

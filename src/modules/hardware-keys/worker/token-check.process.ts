@@ -1,21 +1,17 @@
 // Checks whether keys are in the hardware token and can sign. It is a process of its own, because the vendor's code may
 // hang or crash, and the caller must not. It reads the PIN itself, from the place in the settings.
 import { createHash } from 'node:crypto'
-import { errorClassOf } from '../../src/lib/named-error.ts'
-import { createToken, type TokenKeyReference } from '../../src/modules/hardware-keys/token.ts'
-import { SigningError } from '../../src/signing/errors.ts'
-import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
-import type { TokenSettings } from '../../src/signing/types.ts'
+import { errorClassOf } from '../../../lib/named-error.ts'
+import { SigningError } from '../../../signing/errors.ts'
+import { loadNobleSecp256k1 } from '../../../signing/secp256k1-noble.ts'
+import type { TokenFinding, TokenKeyReference } from '../../../signing/token-service.ts'
+import type { TokenSettings } from '../../../signing/types.ts'
+import { createToken } from '../token.ts'
 
 export interface TokenQuestion {
   readonly settings: TokenSettings
   readonly keys: readonly TokenKeyReference[]
 }
-
-/** The result for one key: its address, or why it can't be used. */
-export type TokenFinding =
-  | { readonly ok: true; readonly address: string; readonly isExtractable: boolean }
-  | { readonly ok: false; readonly name: string; readonly detail: string }
 
 /** A digest that each key signs as a test. It is the hash of no statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()

@@ -1,10 +1,6 @@
 // The thread that talks to the hardware token for one signing worker. It has its own session with the token, so a call
 // that blocks it blocks nothing else. It answers every error and never ends because of one.
 
-import { errorClassOf } from '../../src/lib/named-error.ts'
-import { createToken, type Token, type TokenKeyReference } from '../../src/modules/hardware-keys/token.ts'
-import { SigningError, TokenUnavailableError } from '../../src/signing/errors.ts'
-import { chooseSecp256k1Backend } from '../../src/signing/secp256k1-backends.ts'
 import {
   ANSWERED,
   FAILED,
@@ -13,7 +9,12 @@ import {
   type TokenFailure,
   type ToTokenThread,
   viewTokenMemory,
-} from './token-protocol.ts'
+} from '../../../../workers/signing/token-protocol.ts'
+import { errorClassOf } from '../../../lib/named-error.ts'
+import { SigningError, TokenUnavailableError } from '../../../signing/errors.ts'
+import { chooseSecp256k1Backend } from '../../../signing/secp256k1-backends.ts'
+import type { TokenKeyReference } from '../../../signing/token-service.ts'
+import { createToken, type Token } from '../token.ts'
 
 declare const self: Worker
 

@@ -1,0 +1,104 @@
+// A vendor's PKCS#11 module, called by bun:ffi through its function list. CK_ULONG has 8 bytes and structures are not
+// packed, as on 64-bit Linux and macOS; Windows differs in both and is refused. The functions may be called in several
+// threads of one process, but a session by only one of them at a time. Source: OASIS PKCS#11 3.0, sections 3 and 5.
+import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
+import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
+import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
+
+/** Bytes of a CK_ULONG and of a pointer. */
+const WORD_BYTES = 8
+
+/** Place of each function in CK_FUNCTION_LIST, which begins with a version that is padded to one word. */
+const PLACES = {
+  C_Initialize: { place: 0, args: ['ptr'] },
+  C_GetSlotList: { place: 4, args: ['u8', 'ptr', 'ptr'] },
+  C_GetTokenInfo: { place: 6, args: ['u64', 'ptr'] },
+  C_OpenSession: { place: 12, args: ['u64', 'u64', 'ptr', 'ptr', 'ptr'] },
+  C_CloseSession: { place: 13, args: ['u64'] },
+  C_GetSessionInfo: { place: 15, args: ['u64', 'ptr'] },
+  C_Login: { place: 18, args: ['u64', 'u64', 'ptr', 'u64'] },
+  C_GetAttributeValue: { place: 24, args: ['u64', 'u64', 'ptr', 'u64'] },
+  C_FindObjectsInit: { place: 26, args: ['u64', 'ptr', 'u64'] },
+  C_FindObjects: { place: 27, args: ['u64', 'ptr', 'u64', 'ptr'] },
+  C_FindObjectsFinal: { place: 28, args: ['u64'] },
+  C_SignInit: { place: 42, args: ['u64', 'ptr', 'u64'] },
+  C_Sign: { place: 43, args: ['u64', 'ptr', 'u64', 'ptr', 'ptr'] },
+} as const
+
+export type CryptokiFunction = keyof typeof PLACES
+export type CryptokiArgument = number | bigint | NodeJS.TypedArray | null
+
+export interface CryptokiModule {
+  readonly path: string
+  /** @returns the result code */
+  call(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): number
+  /** @throws TokenUnavailableError, which names the function and the code, when the result is not CKR_OK */
+  must(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): void
+}
+
+/** Whether structures and CK_ULONG are as this file writes them. */
+export const isPkcs11Supported = (platform: string, architecture: string): boolean =>
+  (platform === 'linux' || platform === 'darwin') && (architecture === 'x64' || architecture === 'arm64')
+
+const openLibrary = (path: string): Pointer => {
+  let getFunctionList: (list: NodeJS.TypedArray) => unknown
+  try {
+    getFunctionList = dlopen(path, { C_GetFunctionList: { args: ['ptr'], returns: 'u64' } }).symbols.C_GetFunctionList
+  } catch {
+    throw new TokenUnusableError(`${path} can't be loaded as a PKCS#11 module`)
+  }
+  const list = new BigUint64Array(1)
+  if (Number(getFunctionList(list)) !== CKR_OK || list[0] === 0n) {
+    throw new TokenUnusableError(`${path} has no PKCS#11 functions`)
+  }
+  return Number(list[0]) as Pointer
+}
+
+/**
+ * Loads the module and initializes it, once per process: each thread asks for it, and all but the first hear that it is
+ * initialized already. A process that another one starts loads the module anew, so none inherits a session by fork. The
+ * module is never finalized: that would end the sessions of all other threads.
+ * @param path absolute: a bare name would also be looked up in the working directory
+ * @throws TokenUnusableError when the file is no PKCS#11 module, or the system is not supported
+ */
+export const loadCryptokiModule = (path: string): CryptokiModule => {
+  if (!isPkcs11Supported(process.platform, process.arch)) {
+    throw new TokenUnusableError(`keys in hardware are not supported on ${process.platform}-${process.arch}`)
+  }
+  const list = openLibrary(path)
+  const functions = linkSymbols(
+    Object.fromEntries(
+      Object.entries(PLACES).map(([name, { place, args }]) => [
+        name,
+        { args, returns: 'u64' as const, ptr: read.ptr(list, WORD_BYTES * (place + 1)) as Pointer },
+      ]),
+    ),
+  ).symbols as unknown as Readonly<Record<CryptokiFunction, (...parameters: readonly CryptokiArgument[]) => bigint>>
+  const call: CryptokiModule['call'] = (name, ...parameters) => Number(functions[name](...parameters))
+
+  // CK_C_INITIALIZE_ARGS: four pointers to mutex functions, flags, reserved.
+  const initializeArguments = new BigUint64Array(6)
+  initializeArguments[4] = CKF_OS_LOCKING_OK
+  const initialized = call('C_Initialize', initializeArguments)
+  if (initialized !== CKR_OK && initialized !== CKR_CRYPTOKI_ALREADY_INITIALIZED) {
+    throw new TokenUnavailableError(`C_Initialize of ${path}: ${resultName(initialized)}`)
+  }
+  return {
+    path,
+    call,
+    must: (name, ...parameters) => {
+      const result = call(name, ...parameters)
+      if (result !== CKR_OK) throw new TokenUnavailableError(`${name}: ${resultName(result)}`)
+    },
+  }
+}
+
+/** Lays out CK_ATTRIBUTEs, which are type, pointer and length. The values must be kept alive while it is used. */
+export const attributeTemplate = (
+  attributes: readonly (readonly [type: bigint, value: Uint8Array | BigUint64Array | null])[],
+): BigUint64Array =>
+  BigUint64Array.from(
+    attributes.flatMap(([type, value]) =>
+      value === null || value.byteLength === 0 ? [type, 0n, 0n] : [type, BigInt(ptr(value)), BigInt(value.byteLength)],
+    ),
+  )

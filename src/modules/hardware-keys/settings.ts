@@ -1,0 +1,46 @@
+// Settings of the hardware token.
+import { resolve } from 'node:path'
+import type { Config } from '../../config/config.ts'
+import type { SettingReader } from '../../config/module-settings.ts'
+import { secretSetting, secretVariable, setting, variableOf } from '../../config/setting.ts'
+import { parsePath } from '../../config/setting-values.ts'
+import { SettingInvalidError } from '../../config/settings.ts'
+
+export const TOKEN_SETTINGS = {
+  module: setting({
+    name: 'pkcs11-module',
+    description:
+      'PKCS#11 library of the hardware token that attester keys may be in (Linux and macOS); none unless set',
+    defaultText: '',
+    parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
+  }),
+  token: setting({
+    name: 'pkcs11-token',
+    description: 'Label of that token',
+    defaultText: '',
+    parse: (text) => text,
+  }),
+  pin: secretSetting({
+    name: 'pkcs11-pin',
+    description: 'PIN of that token, or what its library takes for one; a PIN that was refused is not tried again',
+  }),
+}
+
+export const checkTokenSettings = (of: SettingReader): void => {
+  const given = [of(TOKEN_SETTINGS.module) !== '', of(TOKEN_SETTINGS.token) !== '', of(TOKEN_SETTINGS.pin) !== null]
+  if (new Set(given).size > 1) {
+    throw new SettingInvalidError('set pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN[_FILE], or none of them')
+  }
+}
+
+/** Settings of the token for another process, and environment variables that its vendor's library may read. */
+export const tokenEnvironment = ({ of }: Pick<Config, 'of'>): Readonly<Record<string, string>> => {
+  if (of(TOKEN_SETTINGS.module) === '') return {}
+  const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))
+  return {
+    ...(Object.fromEntries(foreign) as Record<string, string>),
+    [variableOf(TOKEN_SETTINGS.module.name)]: of(TOKEN_SETTINGS.module),
+    [variableOf(TOKEN_SETTINGS.token.name)]: of(TOKEN_SETTINGS.token),
+    ...secretVariable(TOKEN_SETTINGS.pin, of(TOKEN_SETTINGS.pin)),
+  }
+}
