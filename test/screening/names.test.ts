@@ -31,6 +31,9 @@ const LISTED = [
   entry('9', ['Ferdinand MARTINEZ SUAREZ']),
   entry('10', ['Sirhan SIRHAN']),
   entry('11', ['Xose POPESCO']),
+  entry('13', ['Saeed AKMANOV']),
+  entry('14', ['Mullah KREKARI']),
+  entry('15', ['El INGENIERO']),
   entry('12', ['Mary SOMERVILLE'], { birthDates: ['1970-01-01'], countries: ['GB'] }),
 ]
 const screening = openScreening(buildScreening([{ list: 'test', entries: LISTED }]))
@@ -77,6 +80,10 @@ describe('names that are found', () => {
     ['Ho ms Refi nery Company', '7', 'of a company, apart'],
     [`${'Ferdinand '.repeat(16)}Martinez Suarez`, '9', 'a word again and again'],
     ['Ferdinand Martinez Suarez Juan Luis Carlos Pedro', '9', 'words added'],
+    ['Said Akmanov Perez Garcia', '13', 'a name that sounds like a title, and words added'],
+    ['Mullah Krekari Perez Garcia', '14', 'a title and one name, and words added'],
+    ['Mulla Krekari Perez Garcia', '14', 'another spelling of the title'],
+    ['El Ingeniero Perez Garcia', '15', 'a particle and one name, and words added'],
     ['Sirhan SIRHAN', '10', 'a listed word twice'],
     ['Sirhan Sirhan Sirhan', '10', 'a listed word again and again'],
     ['Хоѕе РОРЕЅСО', '11', 'Cyrillic letters that look Latin'],
@@ -95,6 +102,48 @@ describe('names that are found', () => {
     'Sergeilavina Rovston',
   ])('%s is nobody', (name) => {
     expect(hitsOf({ name })).toEqual([])
+  })
+})
+
+describe('a name among the commonest words of a list', () => {
+  const COMMON = [
+    'abbas',
+    'bilal',
+    'camil',
+    'dawud',
+    'fahad',
+    'ghazi',
+    'hamid',
+    'iqbal',
+    'jabir',
+    'karim',
+    'latif',
+    'majid',
+  ]
+  // Each pair of words is a name, so that more names share words with the query than are compared.
+  const many = COMMON.flatMap((first, at) =>
+    COMMON.flatMap((second, other) =>
+      at === other ? [] : [...'pqrst'].map((end) => `${first} ${second} ${second}o${end}k`),
+    ),
+  )
+  const crowded = openScreening(
+    buildScreening([
+      { list: 'test', entries: [entry('own', ['Abbas Primerov']), ...many.map((name, at) => entry(`${at}`, [name]))] },
+    ]),
+  )
+  const screen = (name: string) => crowded.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD)
+
+  test('is found', () => {
+    expect(screen(`Primerov ${COMMON.join(' ')}`).hits.map((hit) => hit.entry)).toContain('own')
+  })
+
+  test('has a problem if more are found than are shown', () => {
+    const alike = Array.from({ length: 51 }, (_, at) => entry(`${at}`, ['Abbas Primerov']))
+    const answerOf = (entries: readonly ListedEntry[]) =>
+      openScreening(buildScreening([{ list: 'test', entries }])).screen({ name: 'Abbas Primerov' }, DEFAULT_THRESHOLD)
+    expect(answerOf(alike.slice(1)).problem).toBeNull()
+    const { hits, problem } = answerOf(alike)
+    expect([hits.length, problem]).toEqual([50, 'too-many-hits'])
   })
 })
 

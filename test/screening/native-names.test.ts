@@ -45,6 +45,8 @@ const LISTED = [
   'Mojtaba KHAMENEI',
   'Aamir CHAUDHRI',
   'Qais AL-KHAZALI',
+  'Abdallah AL-SENUSSI',
+  'Fawzi AL-WAJIH',
 ]
 const smallList = openScreening(
   buildScreening([{ list: 'small', entries: LISTED.map((name, at) => personOf(`${at}`, [name])) }]),
@@ -100,6 +102,8 @@ describe('names as their languages write them', () => {
     ['مجتبی خامنه\u200cای', 'Mojtaba KHAMENEI', 'a silent h before a suffix'],
     ['عامر چودري', 'Aamir CHAUDHRI', 'چ as ch'],
     ['قيس الخزعلي', 'Qais AL-KHAZALI', 'the article'],
+    ['عبداله السنوسي', 'Abdallah AL-SENUSSI', 'a letter of God left out'],
+    ['فوزي الوجيه', 'Fawzi AL-WAJIH', 'a final h after a long vowel'],
   ])('%s is %s (%s)', (name, listed) => {
     expect(namesFound(name)).toEqual([listed])
   })

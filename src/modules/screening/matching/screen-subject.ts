@@ -55,7 +55,7 @@ export interface ScreenedList {
 const LIFT_MAX = 10.5
 /** Words that were divided anew are others by chance, unless nearly all are a name's. */
 const DIVIDED_SIMILARITY_MIN = 0.9
-/** Hits that are told; more say that the name is no name. */
+/** More hits are left out, and the name has a problem: the one that is meant may be among them. */
 const HITS_MAX = 50
 
 const NEAR_WORDS_SHOWN = 8
@@ -226,7 +226,8 @@ export const openScreening = (image: Uint8Array): Screening => {
       }
       return {
         hits: [...hits.values()].slice(0, HITS_MAX),
-        problem: telling.find(({ problem }) => problem !== null)?.problem ?? null,
+        problem:
+          hits.size > HITS_MAX ? 'too-many-hits' : (telling.find(({ problem }) => problem !== null)?.problem ?? null),
       }
     },
   }

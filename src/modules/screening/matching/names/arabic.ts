@@ -34,7 +34,7 @@ const FORMS: Readonly<Record<string, string>> = {
 
 /** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
 const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
-  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
+  `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ە A -;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
   غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
     .split(/;\s*/)
     .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
@@ -58,6 +58,8 @@ const SERVANT = 'عبد'
 const FATHER = 'ابو'
 const GOD = 'الله'
 const FAITH = 'الدين'
+/** What is written for it after "servant". */
+const GOD_MISSPELT = /^او?ل[هة]$/
 /** "And", and the article, written with the word. */
 const ARTICLE = /^و?ال(?=..)/u
 /** Second words that Latin writes together with the first. */
@@ -97,7 +99,10 @@ const splitPiece = (piece: string): readonly string[] => {
 }
 
 const partsOf = (pieces: readonly string[]): readonly Part[] => {
-  const texts = pieces.map(normalized).flatMap(splitPiece)
+  const texts = pieces
+    .map(normalized)
+    .flatMap(splitPiece)
+    .map((text, at, all) => (all[at - 1] === SERVANT && GOD_MISSPELT.test(text) ? GOD : text))
   return texts.map((text, at) => {
     const next = texts[at + 1]
     if (next === undefined) return { text, joins: null }
@@ -108,7 +113,7 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
 
 const isGap = (sound: string): boolean => 'AWYE'.includes(sound)
 
-/** A final h is a vowel's, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
+/** A final h is a vowel's, or silent, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
@@ -116,7 +121,7 @@ const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 const READINGS_MAX = 64
 
 const skeletonsOf = (letters: string): readonly Skeleton[] => {
-  const heard = letters.slice(0, WORD_MAX).replace(FINAL_H, 'ا').replaceAll(MAYBE_SILENT, 'ۀ')
+  const heard = letters.slice(0, WORD_MAX).replace(FINAL_H, 'ە').replaceAll(MAYBE_SILENT, 'ۀ')
   const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
   const skeletons = combine(
     sounds.filter((each) => each.length > 0),

@@ -244,12 +244,13 @@ export const compareNames = (
   const telling = chosen.filter(({ part }) => !isSmall(part.word.role)).length
   const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
-  const namesIn = (mask: number): number =>
-    Array.from(listed).filter((packed, at) => (mask & bit(at)) !== 0 && !isSmall(roleAt(packed))).length
-  const tellingListed = chosen.reduce((sum, { listedMask }) => sum + namesIn(listedMask), 0)
   const lettersListed = (): number => listed.reduce((sum, packed) => sum + index.textOf(wordAt(packed)).length, 0)
+  // A title or a particle is as good as a second name if both names have it.
+  const isCounted = (at: number): boolean => !isSmall(roleIn(at)) || (listedLeft & bit(at)) === 0
   const hasWhole =
-    tellingListed > 1 && listedGain / (listedTotal - smallListed) >= WHOLE_MIN && lettersListed() >= WHOLE_LENGTH_MIN
+    listed.filter((_, at) => isCounted(at)).length > 1 &&
+    listedGain / (listedTotal - smallListed) >= WHOLE_MIN &&
+    lettersListed() >= WHOLE_LENGTH_MIN
   return {
     similarity: hasWhole ? Math.max(likeness, WHOLE_LISTED_SIMILARITY) : likeness,
     hasWhole,

@@ -1,7 +1,7 @@
 // Finds the names of an index that resemble a given one: first those that share words with it, then each of these compared.
 import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
-import { joinsOf, type NameIndex, type WordMatch, wordAt } from './name-index.ts'
-import type { NameWord } from './read-name.ts'
+import { joinsOf, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
+import type { NameWord, WordRole } from './read-name.ts'
 
 export interface FoundName {
   readonly name: number
@@ -9,12 +9,17 @@ export interface FoundName {
   readonly comparison: NameComparison
 }
 
-/** Names that are compared at most: those that share the most with the query. */
+/** Names that share the most with the query. More are compared only if they may be in it in whole. */
 const COMPARED_MAX = 200
 /** Names that share less than this part of their words' weight are not compared. */
 const SHARED_MIN = 0.4
 /** Words that weigh more than this together, as those of a name with words added to it, hide no listed name. */
 const TOTAL_MAX = 3
+
+/** A listed name whose words share this part of their weight may be in the query in whole, whatever else this has. */
+const WHOLE_SHARED_MIN = 0.95
+
+const isSearched = (role: WordRole): boolean => role === 'name' || role === 'common'
 
 const NONE: ReadonlyMap<number, WordMatch> = new Map()
 
@@ -31,6 +36,14 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
   /** By name, zero between two calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
+  /** By name, what its words weigh that are searched. */
+  const own = Float32Array.from({ length: index.names }, (_, name) =>
+    index.wordsOf(name).reduce((sum, packed) => {
+      const role = roleAt(packed)
+      return isSearched(role) ? sum + weightOf(role, index.frequency(wordAt(packed))) : sum
+    }, 0),
+  )
+  const isShared = (name: number): boolean => own[name]! > 0 && shared[name]! >= WHOLE_SHARED_MIN * own[name]!
 
   const partOf = (
     word: NameWord,
@@ -57,10 +70,9 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
 
   return {
     find: (words, minimum) => {
-      const isSearched = ({ role }: NameWord): boolean => role === 'name' || role === 'common'
-      const anySearched = words.some(isSearched)
+      const anySearched = words.some(({ role }) => isSearched(role))
       const parts = words.map((word, at) =>
-        partOf(word, 1 << at, !anySearched || isSearched(word) ? index.resembling(word) : []),
+        partOf(word, 1 << at, !anySearched || isSearched(word.role) ? index.resembling(word) : []),
       )
       const weights = parts.map(({ weight }) => weight)
       for (const { at, written, folded } of joinsOf(words)) {
@@ -68,7 +80,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
         const near = index.resemblingJoin(word)
         if (near.length > 0) parts.push(partOf(word, 3 << at, near))
       }
-      const total = words.reduce((sum, word, at) => (isSearched(word) ? sum + weights[at]! : sum), 0)
+      const total = words.reduce((sum, word, at) => (isSearched(word.role) ? sum + weights[at]! : sum), 0)
       const touched: number[] = []
       for (const [number, part] of parts.entries()) {
         for (const { word, similarity } of part.near) {
@@ -89,14 +101,17 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
           }
         }
       }
-      const candidates = touched.filter((name) => shared[name]! >= SHARED_MIN * Math.min(total, TOTAL_MAX))
-      candidates.sort((left, right) => shared[right]! - shared[left]!)
+      const sharedMin = SHARED_MIN * Math.min(total, TOTAL_MAX)
+      const candidates = touched
+        .filter((name) => shared[name]! >= sharedMin || isShared(name))
+        .sort((left, right) => shared[right]! - shared[left]!)
+        .filter((name, at) => at < COMPARED_MAX || isShared(name))
       for (const name of touched) {
         shared[name] = 0
         lastPart[name] = 0
       }
       const found: FoundName[] = []
-      for (const name of candidates.slice(0, COMPARED_MAX)) {
+      for (const name of candidates) {
         const comparison = compareNames(index, words, weights, parts, name)
         if (comparison.similarity >= minimum) found.push({ name, entry: index.entryOf(name), comparison })
       }

@@ -105,20 +105,14 @@ const NUMBER_WORDS: Readonly<Record<string, string>> = {
   ten: '10',
 }
 
-/** Titles that come from another alphabet. */
-const FOLDED_HONORIFICS = new Set([...HONORIFICS].filter((word) => word.length > 3).map(foldWord))
+/** Particles that come from another alphabet. A title that is spelled otherwise may be a name, as `Saeed` is. */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
   // A company's single letter or digit is a number of it, and nobody's initial.
   if (text.length === 1) return kind === 'person' ? 'initial' : 'form'
-  const isShort = text.length <= 3
-  if (PARTICLES.has(text) || (!isShort && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
-  if (
-    kind === 'person' &&
-    (HONORIFICS.has(text) || (!isShort && FOLDED_HONORIFICS.has(foldWord(text))) || SERVANT.test(text))
-  )
-    return 'title'
+  if (PARTICLES.has(text) || (text.length > 3 && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
+  if (kind === 'person' && (HONORIFICS.has(text) || SERVANT.test(text))) return 'title'
   if (kind === 'organization' && COMPANY_FORMS.has(text)) return 'form'
   if (kind === 'organization' && COMMON_COMPANY_WORDS.has(text)) return 'common'
   return 'name'

@@ -8,7 +8,7 @@ export const HONORIFICS: ReadonlySet<string> = new Set(
   words(`
   mr mrs ms miss dr prof professor sir lord lady dame hon rev reverend father fr sheikh shaikh shaykh sheik shaikhah
   mullah mulla maulavi mawlawi molvi maulana mawlana hajj haji hajji hadji haj alhaj alhaji qari ustad ustaz ayatollah hojatoleslam
-  hojjat seyed sayyid syed sayed emir amir prince princess king queen president minister general gen colonel col
+  hojjat seyed sayyid sayyed syed sayed emir amir prince princess king queen president minister general gen colonel col
   lieutenant lt major maj captain capt brigadier brig admiral adm marshal commander cdr sergeant sgt
   herr frau senor senora sr sra don dona monsieur madame mme mlle signor prasident gospodin pan
   jr junior ii iii iv phd md esq
