@@ -10,6 +10,7 @@ import {
   extendList,
   ListChangedError,
   type ListContents,
+  readBase,
   readEntries,
   replaceList,
   rewriteList,
@@ -21,6 +22,8 @@ import type { AddressList, EditResult } from '../store/lists/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
 import type { Note } from './route.ts'
+import { isRuleOn } from './second-person/guard.ts'
+import { differenceOf, type ListDifference } from './second-person/list-difference.ts'
 
 /** An organization's id, or null for the deployment's shared lists. */
 export type ListOwner = string | null
@@ -193,8 +196,11 @@ export interface StagedUpload {
   readonly entries: number
   /** Entries that were read from the file. */
   readonly read: number
+  /** Of the file. */
   readonly sha256: string
   readonly bytes: number
+  /** Null while the rule of the second person is off. */
+  readonly difference: ListDifference | null
 }
 
 /** Rolls the transaction back when the file could not be applied, so that it does not wait for a second person. */
@@ -276,6 +282,12 @@ export const uploadList = async (
       activate: async (activation) => {
         const base = await store.listBases.find(activation.baseId)
         const { sha256, bytes } = reading
+        // Before the transaction, because a list may have a million entries.
+        const present = (await isRuleOn(store, owner)) ? await store.lists.findById(list.id) : null
+        const difference =
+          present === null
+            ? null
+            : await differenceOf(present.version, readEntries(contents, list.id), readBase(contents, activation.baseId))
         return activateUpload(context, {
           activation,
           merge: options.merge,
@@ -283,6 +295,7 @@ export const uploadList = async (
           sha256,
           bytes,
           entries: base === null ? 0 : base.evmCount + base.solanaCount,
+          difference,
         })
       },
     },

@@ -3,6 +3,7 @@
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
+import { counted } from '../../lib/counted.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isoTime } from '../../lib/time.ts'
 import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
@@ -170,7 +171,10 @@ export const WEBHOOK_ROUTES = [
       see: async (_tables, { organization: { id, name }, body }) => ({
         subject: id,
         name,
-        changes: [{ what: 'sessions are decided by', before: null, after: locationText(body.url) }],
+        changes: [
+          { what: 'sessions are decided by', before: null, after: locationText(body.url) },
+          { what: 'environment', before: null, after: body.environment ?? 'live' },
+        ],
       }),
     },
     handle: async ({ services, organization, body, kept, write }) => {
@@ -285,6 +289,15 @@ export const WEBHOOK_ROUTES = [
           changes: [
             { what: 'service that decides as well', before: service, after: body.service },
             { what: 'its secret', before: service === null ? null : 'the present one', after: 'a new one' },
+            ...(service === null
+              ? []
+              : [
+                  {
+                    what: 'the present secret still decides for',
+                    before: null,
+                    after: counted(body.overlap_seconds ?? DAY_SECONDS, 'second', 'seconds'),
+                  },
+                ]),
           ],
           basis: sealedServiceSecret?.toBase64() ?? null,
         }

@@ -6,9 +6,10 @@ import { counted } from '../../lib/counted.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Tables } from '../../store/store.ts'
-import { SubjectUnknownError } from '../errors.ts'
+import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { type ListOwner, requireList, type StagedUpload } from '../lists.ts'
 import type { Needs, Seen, SeenChange } from './declaration.ts'
+import { memoText } from './list-difference.ts'
 import { locationText } from './location-text.ts'
 
 interface Edit {
@@ -29,8 +30,6 @@ export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove 
 export const needsForUpload = (name: string, owner: ListOwner, merge: boolean): Needs =>
   owner !== null && name === 'deny' && merge ? 'nothing' : 'second-person'
 
-const memberText = (memo: string): string => (memo === '' ? 'in the list' : `in the list: ${memo}`)
-
 export const seeEdit = async (
   tables: Tables,
   owner: ListOwner,
@@ -43,11 +42,11 @@ export const seeEdit = async (
     // The change itself refuses a missing list and a text that is not an address.
     if (list === null || canonical === null) return null
     const entry = await tables.lists.findEntry(list, addressKey(canonical))
-    return entry === null ? null : memberText(entry.memo)
+    return entry === null ? null : memoText(entry.memo)
   }
   const changes: SeenChange[] = []
   for (const { address, memo = '' } of add) {
-    changes.push({ what: address, before: await read(address), after: memberText(memo) })
+    changes.push({ what: address, before: await read(address), after: memoText(memo) })
   }
   for (const address of remove) changes.push({ what: address, before: await read(address), after: null })
   return { subject: name, name: named({ name, organizationId: owner }), changes }
@@ -59,9 +58,15 @@ export const seeUpload = async (
   tables: Tables,
   owner: ListOwner,
   name: string,
-  { merge, entries, read, sha256 }: StagedUpload,
+  { merge, entries, read, sha256, difference }: StagedUpload,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
+  // The rule was turned on, or the list changed, while the file was read; or an earlier version stored the request.
+  if (difference?.version !== list.version) {
+    throw new ConflictError('the list is not what the file was compared to: upload the file again')
+  }
+  const { added, removed, remarked, shown } = difference
+  const hidden = added + removed + remarked - shown.length
   return {
     subject: name,
     name: named(list),
@@ -72,8 +77,15 @@ export const seeUpload = async (
         before: null,
         after: `${entriesText(read)} (sha256 ${sha256})`,
       },
+      { what: 'sha256 of all addresses then, one per line', before: null, after: difference.sha256 },
+      {
+        what: 'addresses',
+        before: null,
+        after: `${added} added, ${removed} removed, ${remarked} with another memo${hidden === 0 ? '' : `; ${hidden} of them not shown`}`,
+      },
+      ...shown,
     ],
-    basis: list.version,
+    basis: [list.version, difference.sha256],
   }
 }
 

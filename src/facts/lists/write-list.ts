@@ -121,6 +121,10 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
+/** The entries of one base in order, whether or not a list shows it. */
+export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
+  entriesOf(chunksOfBase(contents, baseId))
+
 /** The order of chunks: EVM before Solana, then by bytes. */
 export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)

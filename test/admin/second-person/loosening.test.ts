@@ -143,13 +143,16 @@ test('one more list of sanctioned people is compared with at once', async () => 
   expect(moved.status).toBe(202)
 })
 
-test('an endpoint that is to decide is shown with its path', async () => {
+test('an endpoint that is to decide is shown with its path and its environment', async () => {
   await world.store.webhookEndpoints.remove(
     world.alpha.id,
     (await world.store.webhookEndpoints.list(world.alpha.id))[0]?.id ?? '',
   )
   const { body } = await world.asks(world.ada, 'addWebhookEndpoint')
-  expect(body['changes']).toMatchObject([{ after: expect.stringMatching(/^decide\.example\/b \(sha256 /) }])
+  expect(body['changes']).toMatchObject([
+    { after: expect.stringMatching(/^decide\.example\/b \(sha256 /) },
+    { what: 'environment', after: 'live' },
+  ])
 })
 
 test('where a list of sanctioned people comes from is shown with its path, and may not change meanwhile', async () => {
@@ -182,4 +185,21 @@ test('a service’s secret is kept sealed, and an endpoint that is only notified
   expect(new TextDecoder().decode(sealed)).toBe(SERVICE_SECRET)
   const events = { key: world.alpha.key, body: { url: 'https://events.example/', purpose: 'events' } }
   expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
+})
+
+test('for how long the secret before still decides', async () => {
+  const seen = async (operation: string, options: object = {}) => {
+    const asked = await world.asks(world.ada, operation, options)
+    expect(asked.status).toBe(202)
+    return { id: asked.body.id, changes: asked.body['changes'] }
+  }
+  const first = await seen('setWebhookService')
+  expect(JSON.stringify(first.changes)).not.toContain('second')
+  expect((await approve(first.id)).status).toBe(200)
+  const body = { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET, overlap_seconds: 2_592_000 }
+  expect((await seen('setWebhookService', { body })).changes).toContainEqual({
+    what: 'the present secret still decides for',
+    before: null,
+    after: '2,592,000 seconds',
+  })
 })

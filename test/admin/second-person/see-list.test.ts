@@ -61,13 +61,16 @@ test('two files look different, and so do lists of one length after a change', a
       lists.edit(null, 'shared', [
         { key: addressKey(address as never), memo: '', author: 'a', addedAtSeconds: 0, present },
       ])
-    const upload = { merge: false, entries: 1, read: 1, sha256: 'a'.repeat(64) }
-    const seen = () =>
-      Promise.all([seeUpload(store, null, 'shared', upload as never), seeRemoval(store, null, 'shared')])
+    const none = { added: 0, removed: 0, remarked: 0, shown: [], sha256: '' }
+    const see = async (file: string) => {
+      const version = (await lists.find(null, 'shared'))?.version ?? 0
+      const upload = { merge: false, entries: 1, read: 1, sha256: file, difference: { version, ...none } }
+      return seeUpload(store, null, 'shared', { ...upload, bytes: 1, activation: {} as never })
+    }
+    const seen = () => Promise.all([see('a'.repeat(64)), seeRemoval(store, null, 'shared')])
     await put(ADDRESS.address, true)
     const before = await seen()
-    const otherFile = await seeUpload(store, null, 'shared', { ...upload, sha256: 'b'.repeat(64) } as never)
-    expect(otherFile.changes).not.toEqual(before[0].changes)
+    expect((await see('b'.repeat(64))).changes).not.toEqual(before[0].changes)
 
     await put(ADDRESS.address, false)
     await put(ADDRESS.address.replace('1', '2'), true)

@@ -328,6 +328,54 @@ describe('lists', () => {
     expect(await listed('deny')).toBe(true)
   })
 
+  test('of a file, the approver sees each kind of change, how many there are, and a hash of the result', async () => {
+    const { ada, alpha, bob, store } = world
+    const entry = (address: string, memo: string) => ({
+      key: addressKey(address as never),
+      memo,
+      author: 'a',
+      addedAtSeconds: 0,
+      present: true,
+    })
+    const leaves = `0x${'f'.repeat(40)}`
+    await store.lists.edit(alpha.id, 'kept_own', [entry(WALLET, 'one'), entry(OTHER_WALLET, ''), entry(leaves, 'old')])
+    const added = Array.from({ length: 60 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`)
+    const lines = [...added, `${WALLET},two`, OTHER_WALLET]
+    const asked = await world.asks(ada, 'uploadList', {
+      raw: lines.join('\n'),
+      headers: { 'content-type': 'text/csv' },
+    })
+    expect(asked.status).toBe(202)
+    const { body } = await world.call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })
+    const [{ changes }] = body['data'] as [{ changes: { what: string; before: string | null; after: string }[] }]
+    expect(changes[0]).toEqual({ what: 'content', before: '3 entries', after: '62 entries' })
+    expect(changes[3]?.after).toBe('60 added, 1 removed, 1 with another memo; 10 of them not shown')
+    expect(changes.slice(4, 54).map(({ what }) => what)).toEqual(added.slice(0, 50))
+    expect(changes.slice(54)).toEqual([
+      { what: WALLET, before: 'in the list: one', after: 'in the list: two' },
+      { what: leaves, before: 'in the list: old', after: null as never },
+    ])
+
+    expect((await world.decide(asked.body.id, true, bob)).status).toBe(200)
+    const path = '/organizations/alpha/lists/kept_own/content?format=text'
+    const exported = await (await world.harness.request('GET', path, { cookie: ada.cookie })).text()
+    expect(new Bun.CryptoHasher('sha256').update(exported).digest('hex')).toBe(changes[2]?.after ?? '')
+  })
+
+  test('a file is asked for again if the list changed while it was read', async () => {
+    const { alpha, store } = world
+    const { lists } = world.harness.services.store
+    const { readEdits } = lists
+    lists.readEdits = async (listId) => {
+      lists.readEdits = readEdits
+      const entry = { key: addressKey(WALLET as never), memo: '', author: 'a', addedAtSeconds: 0, present: true }
+      await store.lists.edit(alpha.id, 'kept_own', [entry])
+      return readEdits(listId)
+    }
+    const { status, body } = await world.asks(world.ada, 'uploadList')
+    expect([status, body.detail]).toEqual([409, expect.stringContaining('upload the file again')])
+  })
+
   test('a file that waits stays for as long as it may wait, and goes when it is rejected', async () => {
     const sweep = async () => {
       while ((await world.store.listBases.sweep()) > 0);

@@ -13,7 +13,7 @@ const STATES = {
   expired: <Badge>Expired</Badge>,
 } as const
 
-/** More than fits a dialog is counted, not shown. */
+/** More than fits a dialog opens on request. */
 const CHANGES_SHOWN = 50
 
 const Value = ({ sign, text }: { readonly sign: 'removed' | 'added'; readonly text: string | null }) =>
@@ -24,28 +24,37 @@ const Value = ({ sign, text }: { readonly sign: 'removed' | 'added'; readonly te
     </span>
   )
 
+const Changes = ({ changes }: Pick<Approval, 'changes'>) => (
+  <dl class="approval-changes">
+    {changes.map(({ what, before, after }) => (
+      <div key={what}>
+        <dt>{what}</dt>
+        <dd>
+          {before === after ? (
+            before
+          ) : (
+            <>
+              <Value sign="removed" text={before} />
+              <Value sign="added" text={after} />
+            </>
+          )}
+        </dd>
+      </div>
+    ))}
+  </dl>
+)
+
 export const SeenChanges = ({ approval }: { readonly approval: Approval }) => {
   const { changes, differences, effects, comment } = approval
   return (
     <div class="approval-seen">
-      <dl class="approval-changes">
-        {changes.slice(0, CHANGES_SHOWN).map(({ what, before, after }) => (
-          <div key={what}>
-            <dt>{what}</dt>
-            <dd>
-              {before === after ? (
-                before
-              ) : (
-                <>
-                  <Value sign="removed" text={before} />
-                  <Value sign="added" text={after} />
-                </>
-              )}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {changes.length > CHANGES_SHOWN && <p class="soft">And {changes.length - CHANGES_SHOWN} more.</p>}
+      <Changes changes={changes.slice(0, CHANGES_SHOWN)} />
+      {changes.length > CHANGES_SHOWN && (
+        <details class="proof">
+          <summary>And {changes.length - CHANGES_SHOWN} more</summary>
+          <Changes changes={changes.slice(CHANGES_SHOWN)} />
+        </details>
+      )}
       {differences !== null && <Differences differences={differences} />}
       {effects.map((effect) => (
         <p key={effect} class="soft">
