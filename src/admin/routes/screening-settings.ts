@@ -98,7 +98,7 @@ const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =
 
 const settingsText = (settings: ScreeningSettings) => {
   const { is_default: _isDefault, address_lists, screeners, ...others } = showSettings(settings)
-  return { ...others, address_lists: address_lists ?? 'the default', screeners: screeners ?? 'all' }
+  return { ...others, address_lists: address_lists ?? 'the default', screeners: screeners ?? 'all of them' }
 }
 
 export const SCREENING_SETTINGS_ROUTES = [
