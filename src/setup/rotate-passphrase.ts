@@ -29,7 +29,7 @@ const keystoresIn = (directory: string): readonly string[] =>
 /**
  * @param progress told of each keystore that was locked anew.
  * @throws SettingInvalidError when the passphrase is in a variable, which a running service does not read again;
- * KeystoreLockedError or KeystoreInvalidError for a file in the folder that is no keystore of this deployment: the old
+ * KeystoreLockedError, KeystoreInvalidError or AttesterMismatchError for a file in the folder that is no keystore of this deployment: the old
  * passphrase stays.
  */
 export const rotatePassphrase = async (input: {

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
 import { createEd25519Signer } from './ed25519.ts'
-import { KeystoreExistsError, KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
+import { AttesterMismatchError, KeystoreExistsError, KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
 import { decryptKeystorePkcs8, encryptKeystorePkcs8, hasKeystoreMac } from './keystore-pkcs8.ts'
 import { decryptKeystoreV3, encryptKeystoreV3 } from './keystore-v3.ts'
 import { makePrivateDirectory, writePrivateFile } from './private-file.ts'
@@ -67,11 +67,27 @@ const openKeystoreFile = async (path: string, text: string, passphrase: string):
     ? { kind: 'secp256k1', privateKey: (await decryptKeystoreV3(text, passphrase)).privateKey }
     : { kind: 'ed25519', privateKey: await decryptKeystorePkcs8(text, passphrase) }
 
+/** The address in the name that `store` gives to a keystore; null for another name. */
+const namedAddress = (path: string): string | null =>
+  /^(?:secp256k1|ed25519)-([0-9A-Za-z]+)\.(?:json|pem)$/.exec(basename(path))?.[1] ?? null
+
+/**
+ * The MAC of a v3 keystore does not cover the initialization vector, and older PEM files have no MAC: with such a part
+ * damaged, a keystore opens to another key.
+ * @throws AttesterMismatchError
+ */
+const requireNamedKey = (path: string, address: string): void => {
+  const named = namedAddress(path)
+  if (named === null || named === address) return
+  throw new AttesterMismatchError(`${path} is damaged: it opens to the key of ${address}; nothing was written`)
+}
+
 /**
  * Encrypts a keystore with another passphrase, and writes it in this version's format: whole or not at all, so that
  * another reader sees the old file or the new one.
  * @returns false when the keystore already has the new passphrase and this format
- * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore
+ * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore;
+ *   AttesterMismatchError when it holds the key of another address than its name says
  */
 export const relockKeystore = async (
   path: string,
@@ -90,8 +106,10 @@ export const relockKeystore = async (
   const key = already ?? (await open(oldPassphrase))
   if (key === null) throw new KeystoreLockedError(`neither passphrase opens ${path}`)
   try {
+    const address = addressOf(key)
+    requireNamedKey(path, address)
     if (isCurrent) return false
-    const relocked = await encrypt(key, addressOf(key), { ...destination, directory: dirname(path) })
+    const relocked = await encrypt(key, address, { ...destination, directory: dirname(path) })
     await requireOpens(relocked, key, passphrase)
     await writePrivateFile(path, relocked)
     return true

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 import bs58 from 'bs58'
 import { privateKeyToAddress } from 'viem/accounts'
-import { createAttesterKeystore, importAttesterKey } from '../../src/signing/attester-files.ts'
+import { createAttesterKeystore, importAttesterKey, relockKeystore } from '../../src/signing/attester-files.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import {
+  AttesterMismatchError,
   KeystoreExistsError,
   KeystoreInvalidError,
   KeystoreLockedError,
@@ -173,4 +174,27 @@ test('the format of a text is told by how it looks', () => {
   expect(detectPrivateKeyFormat(secret.toHex())).toBe('hex')
   expect(detectPrivateKeyFormat(`0x${secret.toHex()}`)).toBe('hex')
   for (const text of ['', '  ', 'hello', '0xzz']) expect(detectPrivateKeyFormat(text)).toBeNull()
+})
+
+describe('a keystore with a damaged part that its MAC does not cover', () => {
+  // Each of these opens, to another key.
+  const damage = {
+    secp256k1: (text: string) => text.replace(/"iv": "(.)/, (_, digit) => `"iv": "${digit === '0' ? '1' : '0'}`),
+    ed25519: (text: string) => {
+      const [begin = '', ...lines] = text.split('\n').slice(1)
+      const der = Buffer.from(lines.slice(0, -2).join(''), 'base64')
+      // In the second of four blocks: the third has the flipped bit, and only the first is compared.
+      der[der.length - 33]! ^= 1
+      return [begin, der.toString('base64'), lines.at(-2), ''].join('\n')
+    },
+  } as const
+
+  test.each(['secp256k1', 'ed25519'] as const)('of %s is not locked anew', async (kind) => {
+    const { path } = await createAttesterKeystore({ ...destination(), kind })
+    const next = { passphrase: 'the next passphrase', workFactor: 'light' } as const
+    const damaged = damage[kind](readFileSync(path, 'utf8'))
+    writeFileSync(path, damaged)
+    await expect(relockKeystore(path, PASSPHRASE, next)).rejects.toBeInstanceOf(AttesterMismatchError)
+    expect(readFileSync(path, 'utf8')).toBe(damaged)
+  })
 })
