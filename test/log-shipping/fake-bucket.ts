@@ -12,6 +12,10 @@ export interface FakeBucket {
   corrupts: boolean
   /** Sends objects without end, and lists that always go on at the same place. */
   endless: boolean
+  /** After its objects, lists empty pages that go on somewhere else each time. */
+  wanders: boolean
+  /** Lists all objects, whatever the prefix. */
+  ignoresPrefix: boolean
   stop(): Promise<void>
 }
 
@@ -25,7 +29,13 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
   const etags = new Map<string, string>()
   const uploads = new Map<string, Map<number, Buffer>>()
   const requests: string[] = []
-  const state = { failure: null as number | null, corrupts: false, endless: false }
+  const state = {
+    failure: null as number | null,
+    corrupts: false,
+    endless: false,
+    wanders: false,
+    ignoresPrefix: false,
+  }
 
   const store = (key: string, bytes: Buffer, etag: string): void => {
     if (state.corrupts && bytes.length > 0) bytes[0] = (bytes[0] as number) ^ 1
@@ -35,15 +45,16 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
 
   const list = (query: URLSearchParams): Response => {
     const after = query.get('continuation-token') ?? ''
-    const keys = [...objects.keys()].filter((key) => key.startsWith(query.get('prefix') ?? '') && key > after).sort()
+    const prefix = state.ignoresPrefix ? '' : (query.get('prefix') ?? '')
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
     const page = keys.slice(0, PAGE)
-    const more = keys.length > PAGE || state.endless
+    const more = keys.length > PAGE || state.endless || state.wanders
     const contents = page.map(
       (key) =>
         `<Contents><Key>${key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>${objects.get(key)?.length}</Size></Contents>`,
     )
     return new Response(
-      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${state.endless ? 'again' : page.at(-1)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
+      `<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><KeyCount>${page.length}</KeyCount><MaxKeys>${PAGE}</MaxKeys><IsTruncated>${more}</IsTruncated>${more ? `<NextContinuationToken>${state.endless ? 'again' : (page.at(-1) ?? `~${requests.length}`)}</NextContinuationToken>` : ''}${contents.join('')}</ListBucketResult>`,
     )
   }
 
@@ -114,6 +125,18 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     },
     set endless(value) {
       state.endless = value
+    },
+    get wanders() {
+      return state.wanders
+    },
+    set wanders(value) {
+      state.wanders = value
+    },
+    get ignoresPrefix() {
+      return state.ignoresPrefix
+    },
+    set ignoresPrefix(value) {
+      state.ignoresPrefix = value
     },
     stop: () => server.stop(true),
   }

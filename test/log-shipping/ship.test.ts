@@ -312,6 +312,19 @@ describe('a target that fails', () => {
       for await (const chunk of target.read('a')) expect(chunk.length).toBeGreaterThan(0)
     }
     await expect(whole()).rejects.toThrow('more than it was asked for')
+    bucket.endless = false
+    bucket.wanders = true
+    await expect(target.list('')).rejects.toThrow('does not end')
+    expect(bucket.requests.length).toBeLessThan(200)
+  })
+
+  test('of a bucket that lists more than it was asked for, nothing else is listed', async () => {
+    const bucket = startBucket()
+    for (const name of ['prod/one/a', 'prod/two/a', 'other/one/a']) bucket.objects.set(name, Buffer.alloc(1))
+    const list = () => bucketTarget(bucket).list('one/')
+    expect(await list()).toEqual([{ name: 'one/a', bytes: 1 }])
+    bucket.ignoresPrefix = true
+    expect(await list()).toEqual([{ name: 'one/a', bytes: 1 }])
   })
 
   test('a share that is gone is a failure and not an end', async () => {

@@ -22,6 +22,9 @@ const BYTES_PER_LIMIT_MS = 1_049
 /** So that a large object costs no more memory than two of its parts. */
 const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
+/** Pages of a list that may bring nothing, and objects that a list may have: far more than any deployment ships. */
+const EMPTY_PAGES_MAX = 100
+const OBJECTS_MAX = 10_000_000
 
 /** The bucket did not answer in time, sends too much, or does not answer as a bucket does. The message is chosen text. */
 export class BucketError extends NamedError {}
@@ -88,6 +91,7 @@ export const createBucketTarget = (
     list: async (namePrefix) => {
       const found: ShippedObject[] = []
       const seen = new Set<string>()
+      let pages = 0
       let continuationToken: string | undefined
       do {
         const page = await within(
@@ -98,11 +102,14 @@ export const createBucketTarget = (
           }),
         )
         for (const { key, size } of page.contents ?? []) {
-          if (key.startsWith(prefix)) found.push({ name: key.slice(prefix.length), bytes: size ?? 0 })
+          // Callers remove what is listed, so a bucket that ignores the prefix must not lead them to anything else.
+          if (key.startsWith(prefix + namePrefix)) found.push({ name: key.slice(prefix.length), bytes: size ?? 0 })
         }
         continuationToken = page.isTruncated === true ? page.nextContinuationToken : undefined
+        pages += 1
+        const isLong = pages > EMPTY_PAGES_MAX + found.length || found.length > OBJECTS_MAX
         // A listing that comes back to where it was never ends.
-        if (continuationToken !== undefined && seen.has(continuationToken)) {
+        if (continuationToken !== undefined && (seen.has(continuationToken) || isLong)) {
           throw new BucketError('the bucket’s list does not end')
         }
         seen.add(continuationToken ?? '')
