@@ -66,6 +66,8 @@ export interface JobTerms {
   readonly lifetimeSeconds: number
 }
 
+type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>
+
 const NO_FACTS: JobFacts = { text: '', confirm: null, settle: () => undefined }
 
 /** How often a job is tried whose key or target changes on its way. */
@@ -92,7 +94,7 @@ export type Decide = (
   kind: Job['kind'],
   decoded: DecodedRequest,
   context: CallContext,
-  termsOf: (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>,
+  termsOf: TermsOf,
 ) => Promise<CallAnswer>
 
 export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): Decide => {
@@ -225,28 +227,25 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
   }
 }
 
-/** An attestation expires its project's lifetime after its arrival. */
+const attestationTerms: TermsOf = ({ nowSeconds }, { lifetimeSeconds }) => ({
+  expiration: nowSeconds + lifetimeSeconds,
+  lifetimeSeconds,
+})
+
 export const createAttest =
   (decide: Decide): AttestHandler =>
   (decoded, context) =>
-    decide('attestation', decoded, context, ({ nowSeconds }, { lifetimeSeconds }) => ({
-      expiration: nowSeconds + lifetimeSeconds,
-      lifetimeSeconds,
-    }))
+    decide('attestation', decoded, context, attestationTerms)
 
-export const createEvaluateTask =
-  (decide: Decide, expiry: TaskExpiry): AttestHandler =>
-  async (decoded, context) => {
-    const answer = await decide(
-      'task',
-      decoded,
-      context,
-      ({ chain, nowSeconds }, { lifetimeSeconds }) =>
-        expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds },
-    )
+export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHandler => {
+  const knownTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+    expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds }
+  const latestTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+    expiry.after(chain.name, nowSeconds, lifetimeSeconds)
+  return async (decoded, context) => {
+    const answer = await decide('task', decoded, context, knownTerms)
     if (answer.body !== '') return answer
     // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
-    return decide('task', decoded, context, ({ chain, nowSeconds }, { lifetimeSeconds }) =>
-      expiry.after(chain.name, nowSeconds, lifetimeSeconds),
-    )
+    return decide('task', decoded, context, latestTerms)
   }
+}

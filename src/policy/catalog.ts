@@ -2,7 +2,7 @@
 // organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
 // began, so a load that overlaps a change can't leave the old policy in the cache.
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../lib/cache-limit.ts'
+import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 import { PolicyUnusableError } from './errors.ts'
 import { createFairWork } from './fair-work.ts'
@@ -155,19 +155,22 @@ export const createCatalog = ({
     into.set(key, entry)
   }
 
-  const resolve = (
+  /** Undefined if the target, or its revision, is not cached. */
+  const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
+    const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
+    if (entry?.stamp !== stamps.of(organizationId)) return undefined
+    // The worker will ask for the revision next, so a target whose revision is not cached counts as not cached.
+    return entry.target === null || isAtHand(entry.target) ? entry.target : undefined
+  }
+
+  const load = (
     organizationId: string,
     key: string,
-    load: () => Promise<TargetRecord | null>,
-  ): ResolvedTarget | null | Promise<ResolvedTarget | null> => {
+    read: () => Promise<TargetRecord | null>,
+  ): Promise<ResolvedTarget | null> => {
     const stamp = stamps.of(organizationId)
-    const entry = targets.get(key) ?? misses.get(key)
-    if (entry?.stamp === stamp) {
-      // The worker will ask for the revision next, so a target whose revision is not cached counts as not cached.
-      if (entry.target === null || isAtHand(entry.target)) return entry.target
-    }
     return loads.join(key, stamp, async () => {
-      const record = await load()
+      const record = await read()
       if (record !== null && record.organizationId !== organizationId) {
         throw new PolicyUnusableError(new Error('the store answered with another organization’s target'))
       }
@@ -177,18 +180,25 @@ export const createCatalog = ({
     })
   }
 
+  // Functions of their own, so that a cached target costs no closure.
+  const loadProject = (organizationId: string, key: string, verificationHash: string) =>
+    load(organizationId, key, () => source.loadProjectTarget(organizationId, verificationHash))
+  const loadBinding = (organizationId: string, key: string, chainName: string, address: string) =>
+    load(organizationId, key, () => source.loadBindingTarget(organizationId, chainName, address))
+
   return {
     // Ids hold no spaces, so the key is unambiguous.
     resolveProject: (organizationId, verificationHash) => {
       if (verificationHash.length > MAX_VERIFICATION_HASH) return null
-      return resolve(organizationId, `${organizationId} project ${verificationHash}`, () =>
-        source.loadProjectTarget(organizationId, verificationHash),
-      )
+      const key = `${organizationId} project ${verificationHash}`
+      const known = cached(organizationId, key)
+      return known === undefined ? loadProject(organizationId, key, verificationHash) : known
     },
-    resolveBinding: (organizationId, chainName, address) =>
-      resolve(organizationId, `${organizationId} binding ${chainName} ${address}`, () =>
-        source.loadBindingTarget(organizationId, chainName, address),
-      ),
+    resolveBinding: (organizationId, chainName, address) => {
+      const key = `${organizationId} binding ${chainName} ${address}`
+      const known = cached(organizationId, key)
+      return known === undefined ? loadBinding(organizationId, key, chainName, address) : known
+    },
     cachedRevision: (revisionId) => {
       const loaded = revisions.peek(revisionId)
       return loaded === undefined ? undefined : sentRevisionOf(loaded)

@@ -201,7 +201,10 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     terminate: () => port.terminate(),
   }
 
-  /** False for a worker that was given up. It may still have answers under way: what it recorded was already read from its log. */
+  /**
+   * False for a worker that was given up. It may still have answers under way: what it recorded was already read from its
+   * log.
+   */
   const noteMessage = (): boolean => {
     if (handle.state === 'lost' || handle.state === 'gone') return false
     handle.lastProgressMs = clock.monotonicMs()

@@ -11,9 +11,10 @@ import {
   apiKeyStatus,
   matchesApiKey,
   parseApiKey,
+  possibleKeyId,
 } from '../domain/api-key.ts'
 import { CountersignError, DependencyUnavailableError, fixedError, QueueFullError } from '../domain/errors.ts'
-import { atMostEntries } from '../lib/cache-limit.ts'
+import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
 /** The caller. One frozen object per cached key, shared by the key's requests. */
@@ -193,6 +194,9 @@ export const createAuthenticator = ({
     return entry.principal
   }
 
+  const checkLater = async (text: string, keyId: string, scope: ApiKeyScope): Promise<Principal> =>
+    check(text, await lookUp(keyId), scope)
+
   const isCachedMiss = (keyId: string): boolean => {
     const untilMs = unknown.get(keyId)
     return untilMs !== undefined && clock.monotonicMs() < untilMs
@@ -200,14 +204,17 @@ export const createAuthenticator = ({
 
   return {
     authenticate: (text, scope) => {
-      const parsed = text === null ? null : parseApiKey(text)
-      if (text === null || parsed === null) throw new KeyUnusableError()
-      const { keyId } = parsed
+      const possibleId = text === null ? null : possibleKeyId(text)
+      if (text === null || possibleId === null) throw new KeyUnusableError()
       const isUpToDate = scope === 'attestation' || clock.monotonicMs() < leaseUntilMs
-      const entry = isUpToDate ? known.get(keyId) : undefined
+      // The hash covers the whole text, so a cached key's text needs no other check.
+      const entry = isUpToDate ? known.get(possibleId, NO_OPTIONS) : undefined
       if (entry !== undefined) return check(text, entry, scope)
+      const parsed = parseApiKey(text)
+      if (parsed === null) throw new KeyUnusableError()
+      const { keyId } = parsed
       if (isCachedMiss(keyId)) return check(text, null, scope)
-      return lookUp(keyId).then((found) => check(text, found, scope))
+      return checkLater(text, keyId, scope)
     },
     changes: () => changes,
     invalidate: (keyId) => {

@@ -33,8 +33,8 @@ export interface DeadlinesDependencies {
 }
 
 export interface Deadlines {
-  /** Sets the request's deadline. Every request must be ended. */
-  begin(request: TimedRequest): void
+  /** Sets the deadline of a request that arrived at `nowMs`. Every request must be ended. */
+  begin(request: TimedRequest, nowMs: number): void
   /** False if the request was answered 408 before: its result or error was reported, and must not be sent. */
   end(request: TimedRequest, error?: unknown): boolean
   /**
@@ -59,8 +59,8 @@ export const createDeadlines = ({
     request.expire()
   })
 
-  const begin = (request: TimedRequest): void => {
-    request.deadlineMs = clock.monotonicMs() + durationMs
+  const begin = (request: TimedRequest, nowMs: number): void => {
+    request.deadlineMs = nowMs + durationMs
     list.add(request)
   }
   const end = (request: TimedRequest, error?: unknown): boolean => {
@@ -81,7 +81,7 @@ export const createDeadlines = ({
         later: null,
         expire: () => late.reject(new DeadlineExceededError()),
       }
-      begin(request)
+      begin(request, clock.monotonicMs())
       let started: Result | Promise<Result>
       try {
         started = start(request)

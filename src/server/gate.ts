@@ -109,7 +109,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   constructor(
     readonly route: Route,
     readonly request: Request,
-    private readonly startedMs: number,
+    readonly startedMs: number,
     private readonly respond: (response: Response | Promise<Response>) => void,
   ) {
     const { requestIds, authenticator } = route.dependencies
@@ -222,7 +222,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
 /** Never rejects. Awaits only what is not known yet: most keys are cached, and few limits are shared. */
 const serve = async (gated: GatedRequest, handle: Parameters<Gate>[1]): Promise<void> => {
   const { deadlines, limiter } = gated.route.dependencies
-  deadlines.begin(gated)
+  deadlines.begin(gated, gated.startedMs)
   try {
     const found = gated.authenticate()
     const principal = found instanceof Promise ? await found : found

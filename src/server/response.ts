@@ -41,10 +41,12 @@ const JSON_HEADERS = new Headers({
   ...SECURITY_HEADERS,
 })
 
+const JSON_OK: ResponseInit = { status: 200, headers: JSON_HEADERS }
+
 /** A success whose body is complete JSON text. */
 export const jsonResponse = (body: string, requestId: string, options: JsonResponseOptions = {}): Response => {
-  const { rateLimit, status = 200, replayed = false } = options
-  const response = new Response(body, { status, headers: JSON_HEADERS })
+  const { rateLimit, status, replayed = false } = options
+  const response = new Response(body, status === undefined ? JSON_OK : { status, headers: JSON_HEADERS })
   const { headers } = response
   headers.set('x-request-id', requestId)
   if (rateLimit !== undefined && rateLimit !== null) setRateLimit(headers, rateLimit)
