@@ -1,6 +1,9 @@
 // The list of modules, in the order in which they start. No other file of the core names a module.
 import type { Module } from './module-interface/module.ts'
+import { documents } from './modules/documents/module.ts'
 import { hardwareKeys } from './modules/hardware-keys/module.ts'
+import { screening } from './modules/screening/module.ts'
+import { sessionPolicies } from './modules/session-policies/module.ts'
 import { tracing } from './modules/tracing/module.ts'
 
-export const MODULES: readonly Module[] = [tracing, hardwareKeys]
+export const MODULES: readonly Module[] = [tracing, hardwareKeys, documents, screening, sessionPolicies]

@@ -10,7 +10,8 @@ const ROOT = join(import.meta.dir, '..')
 
 /**
  * Folder → the folders that it may import, from the bottom up: each names only folders above its own line, so that no two
- * depend on each other. `src/lib` is open to all. A module is a folder of `src/modules`. Single files of `workers` are the
+ * depend on each other. `src/lib` is open to all. A module is a folder of `src/modules`, and its threads and processes
+ * are another. Single files of `workers` are the
  * messages and entries of a process, whose code the folder does not run.
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -105,10 +106,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   // What the core knows of modules, and what modules know of the core's start.
   'src/module-interface': [
+    'src/domain',
     'src/telemetry',
+    'src/policy',
+    'src/facts',
     'src/signing',
     'src/store',
     'src/pool',
+    'src/identity',
     'src/config',
     'src/setup',
     'src/cluster',
@@ -123,9 +128,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/setup',
     'src/cluster',
     'src/module-interface',
-    'workers/signing/token-protocol.ts',
+    'src/modules/hardware-keys/worker',
   ],
-  'src/modules/documents': ['src/domain', 'src/identity', 'workers/documents/read-picture.process.ts'],
+  'src/modules/hardware-keys/worker': ['src/signing', 'src/modules/hardware-keys', 'workers/signing/token-protocol.ts'],
+  'src/modules/documents': [
+    'src/domain',
+    'src/identity',
+    'src/cluster',
+    'src/module-interface',
+    'src/modules/documents/worker',
+  ],
   'src/modules/screening': [
     'src/domain',
     'src/program',
@@ -135,9 +147,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/identity',
     'src/cluster',
     'src/modules/documents',
-    'workers/screening/screening-protocol.ts',
+    'src/module-interface',
+    'src/modules/screening/worker',
   ],
-  'src/modules/session-policies': ['src/domain', 'src/telemetry', 'src/policy', 'src/store', 'src/identity'],
+  'src/modules/session-policies': [
+    'src/domain',
+    'src/telemetry',
+    'src/policy',
+    'src/store',
+    'src/identity',
+    'src/module-interface',
+  ],
   'src/modules/log-shipping': [
     'src/program',
     'src/telemetry',
@@ -183,7 +203,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'workers/background-process.ts',
   ],
   // Opens strangers' pictures: it knows nothing of the service but how a zone is read.
-  'workers/documents': ['src/modules/documents/reader', 'src/modules/documents/portrait-hash.ts'],
+  'src/modules/documents/worker': ['src/modules/documents/reader', 'src/modules/documents/portrait-hash.ts'],
   'workers/tasks': [
     'src/domain',
     'src/decision-log',
@@ -193,7 +213,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'workers/background-process.ts',
   ],
   // Gets lists and names, and answers: it reads no store and no key.
-  'workers/screening': [
+  'src/modules/screening/worker': [
     'src/modules/screening/formats',
     'src/modules/screening/matching',
     'workers/background-process.ts',
@@ -215,7 +235,7 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   },
   {
     pattern: /^sharp$/,
-    places: ['src/identity/evidence/reencode.process.ts', 'workers/documents/read-picture.process.ts'],
+    places: ['src/identity/evidence/reencode.process.ts', 'src/modules/documents/worker/read-picture.process.ts'],
     why: 'strangers’ pictures are opened in a process that may be killed',
   },
   {
@@ -236,7 +256,8 @@ const importsOf = (source: string): string[] =>
 
 const folderOf = (path: string): string => {
   const parts = path.split('/')
-  return parts.slice(0, Math.min(parts.length - 1, parts[1] === 'modules' ? 3 : 2)).join('/')
+  const depth = parts[1] !== 'modules' ? 2 : parts[3] === 'worker' ? 4 : 3
+  return parts.slice(0, Math.min(parts.length - 1, depth)).join('/')
 }
 
 // What a build of the client's package left is no source.

@@ -10,6 +10,7 @@ import { createIdentityEndpoints, type IdentityEndpoints } from '../identity/end
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import { createSessionKnowledge } from '../identity/session-knowledge.ts'
 import {
   type ChangeTogether,
   createChangeTogether,
@@ -27,14 +28,8 @@ import { createStreamHub, type StreamHub } from '../identity/streams/stream-hub.
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
 import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
 import { systemClock } from '../lib/time.ts'
-import { createAgeChecks } from '../modules/documents/checks/age-checks.ts'
-import {
-  createScreeningService,
-  type ScreeningService,
-  type WalletSources,
-} from '../modules/screening/screening-service.ts'
-import { createPolicyDecider } from '../modules/session-policies/policy-decider.ts'
-import { createSessionKnowledge } from '../modules/session-policies/session-knowledge.ts'
+import type { Module, ModuleCore, SessionParts, WalletSources } from '../module-interface/module.ts'
+import { openSessionModules } from '../module-interface/open-modules.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import type { Gate } from '../server/gate.ts'
@@ -45,7 +40,7 @@ import { decodeSessionSubject } from '../store/sessions/session-changes.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { createDecisionTimes, type IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
-import { createCheckParts } from './check-service.ts'
+import { createCheckTask } from './check-service.ts'
 import { createEvidenceParts } from './evidence-service.ts'
 import { createWebhookParts } from './webhook-service.ts'
 
@@ -73,6 +68,8 @@ export interface IdentityDependencies {
   readonly scannerAway: 'refuse' | 'allow'
   /** What connected wallets are looked up with. */
   readonly walletSources: WalletSources
+  readonly modules: readonly Module[]
+  readonly core: ModuleCore
 }
 
 export interface Identity {
@@ -92,7 +89,7 @@ export interface Identity {
   /** For trying a policy on sessions that people have decided. */
   readonly sessionKnowledge: SessionKnowledge
   /** Lists of sanctioned people, in the process that compares people with them. */
-  readonly screeningLists: ScreeningService['lists']
+  readonly screeningLists: NonNullable<SessionParts['lists']>
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization`, and ignores others. */
@@ -122,7 +119,7 @@ export const createStoredStandings = (
     loadLevel: async (organizationId) => (await store.organizations.find(organizationId))?.level ?? null,
   })
 
-export const createIdentity = (dependencies: IdentityDependencies): Identity => {
+export const createIdentity = async (dependencies: IdentityDependencies): Promise<Identity> => {
   const { store, standings, gate, idempotent, authenticator, log } = dependencies
   const { portalUrl, streamsMax, streamsPerKeyMax } = dependencies
   const hub = createStreamHub({
@@ -170,41 +167,19 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
   const storeChecks = createStoreChecks(together, (organizationId, compared) =>
     traces.valueOf(organizationId, 'hit', compared),
   )
-  const screening = createScreeningService({
-    store,
-    log,
-    evidence: evidenceParts.evidence,
-    wallets: dependencies.walletSources,
-    further: [
-      createAgeChecks({
-        evidence: evidenceParts.evidence,
-        minimumAges: store.minimumAges.readAll,
-        clock: systemClock,
-        onError: (error, session) =>
-          log.warn('what a person typed in could not be read for their age', { error, session }),
-      }),
-    ],
-    storeAgain: storeChecks,
-    clock: systemClock,
-  })
-  const checks = createCheckParts({
-    store,
-    log,
-    parts: screening.parts,
-    storeChecks,
-    traces,
+  const modules = await openSessionModules(dependencies.modules, {
+    ...dependencies.core,
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,
-    onChecked: createPolicyDecider({
-      store,
-      knowledge: sessionKnowledge,
-      decisionFacts: evidenceParts.decisionFacts,
-      changesOver,
-      onDecided: decisionTimes.record,
-      clock: systemClock,
-      log,
-    }),
+    decisionFacts: evidenceParts.decisionFacts,
+    knowledge: sessionKnowledge,
+    traces,
+    storeChecks,
+    changesOver,
+    wallets: dependencies.walletSources,
+    onDecided: decisionTimes.record,
   })
+  const checkTask = createCheckTask({ store, log, storeChecks, parts: modules.checks, onChecked: modules.onChecked })
   const webhooks = createWebhookParts({
     store,
     changesOver,
@@ -276,14 +251,14 @@ export const createIdentity = (dependencies: IdentityDependencies): Identity => 
       deciders.refresh()
     },
     load: deciders.load,
-    screeningLists: screening.lists,
-    leaderTasks: [webhooks.leaderTask, evidenceParts.leaderTask, screening.leaderTask, checks.leaderTask],
+    screeningLists: modules.lists,
+    leaderTasks: [webhooks.leaderTask, evidenceParts.leaderTask, ...modules.leaderTasks, checkTask],
     close: () => {
       clearInterval(ticking)
       hub.close()
     },
     stop: async () => {
-      await Promise.all([evidenceParts.close(), checks.close()])
+      await Promise.all([evidenceParts.close(), modules.stop()])
     },
   }
 }

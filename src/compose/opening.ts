@@ -9,7 +9,7 @@ import type { Config } from '../config/config.ts'
 import { createIdentityFacts } from '../identity/standing/facts.ts'
 import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
-import type { Module } from '../module-interface/module.ts'
+import type { Module, ModuleCore } from '../module-interface/module.ts'
 import { findModuleService, openModules } from '../module-interface/open-modules.ts'
 import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
 import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
@@ -96,9 +96,21 @@ export const openService = async (
   const { folder, store, target, passphrase, logKey } = storage
   const stored = await readAttesters(store, folder)
   const attesters = presentAttesters(stored, log)
-  const core = { config, folder, store, target, passphrase: passphrase.source, attesters, isFirst, isTrial }
+  const core: ModuleCore = {
+    config,
+    folder,
+    store,
+    target,
+    passphrase: passphrase.source,
+    attesters,
+    isFirst,
+    isTrial,
+    clock,
+    after,
+    log,
+  }
   // Closed after the pool: they also get what it writes last.
-  const opened = await openModules(modules, { ...core, clock, after, log }, closers)
+  const moduleParts = await openModules(modules, core, closers)
   // Closed after the pool, so that it also ships what the pool writes last.
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
   if (shipping !== null) closers.add(shipping.stop)
@@ -125,7 +137,7 @@ export const openService = async (
     config,
     folder,
     passphrase: passphrase.source,
-    token: opened.token,
+    token: moduleParts.token,
     attesters,
     weightOf: shares.weightOf,
     firstSlot: index * SLOTS_PER_PROCESS,
@@ -180,7 +192,9 @@ export const openService = async (
   })
   return {
     ...storage,
-    modules: opened,
+    modules,
+    core,
+    moduleParts,
     findService: findModuleService(modules, { config, folder }),
     clock,
     isFirst,

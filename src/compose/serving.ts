@@ -73,7 +73,7 @@ export const serve = async (
     clock,
     log,
     isStopping,
-    tracer: opened.modules.tracer,
+    tracer: opened.moduleParts.tracer,
     claims,
     memory,
     parts: {
@@ -89,7 +89,7 @@ export const serve = async (
       sharing: sharing.metrics,
       shipping: () => shipping?.metrics() ?? null,
       tree: () => tree?.metrics() ?? null,
-      addFurther: opened.modules.addMetrics,
+      addFurther: opened.moduleParts.addMetrics,
     },
   })
   const { gate, signedGate, deadlines, requestIds, pacer, metrics, report } = path
@@ -109,7 +109,7 @@ export const serve = async (
   const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
   closers.add(reading.stop)
 
-  const identity = createIdentity({
+  const identity = await createIdentity({
     store,
     standings: opened.standings,
     gate,
@@ -126,6 +126,8 @@ export const serve = async (
     webhookReach: config.webhookReach,
     scanner: config.scanner,
     scannerAway: config.scannerAway,
+    modules: opened.modules,
+    core: opened.core,
     walletSources: {
       lists: facts.listMemberships,
       screeners: facts.screeners,
@@ -218,7 +220,7 @@ export const serve = async (
   const ofTree = tree === null ? [] : [tree.leaderTask]
   const leaderTasks = place.isTrial
     ? ofTree
-    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree, ...opened.modules.leaderTasks]
+    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree, ...opened.moduleParts.leaderTasks]
   closers.add((await sharing.lead(leaderTasks)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.

@@ -3,8 +3,17 @@
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleSettings } from '../config/module-settings.ts'
+import type { Session } from '../domain/session.ts'
+import type { ListMembership } from '../facts/lists/serve-lists.ts'
+import type { ScreenedWallet, Screener } from '../facts/screener.ts'
+import type { StoreChecks } from '../identity/checks/check-again.ts'
+import type { CheckPart } from '../identity/checks/checks.ts'
+import type { Traces } from '../identity/checks/traces.ts'
+import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import type { SessionChanges, SessionChangesDependencies } from '../identity/sessions/changes.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
 import type { Clock, Timers } from '../lib/time.ts'
+import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { PassphraseSource } from '../signing/passphrase.ts'
@@ -12,6 +21,8 @@ import type { TokenSettings } from '../signing/types.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Exposition } from '../telemetry/exposition.ts'
+import type { FactMetrics } from '../telemetry/fact-metrics.ts'
+import type { DecisionOutcome } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { MetricDefinition } from '../telemetry/metric-table.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
@@ -49,6 +60,46 @@ export interface OpenedModule {
   stop?(): Promise<void> | void
 }
 
+/** What the wallets of sessions are looked up with. */
+export interface WalletSources {
+  /** Address lists as they are now. */
+  readonly lists: () => readonly ListMembership[]
+  /** By name. */
+  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
+  /** Finds the chain of a session's wallet by the name that the session has for it. */
+  readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
+}
+
+/** The parts of the identity API. */
+export interface SessionCore extends ModuleCore {
+  readonly evidence: EvidenceService
+  /** What the service read of documents. */
+  readonly readings: DocumentReadings
+  /** What policies decided sessions on. */
+  readonly decisionFacts: DecisionFacts
+  readonly knowledge: SessionKnowledge
+  readonly traces: Traces
+  /** Stores checks that were made again. */
+  readonly storeChecks: StoreChecks
+  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
+  readonly wallets: WalletSources
+  /** Counts a decision by a policy, with the seconds since the session was handed in. */
+  readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
+}
+
+/** A module's additions to the identity API. */
+export interface SessionParts {
+  /** Run in the leading process for each session that is handed in. */
+  readonly checks?: readonly CheckPart[]
+  /** Called once all checks of a session are stored, at least once. At most one module has it. */
+  readonly onChecked?: (session: Session) => Promise<void>
+  readonly leaderTasks?: readonly LeaderTask[]
+  /** Lists beside those of facts, for the metrics. */
+  readonly lists?: () => FactMetrics['lists']
+  stop?(): Promise<void>
+}
+
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
   /** Path from the root of the repository → import of that entry, for processes that the one-file program starts. */
@@ -59,6 +110,8 @@ export interface Module extends ModuleSettings {
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
+  /** The same for its part of the identity API. */
+  openSessions?(core: SessionCore): Promise<SessionParts>
 }
 
 export const defineModule = (module: Module): Module => module

@@ -4,7 +4,7 @@ import type { Closers } from '../lib/closers.ts'
 import { type FindService, findServiceAmong } from '../lib/service-key.ts'
 import type { TokenSettings } from '../signing/types.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
-import type { Module, ModuleCore, OpenedModule } from './module.ts'
+import type { Module, ModuleCore, OpenedModule, SessionCore, SessionParts } from './module.ts'
 
 export const runningModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => config.modules.has(name))
@@ -43,5 +43,25 @@ export const openModules = async (
       for (const { addMetrics } of opened) addMetrics?.(exposition)
     },
     leaderTasks: opened.flatMap(({ leaderTasks = [] }) => leaderTasks),
+  }
+}
+
+/** The parts of modules in the identity API. @throws what a module throws */
+export const openSessionModules = async (
+  modules: readonly Module[],
+  core: SessionCore,
+): Promise<Required<SessionParts>> => {
+  const parts: SessionParts[] = []
+  for (const { openSessions } of runningModules(modules, core.config)) {
+    if (openSessions !== undefined) parts.push(await openSessions(core))
+  }
+  return {
+    checks: parts.flatMap(({ checks = [] }) => checks),
+    onChecked: parts.find(({ onChecked }) => onChecked !== undefined)?.onChecked ?? (async () => undefined),
+    leaderTasks: parts.flatMap(({ leaderTasks = [] }) => leaderTasks),
+    lists: () => parts.flatMap(({ lists }) => lists?.() ?? []),
+    stop: async () => {
+      await Promise.all(parts.map(({ stop }) => stop?.()))
+    },
   }
 }

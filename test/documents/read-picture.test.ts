@@ -110,7 +110,7 @@ describe('a zone is read', () => {
 
 describe('the process', () => {
   const process = createDocumentProcess({
-    script: join(import.meta.dir, '../../workers/documents/read-picture.process.ts'),
+    script: join(import.meta.dir, '../../src/modules/documents/worker/read-picture.process.ts'),
     programArguments: ['zone'],
   })
   afterAll(() => process.close())

@@ -148,7 +148,7 @@ try {
     say(`a node in the image signs, with ${signer}`)
     const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
     const reader = inImage(
-      ['/usr/bin/countersign', '--entry', 'workers/documents/read-picture.process.ts', 'zone'],
+      ['/usr/bin/countersign', '--entry', 'src/modules/documents/worker/read-picture.process.ts', 'zone'],
       picture,
     )
     check((await new Response(reader.stdout).text()).includes('ERIKSSON'), 'a document is not read')

@@ -138,7 +138,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
 
   test('reads a document, and writes a picture anew', TEST_LIMIT_MS, async () => {
     const picture = new Uint8Array(readFileSync(join(ROOT, 'test/data/zones/passport.jpg')))
-    const read = await run(['--entry', 'workers/documents/read-picture.process.ts', 'zone'], picture)
+    const read = await run(['--entry', 'src/modules/documents/worker/read-picture.process.ts', 'zone'], picture)
     expect(JSON.parse(read.stdout)).toMatchObject({ reading: { decoded: { zone: { surname: 'ERIKSSON' } } } })
     expect((await run(['--entry', 'src/identity/evidence/reencode.process.ts'], picture)).code).toBe(0)
     expect((await run(['--entry', 'src/identity/evidence/check-pdf.process.ts'], picture)).stdout).toBe(

@@ -1,11 +1,12 @@
 // Reads pictures of documents, each in a process that may be killed.
-import type { PictureAnswer } from '../../../workers/documents/read-picture.process.ts'
+
 import { createDocumentProcess } from '../../identity/evidence/document-process.ts'
+import type { PictureAnswer } from './worker/read-picture.process.ts'
 
 /** Ten times what a picture takes on an idle CPU. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
-const PICTURE_SCRIPT = 'workers/documents/read-picture.process.ts'
+const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'
 
 /** Reads one picture at a time, each in a new process, so that its memory is freed. */
 export const createPictureReader = (what: 'zone' | 'portrait') => {

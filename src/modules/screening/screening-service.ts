@@ -3,39 +3,29 @@
 // searched in a process of their own, not in the thread that answers requests.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
-import type { ScreenedWallet, Screener } from '../../facts/screener.ts'
-import { createCheckAgain, type StoreChecks } from '../../identity/checks/check-again.ts'
-import { type CheckPart, partOf, type RepeatedPart } from '../../identity/checks/checks.ts'
+import type { StoreChecks } from '../../identity/checks/check-again.ts'
+import { type CheckPart, partOf } from '../../identity/checks/checks.ts'
 import { comparisonKey } from '../../identity/checks/comparison-key.ts'
+import { createRepeatChecks } from '../../identity/checks/repeat-checks.ts'
 import type { EvidenceService } from '../../identity/evidence-types.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
+import type { WalletSources } from '../../module-interface/module.ts'
 import type { Store } from '../../store/store.ts'
 import type { FactMetrics } from '../../telemetry/fact-metrics.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { createNameChecks } from './checks/name-checks.ts'
 import { createScreenerChecks } from './checks/screener-checks.ts'
-import { type AddressListInUse, createWalletChecks } from './checks/wallet-checks.ts'
+import { createWalletChecks } from './checks/wallet-checks.ts'
 import { createWalletSharing } from './lists/sanctioned-wallets.ts'
 import { refreshScreeningLists } from './lists/screening-refresh.ts'
-import { createHeldScreener, ListsChangedError } from './processes/held-screener.ts'
+import { createHeldScreener } from './processes/held-screener.ts'
 import { type ScreeningProcesses, screeningProcesses } from './processes/screening-processes.ts'
-
-/** What wallets are looked up with. */
-export interface WalletSources {
-  readonly lists: () => readonly AddressListInUse[]
-  /** By name. */
-  readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /** Finds the chain of a session's wallet by the name that the session has for it. */
-  readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
-}
 
 export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   readonly wallets: WalletSources
-  /** Further checks that are made again when what they compare with changes. */
-  readonly further?: readonly RepeatedPart[]
   /** Stores checks that were made again. */
   readonly storeAgain: StoreChecks
   readonly clock: Clock
@@ -65,7 +55,6 @@ export const createScreeningService = ({
   store,
   evidence,
   wallets,
-  further = [],
   storeAgain,
   clock,
   log,
@@ -91,27 +80,7 @@ export const createScreeningService = ({
     listsKey: async () => comparisonKey(await held.versions()),
   })
 
-  /** Compares again, for as long as this process leads. */
-  const againWith = (part: RepeatedPart, goesOn: () => boolean): (() => Promise<void>) => {
-    const again = createCheckAgain(part, {
-      organizations: store.organizations.list,
-      outdated: store.sessionChecks.outdated,
-      queued: store.sessionChecks.queued,
-      store: storeAgain,
-    })
-    const failed = (error: unknown): void => {
-      // It begins anew, with the lists as they are now.
-      if (error instanceof ListsChangedError) return
-      log.warn('sessions could not be compared again; it is tried again', { error, with: part.name })
-    }
-    return oneAtATime(async () => {
-      const startedMs = clock.monotonicMs()
-      const { sessions, opened } = await again(goesOn)
-      const milliseconds = Math.round(clock.monotonicMs() - startedMs)
-      if (opened > 0) log.warn('there are new hits: see the checks of sessions', { hits: opened, with: part.name })
-      if (sessions > 0) log.info('sessions were compared again', { sessions, milliseconds, with: part.name })
-    }, failed)
-  }
+  const againWith = createRepeatChecks({ store, storeAgain, clock, log })
 
   const timers: ReturnType<typeof setInterval>[] = []
   let stop = async (): Promise<void> => undefined
@@ -130,7 +99,7 @@ export const createScreeningService = ({
       (error) => log.warn('could not look up which wallet addresses are to be shared; will retry', { error }),
     )
     const namesAgain = againWith(names, goesOn)
-    const othersAgain = [listed, screened, ...further].map((part) => againWith(part, goesOn))
+    const othersAgain = [listed, screened].map((part) => againWith(part, goesOn))
     const every = (milliseconds: number, runs: readonly (() => Promise<void>)[]): void => {
       const look = (): void => {
         if (lead.leads()) for (const run of runs) void run()
@@ -151,7 +120,7 @@ export const createScreeningService = ({
 
   return {
     lists: held.metrics,
-    parts: [names, listed, screened, ...further].map(partOf),
+    parts: [names, listed, screened].map(partOf),
     leaderTask: {
       name: 'screening of people and companies',
       start: begin,

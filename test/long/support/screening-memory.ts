@@ -1,8 +1,8 @@
 // The memory of the process that screens, asked as the service asks it.
 import { readFileSync } from 'node:fs'
-import type { ScreeningReply } from '../../../workers/screening/screening-protocol.ts'
+import type { ScreeningReply } from '../../../src/modules/screening/worker/screening-protocol.ts'
 
-const ENTRY = `${import.meta.dir}/../../../workers/screening/screening.process.ts`
+const ENTRY = `${import.meta.dir}/../../../src/modules/screening/worker/screening.process.ts`
 const BATCH = 100
 const BATCHES = 30
 

@@ -151,9 +151,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
           </div>
           {isNew && (
             <Notice tone="warn" title="Shown only once">
-              <p>
-                The key can’t be shown again. Copy it before you leave this page.
-              </p>
+              <p>The key can’t be shown again. Copy it before you leave this page.</p>
               <Copyable text={apiKey} label="key" />
             </Notice>
           )}

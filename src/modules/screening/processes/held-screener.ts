@@ -1,6 +1,6 @@
 // Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
 // replaced when a list changes. Callers during a start wait for the same process.
-import { NamedError } from '../../../lib/named-error.ts'
+import { ComparisonChangedError } from '../../../identity/checks/repeat-checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'
@@ -9,7 +9,7 @@ import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
 /** The lists have changed since the caller read their versions, or another process leads now. */
-export class ListsChangedError extends NamedError {}
+class ListsChangedError extends ComparisonChangedError {}
 
 export interface HeldScreenerDependencies {
   readonly lists: Pick<ScreeningListTable, 'list' | 'readVersion'>

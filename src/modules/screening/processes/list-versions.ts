@@ -1,6 +1,7 @@
 // The versions of the sanction lists that are in use, and their packed names for a screening process.
-import type { PackedList } from '../../../../workers/screening/screening-protocol.ts'
+
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
+import type { PackedList } from '../worker/screening-protocol.ts'
 
 /** Name of the list → id of its version. */
 export type ListVersions = Readonly<Record<string, string>>

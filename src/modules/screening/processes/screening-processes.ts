@@ -1,6 +1,11 @@
 // The processes of screening: one reads a list's files, one its wallet addresses, one indexes the names of all lists (these end
 // when they are done), and one stays to screen. None gets a secret; each is killed after a time limit.
 
+import { sendToChild } from '../../../cluster/send.ts'
+import { NamedError } from '../../../lib/named-error.ts'
+import { ownProcess } from '../../../program/entries.ts'
+import type { ScreenedSubject } from '../matching/entry.ts'
+import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 import {
   decodeReading,
   encodeFiles,
@@ -10,12 +15,7 @@ import {
   type PackedList,
   type ScreeningQuestion,
   type ScreeningReply,
-} from '../../../../workers/screening/screening-protocol.ts'
-import { sendToChild } from '../../../cluster/send.ts'
-import { NamedError } from '../../../lib/named-error.ts'
-import { ownProcess } from '../../../program/entries.ts'
-import type { ScreenedSubject } from '../matching/entry.ts'
-import type { ScreeningAnswer } from '../matching/screen-subject.ts'
+} from '../worker/screening-protocol.ts'
 
 /** The process ended, or was killed, before it answered. */
 class ScreeningProcessError extends NamedError {}
@@ -44,7 +44,7 @@ const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?
 
 /** @returns what the process writes to stdout */
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
-  const program = ownProcess(`workers/screening/${script}`)
+  const program = ownProcess(`src/modules/screening/worker/${script}`)
   const child = Bun.spawn([...program.words], {
     stdin: input,
     stdout: 'pipe',
@@ -63,7 +63,7 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
   const ready = Promise.withResolvers<boolean>()
   let number = 0
   let ended = false
-  const program = ownProcess('workers/screening/screening.process.ts', true)
+  const program = ownProcess('src/modules/screening/worker/screening.process.ts', true)
   const child = Bun.spawn([...program.words], {
     stdin: image,
     stdout: 'ignore',

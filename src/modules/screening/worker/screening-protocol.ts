@@ -1,12 +1,12 @@
 // The messages between the service and the processes of screening. Large data goes over standard input and output: one
 // line of JSON that describes the bytes, then the bytes.
 
-import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
-import type { PackedEntries } from '../../src/modules/screening/formats/entry-lines.ts'
-import type { ScreeningFormat } from '../../src/modules/screening/formats/publishers.ts'
-import type { ListExpectations } from '../../src/modules/screening/formats/read-screening-list.ts'
-import type { ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
-import type { ScreeningAnswer } from '../../src/modules/screening/matching/screen-subject.ts'
+import { headOf, withHead } from '../../../lib/headed-bytes.ts'
+import type { PackedEntries } from '../formats/entry-lines.ts'
+import type { ScreeningFormat } from '../formats/publishers.ts'
+import type { ListExpectations } from '../formats/read-screening-list.ts'
+import type { ScreenedSubject } from '../matching/entry.ts'
+import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 
 export interface ScreeningQuestion {
   readonly number: number

@@ -2,10 +2,10 @@
 // process that delays no request and can be killed. Input: one line of JSON, then the files. Output: one line of JSON,
 // then the packed entries.
 
-import { ScreeningListInvalidError } from '../../src/modules/screening/formats/csv-rows.ts'
-import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
-import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
-import { stayInBackground } from '../background-process.ts'
+import { stayInBackground } from '../../../../workers/background-process.ts'
+import { ScreeningListInvalidError } from '../formats/csv-rows.ts'
+import { packEntries } from '../formats/entry-lines.ts'
+import { readScreeningList } from '../formats/read-screening-list.ts'
 import { decodeFiles, encodeReading } from './screening-protocol.ts'
 
 stayInBackground()

@@ -1,9 +1,26 @@
 // Collects the facts of a session for policies: to decide a session, and to try a policy on sessions that people have decided.
-import type { Session } from '../../domain/session.ts'
-import type { EvidenceService } from '../../identity/evidence-types.ts'
-import { sessionFactsOf } from '../../identity/session-facts.ts'
-import type { DecidedSession, SessionKnowledge } from '../../policy/types/session-facts.ts'
-import type { Store } from '../../store/store.ts'
+import type { Session } from '../domain/session.ts'
+import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
+import type { EvidenceService } from './evidence-types.ts'
+import { type KnownOfSession, sessionFactsOf } from './session-facts.ts'
+
+interface KnowledgeStore {
+  readonly sessions: {
+    findDecidedByPeople(
+      organizationId: string,
+      time: { readonly sinceSeconds: number; readonly untilSeconds: number },
+      limit: number,
+    ): Promise<readonly { readonly session: Session; readonly decidedAtSeconds: number }[]>
+  }
+  readonly sessionChecks: { list(organizationId: string, sessionId: string): Promise<KnownOfSession['checks']> }
+  readonly screeningChecks: {
+    hits(
+      organizationId: string,
+      sessionId: string,
+    ): Promise<readonly (KnownOfSession['hits'][number] & { readonly foundAtSeconds: number })[]>
+  }
+  readonly screeningLists: { list(): Promise<readonly { readonly confirmedAtSeconds: number | null }[]> }
+}
 
 /** Of each outcome, in one trial. */
 const SESSIONS_MAX = 1_000
@@ -12,7 +29,7 @@ export const createSessionKnowledge = ({
   store,
   evidence,
 }: {
-  readonly store: Pick<Store, 'sessions' | 'sessionChecks' | 'screeningChecks' | 'screeningLists'>
+  readonly store: KnowledgeStore
   readonly evidence: Pick<EvidenceService, 'screenedFields'>
 }): SessionKnowledge => {
   const known = async (session: Session) => ({

@@ -1,7 +1,8 @@
 // Entry of the process that screens: it reads the arranged names from standard input and answers questions until the
 // service ends it. When a list changes, a new process replaces it.
-import { openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
+
+import { ASKED_PRIORITY, stayInBackground } from '../../../../workers/background-process.ts'
+import { openScreening } from '../matching/screen-subject.ts'
 import type { ScreeningQuestion, ScreeningReply } from './screening-protocol.ts'
 
 stayInBackground(ASKED_PRIORITY)

@@ -1,7 +1,8 @@
 // Entry of the process that reads the wallet addresses of a list's version. Input: the packed entries. Output: the addresses
 // as JSON.
-import { unpackEntries } from '../../src/modules/screening/formats/entry-lines.ts'
-import { stayInBackground } from '../background-process.ts'
+
+import { stayInBackground } from '../../../../workers/background-process.ts'
+import { unpackEntries } from '../formats/entry-lines.ts'
 
 stayInBackground()
 

@@ -1,0 +1,48 @@
+// Makes a part's checks again for as long as this process leads, and logs the result.
+import { NamedError } from '../../lib/named-error.ts'
+import { singleFlight } from '../../lib/single-flight.ts'
+import type { Clock } from '../../lib/time.ts'
+import type { Logger } from '../../telemetry/log.ts'
+import { type CheckAgainDependencies, createCheckAgain } from './check-again.ts'
+import type { RepeatedPart } from './checks.ts'
+
+export interface RepeatChecksDependencies {
+  readonly store: {
+    readonly organizations: { readonly list: CheckAgainDependencies['organizations'] }
+    readonly sessionChecks: Pick<CheckAgainDependencies, 'outdated' | 'queued'>
+  }
+  readonly storeAgain: CheckAgainDependencies['store']
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+/** What sessions are compared with has changed meanwhile: the comparison begins anew. */
+export class ComparisonChangedError extends NamedError {}
+
+/** @param goesOn whether this process still leads. @returns one run; calls during a run share it, and no run rejects */
+export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
+
+export const createRepeatChecks =
+  ({ store, storeAgain, clock, log }: RepeatChecksDependencies): RepeatChecks =>
+  (part, goesOn) => {
+    const { outdated, queued } = store.sessionChecks
+    const again = createCheckAgain(part, {
+      organizations: store.organizations.list,
+      outdated,
+      queued,
+      store: storeAgain,
+    })
+    const run = async (): Promise<void> => {
+      const startedMs = clock.monotonicMs()
+      const { sessions, opened } = await again(goesOn)
+      const milliseconds = Math.round(clock.monotonicMs() - startedMs)
+      if (opened > 0) log.warn('there are new hits: see the checks of sessions', { hits: opened, with: part.name })
+      if (sessions > 0) log.info('sessions were compared again', { sessions, milliseconds, with: part.name })
+    }
+    return singleFlight(() =>
+      run().catch((error: unknown) => {
+        if (error instanceof ComparisonChangedError) return
+        log.warn('sessions could not be compared again; it is tried again', { error, with: part.name })
+      }),
+    )
+  }

@@ -1,0 +1,67 @@
+// Builds the checks of documents and of the person: their parts, and the processes that open pictures.
+import type { Lead } from '../../../cluster/leader.ts'
+import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
+import { partOf } from '../../../identity/checks/checks.ts'
+import { createRepeatChecks } from '../../../identity/checks/repeat-checks.ts'
+import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
+import type { SessionCore, SessionParts } from '../../../module-interface/module.ts'
+import { createPictureReader } from '../picture-reader.ts'
+import { createAgeChecks } from './age-checks.ts'
+import { createDocumentChecks } from './document-checks.ts'
+import { createPersonChecks } from './person-checks.ts'
+
+/** Organizations may change the ages that they require at any time. */
+const AGES_INTERVAL_MS = 20_000
+
+export const openDocumentChecks = (core: SessionCore): SessionParts => {
+  const { store, evidence, readings, traces, storeChecks, clock, after, log } = core
+  const zones = createPictureReader('zone')
+  const portraits = createPictureReader('portrait')
+  const shared = { evidence, traces, traceStore: store.sessionTraces, clock }
+  const ages = createAgeChecks({
+    evidence,
+    minimumAges: store.minimumAges.readAll,
+    clock,
+    onError: (error, session) => log.warn('what a person typed in could not be read for their age', { error, session }),
+  })
+  let current: Pick<Lead, 'leads'> = { leads: () => false }
+  const again = createRepeatChecks({ store, storeAgain: storeChecks, clock, log })(ages, () => current.leads())
+  return {
+    checks: [
+      createDocumentChecks({
+        ...shared,
+        readings,
+        readZone: async (picture) => {
+          const answer = await zones.read(picture)
+          if (!('reading' in answer)) throw new DocumentInvalidError('the picture was not read')
+          return answer.reading
+        },
+      }),
+      createPersonChecks({
+        ...shared,
+        originOf: store.sessionOrigins.find,
+        hashPortrait: async (picture) => {
+          const answer = await portraits.read(picture)
+          if (!('hash' in answer)) throw new DocumentInvalidError('the picture was not hashed')
+          return answer.hash
+        },
+      }),
+      partOf(ages),
+    ],
+    leaderTasks: [
+      createRepeatedTask({
+        name: 'checks of ages',
+        intervalMs: AGES_INTERVAL_MS,
+        after,
+        work: async (lead) => {
+          current = lead
+          await again()
+        },
+        onError: (error) => log.warn('ages could not be checked again; will retry', { error }),
+      }),
+    ],
+    stop: async () => {
+      await Promise.all([zones.close(), portraits.close()])
+    },
+  }
+}

@@ -1,0 +1,19 @@
+import { defineModule } from '../../module-interface/module.ts'
+
+export const screening = defineModule({
+  name: 'screening',
+  summary: 'compare people, companies and wallets with lists of sanctions',
+  // Names and countries are also taken from the zones of documents.
+  needs: ['documents'],
+  processes: {
+    'src/modules/screening/worker/screening-image.process.ts': () => import('./worker/screening-image.process.ts'),
+    'src/modules/screening/worker/screening-list.process.ts': () => import('./worker/screening-list.process.ts'),
+    'src/modules/screening/worker/screening-wallets.process.ts': () => import('./worker/screening-wallets.process.ts'),
+    'src/modules/screening/worker/screening.process.ts': () => import('./worker/screening.process.ts'),
+  },
+  openSessions: async (core) => {
+    const { createScreeningService } = await import('./screening-service.ts')
+    const { parts, lists, leaderTask } = createScreeningService({ ...core, storeAgain: core.storeChecks })
+    return { checks: parts, lists, leaderTasks: [leaderTask] }
+  },
+})
