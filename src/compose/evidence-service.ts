@@ -14,6 +14,7 @@ import { createDocumentScan } from '../identity/evidence/scan.ts'
 import { createSealedNote } from '../identity/evidence/sealed-note.ts'
 import { createVault } from '../identity/evidence/vault.ts'
 import type { DecisionFacts, DocumentReading, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
+import { createSteadyClock } from '../lib/steady-clock.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
@@ -95,9 +96,11 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
     clock: systemClock,
     onError: (error) => log.warn('an erased document could not be deleted; it is tried again', { error }),
   })
+  const requireSteadyClock = createSteadyClock(systemClock)
   const createSweep = (lead: Pick<Lead, 'leads'>) =>
     createRetentionSweep({
       clock: systemClock,
+      requireSteadyClock,
       files: { list: files.list, remove: whileLeading(lead, files.remove) },
       store: store.evidenceRetention,
       erase: whileLeading(lead, evidence.eraseExpired),

@@ -11,6 +11,8 @@ export interface RetentionDependencies {
   readonly erase: (target: EvidenceTarget) => Promise<unknown>
   readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
   readonly clock: Clock
+  /** Throws while the clock can't be trusted: what is erased can't be brought back. */
+  readonly requireSteadyClock: () => void
 }
 
 export interface SweepResult {
@@ -23,10 +25,11 @@ const BATCH = 100
 const ORPHAN_AGE_SECONDS = 3_600
 
 export const createRetentionSweep =
-  ({ store, erase, files, clock }: RetentionDependencies) =>
+  ({ store, erase, files, clock, requireSteadyClock }: RetentionDependencies) =>
   async (): Promise<SweepResult> => {
     let sessions = 0
     for (;;) {
+      requireSteadyClock()
       const expired = await store.listExpired(BATCH)
       for (const target of expired) await erase(target)
       sessions += expired.length

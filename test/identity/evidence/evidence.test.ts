@@ -24,6 +24,7 @@ import { createReencoder, type Reencoder } from '../../../src/identity/evidence/
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
+import { ClockAheadError } from '../../../src/lib/steady-clock.ts'
 import { BodyFragmentedError } from '../../../src/server/json-body.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { evmWallet } from '../support.ts'
@@ -588,6 +589,22 @@ describe('the retention of evidence', () => {
     expect(await store.sessions.listEvents(demo, completed!.id)).toContainEqual(
       expect.objectContaining({ kind: 'evidence-erased', actor: 'retention' }),
     )
+  })
+
+  test('waits for a day after the clock was set ahead, and takes no harm if it is set back', async () => {
+    const { clock, sweep } = parts
+    const target = await handIn('pending')
+    const ahead = 40 * DAY_SECONDS
+    clock.step(ahead)
+    await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
+    clock.advance(DAY_SECONDS - 1)
+    await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
+    clock.step(-ahead)
+    expect([(await sweep()).sessions, await kept(target)]).toEqual([0, true])
+    clock.step(ahead)
+    await expect(sweep()).rejects.toBeInstanceOf(ClockAheadError)
+    clock.advance(DAY_SECONDS)
+    expect([(await sweep()).sessions, await kept(target)]).toEqual([1, false])
   })
 
   test('is what the organization has set by the time the evidence is erased', async () => {

@@ -15,6 +15,7 @@ import { UPLOAD_PACE } from '../../../src/identity/evidence/upload.ts'
 import { UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import type { DocumentReading, EvidenceSession } from '../../../src/identity/evidence-types.ts'
+import { createSteadyClock } from '../../../src/lib/steady-clock.ts'
 import { openTemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
 import { openIdentity } from '../support.ts'
 import { streamOf } from './images.ts'
@@ -65,6 +66,7 @@ export const openEvidence = async (
     erase: evidence.eraseExpired,
     files,
     clock,
+    requireSteadyClock: createSteadyClock(clock),
   })
 
   const fileNames = (): string[] => readdirSync(folder.path).sort()
