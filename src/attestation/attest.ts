@@ -68,7 +68,7 @@ export interface JobTerms {
 
 type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>
 
-const NO_FACTS: JobFacts = { text: '', confirm: null, settle: () => undefined }
+const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefined }
 
 /** How often a job is tried whose key or target changes on its way. */
 const ATTEMPTS = 3
@@ -216,11 +216,11 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
         submitted = true
         const { body, compliant } = await submit(job, target, changes, decoded, context, facts.confirm)
         // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
-        facts.settle(compliant && body !== '')
+        facts.finishCount(compliant && body !== '')
         return { body, compliant, lifetimeSeconds }
       } catch (error) {
         // A retry may still get an answer that was signed before the failure.
-        facts.settle(submitted && mayHaveSigned(error))
+        facts.finishCount(submitted && mayHaveSigned(error))
         if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
       }
     }

@@ -45,7 +45,7 @@ export const createBatch = (options: BatchOptions): Batch => {
   let closed = false
   let abandoned = false
 
-  const settle = async (index: number): Promise<void> => {
+  const answerElement = async (index: number): Promise<void> => {
     try {
       const answer = await perform(index)
       if (closed) withhold(answer)
@@ -60,7 +60,7 @@ export const createBatch = (options: BatchOptions): Batch => {
   }
   const runLane = async (write: (line: string) => void): Promise<void> => {
     while (next < size && !closed) {
-      await settle(next++)
+      await answerElement(next++)
       if (!closed) flush(write)
     }
   }

@@ -26,8 +26,8 @@ export interface JobFacts {
    * if no change can make these facts outdated.
    */
   readonly confirm: (() => boolean | Promise<boolean>) | null
-  /** Call exactly once: with the verdict, or with false when there is none. */
-  settle(compliant: boolean): void
+  /** Call exactly once: with whether the attestation counts for velocity limits, because it may have been signed. */
+  finishCount(counts: boolean): void
 }
 
 export type CollectJobFacts = (
@@ -124,7 +124,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
       return {
         text: JSON.stringify(carried),
         confirm: confirm === null ? null : () => confirm(collected),
-        settle: (compliant) => ticket?.settle(compliant),
+        finishCount: (counts) => ticket?.settle(counts),
       }
     }
 

@@ -143,13 +143,13 @@ describe('velocity', () => {
     ] as const) {
       const facts = await collect(target({ needs }), subject, false)
       expect(JSON.parse(facts.text)).toEqual({ velocity: { 3600: { count, value: String(5 * count) } } })
-      facts.settle(compliant)
+      facts.finishCount(compliant)
     }
   })
 
   test('is null when there is no room to count', async () => {
     const { collect, carried } = setUp()
-    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), false)).settle(true)
+    for (const from of ['0x01', '0x02']) (await collect(target({ needs }), subjectOf(from), false)).finishCount(true)
     expect(await carried(target({ needs }), subjectOf('0x03'), false)).toEqual({ velocity: null })
   })
 

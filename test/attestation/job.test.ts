@@ -54,7 +54,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     const facts = {
       text: 'facts',
       confirm: world.confirmFacts,
-      settle: (counts: boolean) => events.push(`settled ${counts}`),
+      finishCount: (counts: boolean) => events.push(`settled ${counts}`),
     }
     return world.facts()?.then(() => facts) ?? facts
   }) as unknown as CollectJobFacts
