@@ -124,7 +124,11 @@ const portalRoutes = (): AttackedRoute[] => {
   })
   const tools = anyPart as never
   const declared = [
-    ...createEntry(parts, () => undefined).routes(gate),
+    ...createEntry(parts, {
+      takeChange: () => undefined,
+      takeEntry: () => undefined,
+      takeProof: () => undefined,
+    }).routes(gate),
     ...sessionRoutes(gate, parts, tools),
     ...walletRoutes(gate, parts, tools),
     ...evidenceRoutes(gate, parts, tools),

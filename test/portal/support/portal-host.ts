@@ -77,6 +77,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     idempotent: unused,
     authenticator: { authenticate: unused } as unknown as IdentityDependencies['authenticator'],
     log: log as unknown as IdentityDependencies['log'],
+    chains,
     streamsMax: 1_000,
     streamsPerKeyMax: 1_000,
     organizationKeys: createOrganizationKeys({
