@@ -45,6 +45,7 @@ const LISTED = [
   'Mojtaba KHAMENEI',
   'Aamir CHAUDHRI',
   'Qais AL-KHAZALI',
+  'Muhammad AL-SHAYKH',
   'Abdallah AL-SENUSSI',
   'Fawzi AL-WAJIH',
 ]
@@ -60,6 +61,11 @@ describe('names as their languages write them', () => {
     ['김 정은', 'KIM, Jong Un', 'Hangul with a space'],
     ['김 정 은', 'KIM, Jong Un', 'Hangul with spaces'],
     ['金正恩', 'KIM, Jong Un', 'Chinese characters of a Korean'],
+    ['Gim Jeongeun', 'KIM, Jong Un', 'the spelling of the South'],
+    ['Yongmu I', 'RI, Yong Mu', 'the same with the family name last'],
+    ['Hwang Byeong Seo', 'HWANG, Pyong So', 'the same in three words'],
+    ['I Yongmu', 'RI, Yong Mu', 'the same with a family name of one letter'],
+    ['Bak Dochun', "PAK, To'-Ch'un", 'the same with other consonants'],
     ['황병서', 'HWANG, Pyong So', 'McCune-Reischauer'],
     ['최용해', 'CHOE, Ryong Hae', 'initial-sound law in a given name'],
     ['이용무', 'RI, Yong Mu', 'initial-sound law in a family name'],
@@ -102,6 +108,7 @@ describe('names as their languages write them', () => {
     ['مجتبی خامنه\u200cای', 'Mojtaba KHAMENEI', 'a silent h before a suffix'],
     ['عامر چودري', 'Aamir CHAUDHRI', 'چ as ch'],
     ['قيس الخزعلي', 'Qais AL-KHAZALI', 'the article'],
+    ['محمد الشيخ بوبريز الغرسي', 'Muhammad AL-SHAYKH', 'a title in another spelling, and words added'],
     ['عبداله السنوسي', 'Abdallah AL-SENUSSI', 'a letter of God left out'],
     ['فوزي الوجيه', 'Fawzi AL-WAJIH', 'a final h after a long vowel'],
   ])('%s is %s (%s)', (name, listed) => {

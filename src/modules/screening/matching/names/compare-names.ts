@@ -1,5 +1,6 @@
 // Compares a name with one of the index, word by word whatever their order, and says how near they are: 1 for the same name,
 // less for words that are misspelt, missing or other. Words that many have count less than words that few have.
+import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
@@ -107,6 +108,8 @@ const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole)
   if (part.same === word && part.same !== -1) return { word, similarity: 1, distance: 0 }
   if (part.word.role === 'particle' && role === 'particle')
     return { word, similarity: PARTICLES_SIMILARITY, distance: null }
+  if (part.word.role === 'title' && role === 'title' && part.word.folded === foldWord(index.textOf(word)))
+    return { word, similarity: 1, distance: null }
   const isInitial = role === 'initial' ? part.word.role === 'name' : part.word.role === 'initial' && role === 'name'
   if (!isInitial || !isInitialOf(index, word, part.word)) return null
   return { word, similarity: INITIAL_SIMILARITY, distance: null }

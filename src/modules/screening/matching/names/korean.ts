@@ -80,3 +80,39 @@ export const spellGivenName = (syllables: string): readonly string[] => combine(
 export const spellFamilyName = (syllables: string): readonly string[] => [
   ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
 ]
+
+let revised: ReadonlyMap<string, string> | undefined
+
+/** A syllable by its spelling in the Revised Romanization; several are spelled alike. */
+const byRevised = (): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>()
+  for (let at = 0; at < LEADS.length * VOWELS * TAILS; at++) {
+    const [lead, vowel, tail] = [Math.floor(at / (VOWELS * TAILS)), Math.floor(at / TAILS) % VOWELS, at % TAILS]
+    const spelled = [LEADS[lead], VOWEL_SPELLINGS[vowel], TAIL_SPELLINGS[tail]].map((ways) => ways?.[0] ?? '').join('')
+    if (!found.has(spelled)) found.set(spelled, String.fromCharCode(SYLLABLES_START + at))
+  }
+  return found
+}
+
+/**
+ * Reads a family name, and a given name in two syllables of the Revised Romanization, which lists seldom use.
+ * @param words in lower-case ASCII @returns the names in Hangul in each way; none if it is no such name
+ */
+export const fromRevised = (words: readonly string[]): readonly (readonly [family: string, given: string])[] => {
+  if (words.length < 2 || words.length > 3) return []
+  revised ??= byRevised()
+  const syllables = revised
+  const familiesOf = (word: string): readonly string[] =>
+    [...FAMILY_NAMES].flatMap(([family, spellings]) => (spellings.includes(word) ? [family] : []))
+  const givenOf = (word: string): readonly string[] =>
+    Array.from(word, (_, at) => [word.slice(0, at), word.slice(at)].map((part) => syllables.get(part) ?? ''))
+      .filter((parts) => parts.every((part) => part !== ''))
+      .map((parts) => parts.join(''))
+  const read = (family: string, given: readonly string[]) =>
+    givenOf(given.join('')).flatMap((name) =>
+      [...familiesOf(family), ...(syllables.has(family) ? [syllables.get(family)!] : [])].map(
+        (each) => [each, name] as const,
+      ),
+    )
+  return [...read(words[0]!, words.slice(1)), ...read(words.at(-1)!, words.slice(0, -1))]
+}

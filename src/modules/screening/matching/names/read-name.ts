@@ -4,6 +4,7 @@
 import { readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
+import { fromRevised } from './korean.ts'
 import type { NameProblem } from './name-problems.ts'
 import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scripts.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
@@ -220,6 +221,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
         kind,
       ).ways.slice(0, 1)
     : []
+  const korean = kind === 'person' && raw.every(isInLetters) ? fromRevised(texts) : []
   const unrepeated = raw.filter(({ text }, at) => text.length === 1 || texts.indexOf(text) === at)
   const once = withoutRepeats(words)
   const problemOf = (): NameProblem | null => {
@@ -234,7 +236,9 @@ export const readName = (name: string, kind: NameKind): NameReading => {
     others: [
       ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
       ...latin.map((way) => readOnce(way, kind).slice(0, WORDS_MAX)),
-      ...otherWays.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
+      ...[...otherWays, ...korean.flatMap((signs) => readScripts(signs, kind).ways)].map((way) =>
+        wordsOf(way, kind).slice(0, WORDS_MAX),
+      ),
     ],
     within: within.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
     divisible: [raw, ...latin, ...(unrepeated.length === raw.length ? [] : [unrepeated])],
