@@ -73,8 +73,8 @@ const GREEK = lettersOf(
 )
 const ARABIC = lettersOf(
   `
-  sh ش  kh خ  th ث  dh ذ  gh غ  ay ي  ey ي  ee ي  oo و  ou و  aw و
-  b ب  d د  f ف  g ج  h ه  i ي  j ج  k ك  l ل  m م  n ن
+  sh ش  ch ش  kh خ  th ث  dh ذ  gh غ  ay ي  ey ي  ee ي  oo و  ou و  aw و
+  b ب  c ك  d د  f ف  g ج  h ه  i ي  j ج  k ك  l ل  m م  n ن
   o و  p ب  q ق  r ر  s س  t ت  u و  v ف  w و  y ي  z ز
 `,
   ['a', 'e'],
