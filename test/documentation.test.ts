@@ -257,10 +257,12 @@ describe('a command in a sentence names a verb and options that its help has', (
   test.each([...verbs])('%s', async (verb, mentions) => {
     const { code, stdout } = await runCommand(service.dataDirectory, verb, '--help')
     expect(code).toBe(0)
-    const help = `${stdout}${(await usage).stdout}`
     for (const command of mentions) {
       const [, second = '', ...rest] = command.replace(COUNTERSIGN, '').split(' ')
       const actions = /^[a-z][a-z|-]*$/.test(second) ? second.split('|') : []
+      const own = actions.map((action) => runCommand(service.dataDirectory, verb, action, '--help'))
+      const texts = [stdout, (await usage).stdout, ...(await Promise.all(own)).map((result) => result.stdout)]
+      const help = texts.join('').replaceAll('--[no-]', '--no-') + texts.join('').replaceAll('--[no-]', '--')
       const missing = [
         ...actions.filter((action) => !new RegExp(`(?:^|[ |])${action}\\b`, 'm').test(help)),
         ...[second, ...rest].filter((word) => word.startsWith('--') && !help.includes(word)),

@@ -32,6 +32,7 @@ export const APPROVAL = named(
     expires_at: time(),
     decided_at: nullable(time()),
   }),
+  ['id', 'action', 'name', 'state', 'requested_by_name', 'created_at', 'comment'],
 )
 
 interface ShownDetail {

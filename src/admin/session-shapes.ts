@@ -48,7 +48,15 @@ const SESSION_FIELDS = {
   submitted_at: Type.Union([time(), Type.Null()], { description: 'When the session was last handed in' }),
   completed_at: nullable(time()),
 }
-export const SESSION = named('Session', closed(SESSION_FIELDS))
+export const SESSION = named('Session', closed(SESSION_FIELDS), [
+  'id',
+  'type',
+  'status',
+  'environment',
+  'level',
+  'created_at',
+  'wallet_address',
+])
 
 export const SESSION_DETAIL = named(
   'SessionDetail',

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { nearNames } from '../lib/edit-distance.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
+import type { CommandDeployment } from './deployment.ts'
 import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
 import { explainArguments } from './usage.ts'
 
@@ -36,6 +37,10 @@ export interface CommandContext {
   /** The operating system's user. */
   readonly user: string
   readonly command: GivenCommand
+  /** The deployment of this machine, which need not exist before `open`. */
+  readonly deployment: CommandDeployment
+  /** Whether the command runs on another machine's deployment. */
+  readonly isRemote: boolean
   /** Opens the deployment on first use; it is closed after the command. */
   readonly open: () => Promise<Opened>
   /** Asks at a terminal; elsewhere, and with --yes, resolves to true. */
@@ -51,7 +56,7 @@ export interface GivenCommand extends ParsedCommand {
   given(name: string): boolean | undefined
 }
 
-export interface Command<Context extends CommandContext = CommandContext> {
+export interface Command {
   readonly noun: string
   readonly verb: string
   /** Other spellings of the verb. */
@@ -65,7 +70,7 @@ export interface Command<Context extends CommandContext = CommandContext> {
   /** Works on files of this machine, so it takes no --url. */
   readonly isLocal?: true
   /** @returns the exit code; 0 if it returns nothing */
-  run(context: Context): Promise<number | undefined> | number | undefined
+  run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
 
 export const text = (name: string, value: string, help: string, more: Partial<Option> = {}): Option => ({

@@ -1,20 +1,34 @@
 // The commands that administer: one for each operation of the admin API that a command can run, and those that do more than one
 // operation or work on files.
 import { COMMAND_ROUTES } from '../admin/route-table.ts'
+import { ACCOUNT_COMMANDS } from './account.ts'
+import { ATTESTER_COMMANDS } from './attester.ts'
+import { AUDIT_COMMANDS } from './audit.ts'
 import type { Command } from './command.ts'
 import { deriveCommands } from './derived/derive.ts'
+import { EVIDENCE_COMMANDS } from './evidence.ts'
+import { LIST_ENTRY_COMMANDS } from './lists/list-entries.ts'
+import { LIST_SOURCE_COMMANDS } from './lists/list-sources.ts'
+import { POLICY_COMMANDS } from './policy/policy.ts'
+import { SCREENING_COMMANDS } from './screening/screening.ts'
+import { SESSION_COMMANDS } from './session.ts'
 
-/** Commands that are not derived. One that has the name of a derived command replaces it. */
-const WRITTEN: readonly Command[] = []
+/** Commands that are not derived. */
+const WRITTEN: readonly Command[] = [
+  ...ACCOUNT_COMMANDS,
+  ...ATTESTER_COMMANDS,
+  ...AUDIT_COMMANDS,
+  ...EVIDENCE_COMMANDS,
+  ...LIST_ENTRY_COMMANDS,
+  ...LIST_SOURCE_COMMANDS,
+  ...POLICY_COMMANDS,
+  ...SCREENING_COMMANDS,
+  ...SESSION_COMMANDS,
+]
 
-const nameOf = ({ noun, verb }: Command): string => `${noun} ${verb}`
-
-const written = new Set(WRITTEN.map(nameOf))
-
-export const COMMANDS: readonly Command[] = [
-  ...deriveCommands(COMMAND_ROUTES).filter((command) => !written.has(nameOf(command))),
-  ...WRITTEN,
-].toSorted((one, other) => (one.noun < other.noun ? -1 : one.noun > other.noun ? 1 : 0))
+export const COMMANDS: readonly Command[] = [...deriveCommands(COMMAND_ROUTES), ...WRITTEN].toSorted((one, other) =>
+  one.noun < other.noun ? -1 : one.noun > other.noun ? 1 : 0,
+)
 
 /** Short and earlier spellings of nouns. */
 const NOUN_ALIASES: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }

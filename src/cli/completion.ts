@@ -48,8 +48,8 @@ _countersign_next() {
 const SCRIPTS: Readonly<Record<string, () => string>> = {
   bash: () => `${COMMON()}_countersign() {
   local before=("\${COMP_WORDS[@]:1:COMP_CWORD-1}")
-  local last=\${before[-1]:-}
-  [ "\${#before[@]}" -gt 2 ] || last=
+  local last=
+  [ "\${#before[@]}" -le 2 ] || last=\${before[-1]}
   COMPREPLY=($(compgen -W "$(_countersign_next "\${before[0]:-}" "\${before[1]:-}" "$last")" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _countersign countersign

@@ -14,6 +14,7 @@ import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { UsageError } from './output.ts'
 import { printError } from './print-error.ts'
+import { openRemote, withoutKey } from './remote-client.ts'
 import { splitOverride } from './second-person.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
 import { type CommandPlace, runVerb, VERBS } from './verbs.ts'
@@ -67,12 +68,12 @@ const runNoun = async (
   const commands = commandsOf(nounOf(word))
   if (commands.length === 0) return null
   const { runCommand } = await import('./run-command.ts')
-  const { openRemote } = await import('./remote-client.ts')
   const { environment, ask = null } = place
   return runCommand(commands, args, {
     ...place,
     ask,
     url,
+    deployment,
     open: deployment.open,
     openRemote: (at) => openRemote(at, environment),
   })
@@ -99,7 +100,7 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     if (verb === 'completion') return (await import('./completion.ts')).runCompletion(rest, output)
     if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
     const { settings, others } = splitSettingFlags(rest)
-    const config = loadConfig({ arguments: settings, environment }, MODULES)
+    const config = loadConfig({ arguments: settings, environment: withoutKey(environment) }, MODULES)
     const { others: given, override } = splitOverride(others)
     const { clock, user } = place
     const deployment = createDeployment({

@@ -1,9 +1,9 @@
 // `countersign geo …`: what the geography file says of an IP address, as policies see it.
 
 import { createGeography } from '../facts/geography.ts'
+import { durationText } from '../lib/duration-text.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import { type Clock, isoSeconds } from '../lib/time.ts'
-import { durationText } from './lists/list-context.ts'
 import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from './output.ts'
 
 const USAGE = `Usage: countersign geo lookup IP [--geoip-file FILE]

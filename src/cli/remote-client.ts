@@ -1,7 +1,6 @@
 // Runs operations on another machine's deployment, through its admin API with an admin key.
 import { readFileSync } from 'node:fs'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
-import { SecondPersonNeededError } from '../admin/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { createAdminClient, type Opened } from './admin-client.ts'
@@ -11,6 +10,9 @@ const KEY = 'COUNTERSIGN_ADMIN_KEY'
 const TIMEOUT_MS = 60_000
 
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** The settings of this machine's deployment do not have the key of another one. */
+export const withoutKey = ({ [KEY]: _key, [`${KEY}_FILE`]: _file, ...settings }: Environment): Environment => settings
 
 /** @throws UsageError */
 const readKey = (environment: Environment): string => {
@@ -43,12 +45,11 @@ const addressOf = (base: string, path: string, { params = {}, query = {} }: Comm
   return given.length === 0 ? `${base}${filled}` : `${base}${filled}?${new URLSearchParams(given)}`
 }
 
-/** @throws SecondPersonNeededError, UsageError, CommandFailedError */
+/** @throws UsageError, CommandFailedError */
 const requireSuccess = async (response: Response): Promise<void> => {
   if (response.ok) return
   const problem: unknown = await response.json().catch(() => null)
   const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: string }
-  if (code === 'APPROVAL_REQUIRED') throw new SecondPersonNeededError()
   const text = detail ?? `the server answered ${response.status}`
   if (response.status === 400) throw new UsageError(text)
   throw new CommandFailedError(text, code)
@@ -70,8 +71,6 @@ export const openRemote = (text: string, environment: Environment): Opened => {
       signal: AbortSignal.timeout(TIMEOUT_MS),
       headers: {
         authorization: `Bearer ${key}`,
-        // As on the deployment's machine, a change is made or refused, and never waits.
-        'x-approval': 'refuse',
         ...(file !== undefined && { 'content-type': file.mediaType }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

@@ -1,7 +1,8 @@
 // Runs one command of a table: finds it, parses its words and options, prints help, and turns errors into a line and an exit code.
 import type { Clock } from '../lib/time.ts'
 import type { Open, Opened } from './admin-client.ts'
-import { type Command, type CommandContext, findCommand, parseGiven, takesUrl } from './command.ts'
+import { type Command, findCommand, parseGiven, takesUrl } from './command.ts'
+import type { CommandDeployment } from './deployment.ts'
 import { commandHelp, nounHelp, usageAfter } from './help.ts'
 import { type CommandOutput, UsageError } from './output.ts'
 import { printError } from './print-error.ts'
@@ -11,6 +12,7 @@ export interface CommandInput {
   readonly clock: Clock
   /** The operating system's user. */
   readonly user: string
+  readonly deployment: CommandDeployment
   readonly open: Open
   /** Opens the deployment at an address instead. @throws UsageError */
   readonly openRemote: (url: string) => Opened
@@ -27,37 +29,40 @@ const isHelp = (word: string): boolean => word === '--help' || word === '-h'
  * @param args the words after the noun
  * @returns the exit code: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve
  */
-export const runCommand = async <Context extends CommandContext>(
-  commands: readonly Command<Context>[],
+export const runCommand = async (
+  commands: readonly Command[],
   args: readonly string[],
-  input: CommandInput & Omit<Context, keyof CommandContext>,
+  input: CommandInput,
 ): Promise<number> => {
   const { output } = input
   const noun = commands[0]?.noun ?? ''
   let opened: Opened | null = null
-  let command: Command<Context> | null = null
+  let command: Command | null = null
   try {
     const wantsHelp = args.some(isHelp)
-    command = findCommand(commands as readonly Command[], args) as Command<Context> | null
+    command = findCommand(commands, args)
     if (command === null) {
-      output[wantsHelp ? 'stdout' : 'stderr'](nounHelp(noun, commands as readonly Command[]))
+      output[wantsHelp ? 'stdout' : 'stderr'](nounHelp(noun, commands))
       return wantsHelp ? 0 : 2
     }
-    const given = parseGiven(command as Command, args)
+    const given = parseGiven(command, args)
     if (wantsHelp) {
-      output.stdout(commandHelp(command as Command))
+      output.stdout(commandHelp(command))
       return 0
     }
-    const url = (takesUrl(command as Command) ? given.text('url') : undefined) ?? input.url
+    const url = (takesUrl(command) ? given.text('url') : undefined) ?? input.url
+    if (url !== null && command.isLocal) {
+      throw new UsageError('this command works on files of the deployment’s machine: run it there, without --url')
+    }
     const open = async (): Promise<Opened> => {
       opened ??= url === null ? await input.open() : input.openRemote(url)
       return opened
     }
     const confirm = async (question: string): Promise<boolean> =>
       input.ask === null || given.flag('yes') || input.ask(question)
-    return (await command.run({ ...input, open, confirm, command: given } as unknown as Context)) ?? 0
+    return (await command.run({ ...input, open, confirm, isRemote: url !== null, command: given })) ?? 0
   } catch (error) {
-    const usage = error instanceof UsageError ? usageAfter(noun, command as Command | null) : ''
+    const usage = error instanceof UsageError ? usageAfter(noun, command) : ''
     return printError(output, args.includes('--json'), error, usage)
   } finally {
     await (opened as Opened | null)?.close()

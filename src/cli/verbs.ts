@@ -6,7 +6,6 @@ import { findModuleService } from '../module-interface/open-modules.ts'
 import type { ShipPlace } from '../modules/log-shipping/ship-target.ts'
 import { readLogKey } from '../modules/transparency/service/log-key.ts'
 import { MODULES } from '../modules.ts'
-import { locatePassphrase } from '../setup/passphrase.ts'
 import { ASK_TOKEN } from '../signing/token-service.ts'
 import { openBackupBucket } from './backup/backup-place.ts'
 import { noteCommand } from './command-note.ts'
@@ -28,7 +27,6 @@ export interface CommandPlace {
 /** What each verb that is no noun of the administration does. */
 export const VERBS: Readonly<Record<string, string>> = {
   start: 'Start the service',
-  account: 'Create a recovery link for a person who lost the password or the second factor',
   'account-key': 'Encrypt the secrets of one-time codes with another key',
   geo: 'Look up an IP address as policies see it',
   'screener-stub': 'Answer as a screener does, for trials',
@@ -87,35 +85,9 @@ export const runVerb = async (
   runCommand: RunCommand,
 ): Promise<number | null> => {
   const { output, clock, user } = place
-  const { config, folder, open, openStore } = deployment
+  const { config, folder, openStore } = deployment
   const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
   switch (verb) {
-    case 'org':
-      return (await import('./org.ts')).runOrg(commandArguments, { output, open })
-    case 'account':
-      return (await import('./account.ts')).runAccount(commandArguments, { output, open })
-    case 'session':
-      return (await import('./session.ts')).runSession(commandArguments, {
-        output,
-        open,
-        user,
-      })
-    case 'evidence':
-      return (await import('./evidence.ts')).runEvidence(commandArguments, {
-        output,
-        open,
-        rotateKey: deployment.rotateEvidenceKey,
-        user,
-      })
-    case 'lists':
-      return (await import('./lists/lists.ts')).runLists(commandArguments, {
-        output,
-        open,
-        clock,
-        user,
-      })
-    case 'screening':
-      return (await import('./screening/screening.ts')).runScreening(commandArguments, { output, open, clock })
     case 'screener-stub':
       return (await import('./screening/screener-stub.ts')).runScreenerStub(commandArguments, {
         output,
@@ -127,17 +99,6 @@ export const runVerb = async (
         geoipFile: config.geoipFile,
         clock,
       })
-    case 'attester':
-      return (await import('./attester.ts')).runAttester(commandArguments, {
-        output,
-        folder,
-        passphrase: () => locatePassphrase(config, folder, false),
-        open,
-        rotatePassphrase: async () => {
-          const { rotatePassphrase } = await import('../setup/rotate-passphrase.ts')
-          return deployment.rotateAlone(() => rotatePassphrase({ config, folder }))
-        },
-      })
     case 'account-key':
       return (await import('./account-key.ts')).runAccountKey(commandArguments, {
         output,
@@ -146,16 +107,6 @@ export const runVerb = async (
           const { rotateAccountKey } = await import('../setup/account-key-rotation.ts')
           return deployment.rotateAlone(() => rotateAccountKey({ config, folder, store }))
         },
-      })
-    case 'policy':
-      return (await import('./policy/policy.ts')).runPolicy(commandArguments, {
-        output,
-        open,
-        decisionsDirectory: folder.decisions,
-        chains: config.chains,
-        screeners: new Set(config.screeners.keys()),
-        clock,
-        isTerminal: process.stderr.isTTY === true,
       })
     case 'decisions':
       return (await import('./decisions/decisions.ts')).runDecisions(commandArguments, {
@@ -218,18 +169,6 @@ export const runVerb = async (
         environment: place.environment,
         monotonicMs: clock.monotonicMs,
         wait: (milliseconds) => Bun.sleep(milliseconds),
-      })
-    case 'audit':
-      return (await import('./audit.ts')).runAudit(commandArguments, {
-        output,
-        keptHeadProblems: async (store) =>
-          (await import('../modules/transparency/service/audit-head.ts')).keptHeadProblems(
-            store,
-            folder,
-            await deployment.locateStore(),
-          ),
-        open,
-        openTarget: deployment.shipTarget,
       })
     case 'solana':
       return (await import('./solana.ts')).runSolana(commandArguments, {

@@ -113,7 +113,7 @@ const inspectRegistry = async (
       'attester',
       subject,
       'problem',
-      `no active attester of kind ${KINDS[chain.family]}: countersign attester add`,
+      `no active attester of kind ${KINDS[chain.family]}: countersign attester create`,
     )
   }
   for (const attester of ours) await inspectAttester(registry, rpc, attester, report)

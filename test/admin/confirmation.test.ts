@@ -3,9 +3,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
-import { runAccount } from '../../src/cli/account.ts'
 import { openOver } from '../cli/admin-client-over.ts'
-import { recordOutput } from '../cli/recorded-output.ts'
+import { runWords } from '../cli/run-words.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
@@ -202,9 +201,8 @@ describe('the other sessions end', () => {
 
 describe('account recover', () => {
   const recover = async (...words: string[]) => {
-    const { output, printed } = recordOutput()
-    const code = await runAccount(['recover', ...words], { output, open: openOver(harness) })
-    return { code, ...printed, token: /#(\S+)/.exec(printed.stdout)?.[1] ?? '' }
+    const result = await runWords(['account', 'recover', ...words], { open: openOver(harness), clock: harness.clock })
+    return { ...result, token: /#(\S+)/.exec(result.stdout)?.[1] ?? '' }
   }
   const use = (token: string): Promise<Response> =>
     harness.request('POST', '/welcome', { body: { token, password: 'another fine long one' } })

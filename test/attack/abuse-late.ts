@@ -90,7 +90,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
     return stdout
   }
   try {
-    const [{ id = '' } = {}] = JSON.parse(await command('policy', 'list', '--json')) as { id?: string }[]
+    const id = (await command('policy', 'list', '--quiet')).trim()
     await run({
       service,
       command,

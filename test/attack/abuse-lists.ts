@@ -40,14 +40,14 @@ const diesBetween: Abuse = {
       writeFileSync(after, peopleWith(2_001, 4_000))
       const shared = async (): Promise<string> =>
         (await runCommand(dataDirectory, 'lists', 'export', 'attacked', '--shared')).stdout
-      const filled = await runCommand(dataDirectory, 'screening', 'import', 'attacked', before, '--format', 'json')
+      const filled = await runCommand(dataDirectory, 'screening-list', 'import', 'attacked', before, '--format', 'json')
       faults.holds(`the first import: ${filled.stderr}`, filled.code === 0)
       await until(async () => (await shared()).includes(wallet(1)), { ...LIMIT, what: 'the first wallets' })
 
       const store = new Database(join(dataDirectory, 'countersign.db'), { readonly: true })
       const version = () => store.query('SELECT version_id FROM screening_lists').values()[0]?.[0]
       const first = version()
-      const child = Bun.spawn([...COMMAND_WORDS, 'screening', 'import', 'attacked', after], {
+      const child = Bun.spawn([...COMMAND_WORDS, 'screening-list', 'import', 'attacked', after], {
         cwd: ROOT,
         env: { ...cleanEnvironment(), COUNTERSIGN_DATA_DIR: dataDirectory },
         stdin: 'ignore',
@@ -107,7 +107,7 @@ const openConnection: Abuse = {
       const rules = [{ id: 'clean', allow: 'screener("inside").flagged == false' }]
       const policy = join(folder.path, 'policy.json')
       writeFileSync(policy, JSON.stringify({ name: 'Screened', default: 'deny', rules }))
-      const [{ id = '' } = {}] = JSON.parse((await runCommand(dataDirectory, 'policy', 'list', '--json')).stdout)
+      const id = (await runCommand(dataDirectory, 'policy', 'list', '--quiet')).stdout.trim()
       await runCommand(dataDirectory, 'policy', 'apply', policy, '--policy', id, '--config', config)
       const body = { from: wallet(1), chain: 'base', verification_hash: quickstart['VERIFICATION_HASH'] }
       const screened = async (): Promise<boolean> => {
@@ -128,7 +128,7 @@ const openConnection: Abuse = {
       const failure = async (): Promise<string> => {
         // As long as requests are answered, the connection stays open.
         await service.attest(body)
-        const { stdout } = await runCommand(dataDirectory, 'lists', 'show', 'listed', '--json')
+        const { stdout } = await runCommand(dataDirectory, 'list-source', 'show', 'listed', '--json')
         return /not allowed/.exec(stdout)?.[0] ?? ''
       }
       await until(async () => (await failure()) !== '', { ...LIMIT, what: 'the list to be refused' }).catch(

@@ -51,7 +51,7 @@ export const submitted = async (
 const importList = async ({ service }: Deployment, name: string, content: string, faults: Faults): Promise<void> => {
   const file = join(service.dataDirectory, `${name}.csv`)
   writeFileSync(file, content)
-  const words = ['screening', 'import', name, file, '--format', 'csv']
+  const words = ['screening-list', 'import', name, file, '--format', 'csv']
   const { code, stderr } = await runCommand(service.dataDirectory, ...words)
   faults.holds(`the list was not taken: ${stderr}`, code === 0)
 }

@@ -162,7 +162,7 @@ const decidesBeforeChecks = async (attacked: Attacked, faults: Faults): Promise<
   const name = 'Nikola Obraztsov Primerov'
   const file = join(service.dataDirectory, 'names.csv')
   writeFileSync(file, `id,kind,name\nn1,person,${name}\n`)
-  await command('screening', 'import', 'names', file, '--format', 'csv')
+  await command('screening-list', 'import', 'names', file, '--format', 'csv')
   const decider = await startDecider(attacked)
   try {
     await submitted(attacked, decider.people, 'Ada Byron')

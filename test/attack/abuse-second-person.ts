@@ -79,7 +79,7 @@ const vanishingHit: Abuse = {
     const { ada, bob, key, issue, call, turnOn, decide } = await organization(deployment, 'vanishing')
     const file = join(service.dataDirectory, 'second-person.csv')
     writeFileSync(file, LISTED)
-    const words = ['screening', 'import', 'second-person', file, '--format', 'csv']
+    const words = ['screening-list', 'import', 'second-person', file, '--format', 'csv']
     const { code, stderr } = await runCommand(service.dataDirectory, ...words)
     faults.holds(`the list was not taken: ${stderr}`, code === 0)
     const { sessionId } = await submitted(deployment, await issue('identity'), 'Radoslava Hitova Primerov')

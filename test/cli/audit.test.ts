@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runAudit } from '../../src/cli/audit.ts'
 import { isNoted, noteCommand } from '../../src/cli/command-note.ts'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { systemClock } from '../../src/lib/time.ts'
@@ -19,17 +18,16 @@ import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './admin-client-over.ts'
-import { recordOutput } from './recorded-output.ts'
+import { runWords } from './run-words.ts'
 
 let temporary: TemporaryStore
 let organizationId: string
-let recorded: ReturnType<typeof recordOutput>
+let recorded: { readonly printed: { readonly stdout: string; readonly stderr: string } }
 let shipFolder: string
 
 beforeEach(async () => {
   temporary = await openTemporaryStore()
   organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
-  recorded = recordOutput()
   shipFolder = mkdtempSync(join(tmpdir(), 'countersign-audit-ship-'))
 })
 afterEach(async () => {
@@ -38,13 +36,18 @@ afterEach(async () => {
 })
 
 let keptHeadProblems: readonly string[] = []
-const run = (...words: string[]): Promise<number> =>
-  runAudit(words, {
-    output: recorded.output,
+const run = async (...words: string[]): Promise<number> => {
+  const { code, ...printed } = await runWords(['audit', ...words], {
     open: openOver(temporary),
-    keptHeadProblems: async () => keptHeadProblems,
-    openTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
+    clock: temporary.clock,
+    deployment: {
+      auditHeadProblems: async () => keptHeadProblems,
+      shipTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
+    },
   })
+  recorded = { printed }
+  return code
+}
 
 const note = (verb: string, ...words: string[]): Promise<void> => noteCommand(temporary.store, verb, words, 'anna')
 
@@ -73,16 +76,15 @@ describe('audit verify', () => {
 
   test('says how many entries there are, and the newest one’s hash', async () => {
     expect(await run('verify')).toBe(0)
-    expect(recorded.printed.stdout).toStartWith('whole: 0 entries')
+    expect(recorded.printed.stdout).toStartWith('intact: 0 entries')
     await note('org', 'create', 'acme', '--name', 'Acme')
-    recorded = recordOutput()
     expect(await run('verify', '--json')).toBe(0)
     const headHash = (await newest()).hash
     expect(JSON.parse(recorded.printed.stdout)).toEqual({
       ok: true,
       entries: 1,
-      brokenAt: null,
-      headHash,
+      broken_at: null,
+      head_hash: headHash,
       problems: [],
     })
   })
@@ -109,7 +111,6 @@ describe('the shipped audit log', () => {
     for (let index = 0; index < count; index++) await note('org', 'create', `name${index}`)
   }
   const verifyCopy = async (): Promise<{ code: number; report: ShippedAuditReport }> => {
-    recorded = recordOutput()
     const code = await run('verify', '--shipped', '--json')
     return { code, report: JSON.parse(recorded.printed.stdout.trim().split('\n').at(-1) ?? '') as ShippedAuditReport }
   }
@@ -166,20 +167,21 @@ describe('the shipped audit log', () => {
 })
 
 describe('audit list', () => {
-  test('prints the newest entries last, of one organization or action when asked', async () => {
+  test('prints the newest entries first, of one organization or action when asked', async () => {
     const { admin } = await openOver(temporary)()
     await note('attester', 'rotate-passphrase')
     const params = { organization: organizationId }
     await admin.call('POST /organizations/{organization}/lists', { params, body: { name: 'mine' } })
     await admin.call('PATCH /organizations/{organization}', { params, body: { level: 'enhanced' } })
     expect(await run('list', '--json')).toBe(0)
-    const entries = JSON.parse(recorded.printed.stdout) as { action: string; organizationId: string | null }[]
-    expect(entries.map(({ action, organizationId: of }) => [action, of])).toEqual([
-      ['command.attester.rotate-passphrase', null],
-      ['list.create', organizationId],
+    const { data } = JSON.parse(recorded.printed.stdout) as {
+      data: { action: string; organization_id: string | null }[]
+    }
+    expect(data.map(({ action, organization_id: of }) => [action, of])).toEqual([
       ['organization.change', organizationId],
+      ['list.create', organizationId],
+      ['command.attester.rotate-passphrase', null],
     ])
-    recorded = recordOutput()
     expect(await run('list', '--org', 'demo', '--action', 'organization.change')).toBe(0)
     expect(recorded.printed.stdout).toContain('anna')
     expect(recorded.printed.stdout).not.toContain('list.create')
@@ -211,11 +213,11 @@ describe('who runs a command', () => {
       const environment = { COUNTERSIGN_DATA_DIR: service, USER: 'mallory', LOGNAME: 'mallory', USERNAME: 'mallory' }
       expect(await runCountersign(environment, 'org', 'create', 'acme', '--name', 'Acme')).toMatchObject({ code: 0 })
       const listed = await runCountersign(environment, 'audit', 'list', '--json')
-      const [entry] = JSON.parse(listed.stdout) as { actor: string; actorName: string; address: string }[]
+      const [entry] = JSON.parse(listed.stdout).data as { actor: string; actor_name: string; address: string }[]
       const name = Bun.spawnSync(['id', '-un'], { env: { PATH: process.env['PATH'] } })
         .stdout.toString()
         .trim()
-      expect(entry).toMatchObject({ actor: 'command-line', actorName: name, address: '' })
+      expect(entry).toMatchObject({ actor: 'command-line', actor_name: name, address: '' })
     } finally {
       rmSync(service, { recursive: true, force: true })
     }

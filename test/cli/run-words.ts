@@ -1,8 +1,10 @@
 // Runs words of the command line over a store that a test holds open.
+
 import type { Open } from '../../src/cli/admin-client.ts'
 import { commandsOf, nounOf } from '../../src/cli/commands.ts'
-import type { CommandOutput } from '../../src/cli/output.ts'
+import { type CommandDeployment, createDeployment } from '../../src/cli/deployment.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
+import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
 import { recordOutput } from './recorded-output.ts'
 
@@ -10,28 +12,36 @@ export interface WordsPlace {
   readonly open: Open
   readonly clock: Clock
   readonly user?: string
+  readonly folder?: string
+  readonly deployment?: Partial<CommandDeployment>
   readonly ask?: (question: string) => Promise<boolean>
 }
 
-export const runWordsTo = (
+export const deploymentAt = (folder: string, clock: Clock): CommandDeployment =>
+  createDeployment({
+    config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: folder } }),
+    configFile: null,
+    clock,
+    user: 'anna',
+    override: null,
+  })
+
+export const runWords = async (
   [noun = '', ...args]: readonly string[],
-  output: CommandOutput,
-  { open, clock, user = 'anna', ask }: WordsPlace,
-): Promise<number> =>
-  runCommand(commandsOf(nounOf(noun)), args, {
+  { open, clock, user = 'anna', folder = '/nowhere', deployment = {}, ask }: WordsPlace,
+) => {
+  const { output, printed } = recordOutput()
+  const code = await runCommand(commandsOf(nounOf(noun)), args, {
     output,
     open,
     clock,
     user,
+    deployment: { ...deploymentAt(folder, clock), ...deployment },
     openRemote: () => {
       throw new Error('not reached')
     },
     url: null,
     ask: ask ?? null,
   })
-
-export const runWords = async (words: readonly string[], place: WordsPlace) => {
-  const { output, printed } = recordOutput()
-  const code = await runWordsTo(words, output, place)
   return { code, ...printed }
 }

@@ -74,16 +74,16 @@ test('waits where the organization asks for it, and an override is on record wit
     'lists upload deny L',
     `lists add allow ${EVM}`,
     `lists remove deny ${OTHER}`,
-    'lists source mine --from https://127.0.0.1:9/a --reach loopback',
-    'lists source mine --from L',
+    'list-source update mine --from https://127.0.0.1:9/a --reach loopback',
+    'list-source update mine --from L',
     'lists delete mine',
-    'org level demo enhanced',
-    'org --json level demo standard',
-    'org trust demo free',
-    'org --json trust demo none',
-    'org minimum-age demo 17',
-    'evidence retention --org demo --completed 1',
-    'screening settings --org demo --threshold 100',
+    'org update demo --level enhanced',
+    'org --json update demo --level standard',
+    'verification-trust update --trusts listed --organizations free',
+    'verification-trust --json update --trusts none',
+    'minimum-age update --years 17',
+    'evidence-retention update --org demo --completed 1',
+    'screening update --org demo --threshold 100',
   ]) {
     const before = await rows()
     const refused = await world.run(...words(line))
@@ -107,12 +107,12 @@ test('does not wait for what goes the safe way, or is another’s', async () => 
     `lists remove allow ${OTHER}`,
     'lists show mine',
     'keys issue --org demo --kind attestation --name x',
-    'org level free basic',
-    'org trust demo',
-    'org trust free demo',
-    'org minimum-age demo 21',
-    'evidence retention --org demo --completed 3000',
-    'screening settings --org demo --threshold 70',
+    'org update free --level basic',
+    'verification-trust show',
+    'verification-trust update --org free --trusts listed --organizations demo',
+    'minimum-age update --years 21',
+    'evidence-retention update --completed 3000',
+    'screening update --threshold 70',
     // The deployment has a rule of its own.
     'attester add --kind ed25519',
     `lists add shared ${EVM} --shared`,
@@ -126,16 +126,16 @@ test('where the deployment asks for one, its own verbs wait', async () => {
   await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
   const key = world.file('key.hex', '11'.repeat(32))
   // One more list of sanctioned people, and its first content, only add hits.
-  await run(...words('screening import sanctions N --format csv'))
-  const [attester] = JSON.parse(await run('attester', 'list', '--json')) as { address: string }[]
+  await run(...words('screening-list import sanctions N --format csv'))
+  const [attester] = JSON.parse(await run('attester', 'list', '--json')).data as { address: string }[]
   for (const line of [
     'attester add --kind ed25519',
     `attester import ${key}`,
     `lists add shared ${EVM} --shared`,
-    'lists source shared --from L --shared',
-    'screening import sanctions N',
-    'screening enable sanctions --every 48h',
-    'screening disable sanctions',
+    'list-source update shared --from L --shared',
+    'screening-list import sanctions N',
+    'screening-list enable sanctions --every 48h',
+    'screening-list disable sanctions',
   ]) {
     expect({ line, code: (await world.run(...words(line))).code }).toEqual({ line, code: 3 })
   }
@@ -156,18 +156,21 @@ test('an override needs a reason', () => {
 
 describe('a rule that nobody is left to approve the end of', () => {
   for (const [name, organization, words] of [
-    ['of an organization', 'demo', ['demo']],
-    ['of the deployment', null, []],
+    ['of an organization', 'demo', ['--org', 'demo']],
+    ['of the deployment', null, ['--deployment']],
   ] as const) {
     test(`${name} is turned off by an override alone, which is on record`, async () => {
       await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
-      const read = async () => JSON.parse(await run('org', 'second-person', ...words, '--json')) as unknown
-      expect(await read()).toEqual({ slug: organization, required: true })
-      expect(await world.run('org', 'second-person', ...words, 'off')).toMatchObject({ code: 3, stdout: '' })
-      expect(await read()).toEqual({ slug: organization, required: true })
+      const read = async () => JSON.parse(await run('second-person-rule', 'show', ...words, '--json')) as unknown
+      expect(await read()).toEqual({ second_person: true })
+      expect(await world.run('second-person-rule', 'update', '--no-required', ...words)).toMatchObject({
+        code: 3,
+        stdout: '',
+      })
+      expect(await read()).toEqual({ second_person: true })
 
-      await run('org', 'second-person', ...words, 'off', ...OVERRIDE)
-      expect(await read()).toEqual({ slug: organization, required: false })
+      await run('second-person-rule', 'update', '--no-required', ...words, ...OVERRIDE)
+      expect(await read()).toEqual({ second_person: false })
       const { items } = await world.withStore((store) =>
         store.audit.page({ overridden: true }, { after: null, limit: 10 }),
       )
@@ -179,17 +182,19 @@ describe('a rule that nobody is left to approve the end of', () => {
         detail: { second_person: [true, false], override: true, reason: 'all are ill' },
       })
       const after =
-        organization === null ? ['attester', 'add', '--kind', 'ed25519'] : ['org', 'level', 'demo', 'enhanced']
+        organization === null
+          ? ['attester', 'add', '--kind', 'ed25519']
+          : ['organization', 'update', 'demo', '--level', 'enhanced']
       await run(...after)
       // On again it would be as stuck as before.
-      expect((await world.run('org', 'second-person', ...words, 'on')).code).toBe(1)
+      expect((await world.run('second-person-rule', 'update', '--required', ...words)).code).toBe(1)
     }, 60_000)
   }
 })
 
 describe('an override', () => {
   test('does it, and the operation’s own entry says so and why', async () => {
-    await run('org', 'level', 'demo', 'enhanced', ...OVERRIDE)
+    await run('organization', 'update', 'demo', '--level', 'enhanced', ...OVERRIDE)
     await run('policy', 'apply', `${world.root}/p.yaml`, '--policy', policy, ...OVERRIDE)
     const { items } = await world.withStore((store) =>
       store.audit.page({ overridden: true }, { after: null, limit: 10 }),
@@ -205,7 +210,7 @@ describe('an override', () => {
   })
 
   test('is said of nothing that needs none', async () => {
-    await run('org', 'level', 'free', 'enhanced', ...OVERRIDE)
+    await run('organization', 'update', 'free', '--level', 'enhanced', ...OVERRIDE)
     const { items } = await world.withStore((store) =>
       store.audit.page({ overridden: true }, { after: null, limit: 10 }),
     )

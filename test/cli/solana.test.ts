@@ -14,12 +14,11 @@ let attesters: string[]
 
 beforeAll(async () => {
   world = await openCommandWorld()
-  for (const kind of ['ed25519', 'ed25519', 'secp256k1']) await world.run('attester', 'add', '--kind', kind)
-  const listed = JSON.parse((await world.run('attester', 'list', '--json')).stdout) as {
-    kind: string
-    address: string
-  }[]
-  attesters = listed.flatMap(({ kind, address }) => (kind === 'ed25519' ? [address] : []))
+  for (const kind of ['ed25519', 'ed25519', 'secp256k1']) await world.run('attester', 'create', '--kind', kind)
+  const { data } = JSON.parse((await world.run('attester', 'list', '--json')).stdout) as {
+    data: { kind: string; address: string }[]
+  }
+  attesters = data.flatMap(({ kind, address }) => (kind === 'ed25519' ? [address] : []))
 })
 afterAll(() => world.remove())
 

@@ -166,7 +166,7 @@ describe('B1: reuse', () => {
     const walletAddress = walletOf('origin')
     const stored = async (sessionId: string): Promise<unknown> => {
       const shown = await runCommand(service.dataDirectory, 'session', 'show', sessionId, '--json')
-      return (JSON.parse(shown.stdout) as { originUrl: unknown }).originUrl
+      return (JSON.parse(shown.stdout) as { origin_url: unknown }).origin_url
     }
     const { sessionId } = await live.registered({ body: { walletAddress, originUrl: 'https://one.example' } })
     expect(await stored(sessionId)).toBe('https://one.example/')

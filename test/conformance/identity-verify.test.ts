@@ -22,7 +22,9 @@ afterAll(async () => {
 const complete = (caller: Caller, walletAddress: string, type: 'individual' | 'business' = 'individual') =>
   caller.registered({ type, body: { walletAddress }, headers: { [OUTCOME]: 'completed' } })
 const setLevel = async (organization: string, level: string): Promise<void> => {
-  expect((await runCommand(service.dataDirectory, 'org', 'level', organization, level)).code).toBe(0)
+  expect((await runCommand(service.dataDirectory, 'organization', 'update', organization, '--level', level)).code).toBe(
+    0,
+  )
 }
 /** A change made by a command is live within a second. */
 const becomes = async (caller: Caller, body: unknown, expected: Record<string, unknown>): Promise<void> => {

@@ -109,10 +109,10 @@ test('a flagged wallet is a hit and told; cleared and completed, a changed list 
   expect(await isVerified(wallet)).toBe(true)
 
   // Nothing that was decided comes back; what is new revokes.
-  await command('screening', 'settings', '--on-new-hit', 'revoke')
+  await command('screening', 'update', '--on-new-hit', 'revoke')
   const file = join(folder, 'own.csv')
   writeFileSync(file, `${LISTED}p1,person,Nina Obraztsova,1970-05-03,DE,\n`)
-  await command('screening', 'import', 'own', file, '--format', 'csv')
+  await command('screening-list', 'import', 'own', file, '--format', 'csv')
   await until(() => told(id, 'session.status_changed').some(({ data }) => data['status'] === 'rejected'), SLOW)
   expect(await isVerified(wallet)).toBe(false)
   expect(told(id, 'screening.hit').at(-1)?.data['hits']).toMatchObject([{ check: 'lists.names', list: 'own' }])

@@ -1,10 +1,7 @@
-// `countersign org` and `countersign session` where what they print is not frozen: whose verifications count, how sessions are
-// found, and whose they are.
+// `countersign session`: how sessions are found, and whose they are.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { runOrg } from '../../src/cli/org.ts'
-import { runSession } from '../../src/cli/session.ts'
 import { openOver } from '../cli/admin-client-over.ts'
-import { recordOutput } from '../cli/recorded-output.ts'
+import { runWords } from '../cli/run-words.ts'
 import { evmWallet, openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
@@ -16,35 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => identity.remove())
 
-const run = async (verb: 'org' | 'session', ...commandArguments: string[]) => {
-  const { output, printed } = recordOutput()
-  const open = openOver(identity)
-  const code =
-    verb === 'org'
-      ? await runOrg(commandArguments, { output, open })
-      : await runSession(commandArguments, { output, open, user: 'anna' })
-  return { code, ...printed }
-}
-const json = async <Value>(...commandArguments: Parameters<typeof run>): Promise<Value> => {
-  const { code, stdout, stderr } = await run(...commandArguments, '--json')
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  return JSON.parse(stdout) as Value
-}
-
-describe('countersign org', () => {
-  test('says whose verifications count', async () => {
-    for (const slug of ['acme', 'bank']) await json('org', 'create', slug)
-    expect(await json<unknown>('org', 'trust', 'demo')).toEqual({ slug: 'demo', trusts: 'all' })
-    expect(await json<unknown>('org', 'trust', 'demo', 'bank', 'acme')).toEqual({
-      slug: 'demo',
-      trusts: ['acme', 'bank'],
-    })
-    expect((await run('org', 'trust', 'demo')).stdout).toMatch(/^demo +acme bank$/m)
-    expect(await json<unknown>('org', 'trust', 'demo', 'none')).toEqual({ slug: 'demo', trusts: [] })
-    expect(await json<unknown>('org', 'trust', 'demo', 'all')).toEqual({ slug: 'demo', trusts: 'all' })
-  })
-})
-
+const run = (...words: string[]) => runWords(words, { open: openOver(identity), clock: identity.clock })
 describe('countersign session', () => {
   test('lists by status, type and environment, newest first', async () => {
     const one = await identity.register(demo)
@@ -54,14 +23,13 @@ describe('countersign session', () => {
       (await run('session', 'list', '--quiet', ...options)).stdout.split('\n').filter((line) => line !== '')
     expect(await ids()).toEqual([three, two, one].map(({ session }) => session.id))
     expect(await ids('--limit', '1')).toEqual([three.session.id])
-    expect(await ids('--live')).toEqual([two, one].map(({ session }) => session.id))
-    expect(await ids('--test')).toEqual([three.session.id])
+    expect(await ids('--environment', 'live')).toEqual([two, one].map(({ session }) => session.id))
+    expect(await ids('--environment', 'test')).toEqual([three.session.id])
     expect(await ids('--type', 'business')).toEqual([two.session.id])
     expect(await ids('--status', 'retry')).toEqual([])
     expect((await run('session', 'list')).stdout).toContain(evmWallet(1))
-    expect(await json<unknown[]>('session', 'list')).toHaveLength(3)
-    expect(await json<unknown[]>('session', 'list', '--hits', 'none')).toHaveLength(3)
-    expect(await json<unknown[]>('session', 'list', '--hits', 'open')).toEqual([])
+    expect(await ids('--hits', 'none')).toHaveLength(3)
+    expect(await ids('--hits', 'open')).toEqual([])
   })
 
   test('a comment can not steer the terminal', async () => {

@@ -3,11 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runOrg } from '../../src/cli/org.ts'
-import { runSession } from '../../src/cli/session.ts'
 import { logoTypeOf } from '../../src/lib/logo-type.ts'
 import { openOver } from '../cli/admin-client-over.ts'
-import { recordOutput } from '../cli/recorded-output.ts'
+import { runWords } from '../cli/run-words.ts'
 import { openIdentity, type TestIdentity } from '../identity/support.ts'
 
 let world: TestIdentity
@@ -24,31 +22,24 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const run = async (command: 'org' | 'session', ...words: string[]) => {
-  const { output, printed } = recordOutput()
-  // The command closes the store that it was given; the test goes on with it.
-  const open = openOver(world)
-  const code =
-    command === 'org' ? await runOrg(words, { output, open }) : await runSession(words, { output, open, user: 'anna' })
-  return { code, ...printed }
-}
+const run = (...words: string[]) => runWords(words, { open: openOver(world), clock: world.clock })
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
 
-describe('org brand', () => {
+describe('brand update', () => {
   test('sets, keeps and takes away a colour and a logo', async () => {
     const logo = join(folder, 'logo.png')
     writeFileSync(logo, PNG)
-    expect((await run('org', 'brand', 'demo', '--color', '#AA3366', '--logo', logo)).code).toBe(0)
+    expect((await run('brand', 'update', '--color', '#aa3366', '--logo', logo)).code).toBe(0)
     const { color, logoVersion } = await world.store.organizationBrands.find(organizationId)
     expect([color, logoVersion?.length]).toEqual(['#aa3366', 16])
     expect(await world.store.organizationBrands.findLogo(organizationId)).toEqual({
       type: 'image/png',
       bytes: new Uint8Array(PNG),
     })
-    const { stdout } = await run('org', 'brand', 'demo', '--color', 'none', '--json')
-    expect(JSON.parse(stdout)).toEqual({ slug: 'demo', color: null, logo: logoVersion })
-    await run('org', 'brand', 'demo', '--logo', 'none')
+    const { stdout } = await run('brand', 'update', '--color', 'none', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ color: null, logo_version: logoVersion })
+    await run('brand', 'update', '--logo', 'none')
     expect(await world.store.organizationBrands.find(organizationId)).toMatchObject({ color: null, logoVersion: null })
   })
 
@@ -58,10 +49,10 @@ describe('org brand', () => {
       return join(folder, name)
     }
     const svg = file('logo.png', Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'))
-    expect((await run('org', 'brand', 'demo', '--logo', svg)).stderr).toContain('must be a PNG, JPEG or WebP picture')
+    expect((await run('brand', 'update', '--logo', svg)).stderr).toContain('must be a PNG, JPEG or WebP picture')
     const large = file('large.png', Buffer.concat([PNG, Buffer.alloc(262_144)]))
-    expect((await run('org', 'brand', 'demo', '--logo', large)).stderr).toContain('at most 256 KiB')
-    expect((await run('org', 'brand', 'demo', '--logo', join(folder, 'none.png'))).code).toBe(1)
+    expect((await run('brand', 'update', '--logo', large)).stderr).toContain('at most 256 KiB')
+    expect((await run('brand', 'update', '--logo', join(folder, 'none.png'))).code).toBe(1)
     expect(await world.store.organizationBrands.find(organizationId)).toMatchObject({ color: null, logoVersion: null })
   })
 

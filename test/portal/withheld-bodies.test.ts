@@ -80,7 +80,7 @@ test('a key that was revoked a second ago reads no status of a wallet', async ()
 })
 
 test('a browser that was released changes nothing', async () => {
-  await succeed(service, 'org', 'level', 'demo', 'standard')
+  await succeed(service, 'organization', 'update', 'demo', '--level', 'standard')
   const picture = PNG.sync.write(new PNG({ width: 40, height: 30 }))
   const address = evmAccount('withheld').address
   for (const [method, path, type, bodyOf] of [

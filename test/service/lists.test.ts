@@ -147,10 +147,10 @@ test('a deny entry beats an allow entry, an allow entry beats the policy', async
 
 test('a policy reads lists and places; what it can’t know is no verdict', async () => {
   await command('lists', 'create', 'ofac', '--shared')
-  await command('lists', 'source', 'ofac', '--shared', '--from', OFAC)
+  await command('list-source', 'update', 'ofac', '--shared', '--from', OFAC)
   const path = join(folder, 'policy.yaml')
   writeFileSync(path, POLICY)
-  const policyId = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+  const policyId = (await command('policy', 'list', '--quiet')).trim()
   await command('policy', 'apply', path, '--policy', policyId)
   const inGermany = { user_ip: '203.0.113.9' }
   const untilSanctioned = async (): Promise<Answer> => {

@@ -87,7 +87,7 @@ const records = async (): Promise<Record<string, unknown>[]> =>
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'countersign-policies-'))
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_RPC_BASE: node.url.href } })
-  policyId = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+  policyId = (await command('policy', 'list', '--quiet')).trim()
 })
 afterAll(async () => {
   await service.stop()
@@ -113,7 +113,9 @@ test('limits hold when requests come at once', PATIENCE_MS, async () => {
 test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
   const path = join(folder, 'shadow.yaml')
   writeFileSync(path, TRANSFERS)
-  const saved = JSON.parse(await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json'))
+  const { revision: saved } = JSON.parse(
+    await command('policy', 'apply', path, '--policy', policyId, '--draft', '--json'),
+  )
   await command('policy', 'shadow', policyId, '--revision', String(saved.number))
   const transfer = (amount: number): string => `0xa9059cbb${'0'.repeat(64)}${amount.toString(16).padStart(64, '0')}`
   const lastShadow = async (wallet: number, extra: object): Promise<unknown> => {
@@ -124,7 +126,7 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
     }
     throw new Error('the shadow never came')
   }
-  const revision = saved.revision
+  const revision = saved.id
   expect(await lastShadow(5, { data: transfer(5) })).toEqual({ revision, compliant: true, rule: 'transfer' })
   expect(await lastShadow(6, { data: transfer(500) })).toEqual({ revision, compliant: false, rule: null })
   // Without data it has no verdict; the active revision has.
@@ -132,7 +134,7 @@ test('a shadow is recorded and never answered', PATIENCE_MS, async () => {
   const replayed = JSON.parse(await command('policy', 'replay', String(saved.number), '--policy', policyId, '--json'))
   const change = { from: { compliant: true, rule: 'fine' }, to: { compliant: true, rule: 'transfer' } }
   expect(replayed.changes).toContainEqual(expect.objectContaining(change))
-  await command('policy', 'shadow', policyId, '--off')
+  await command('policy', 'shadow', policyId, '--revision', 'none')
 })
 
 test('personal facts are decided on and not said in the log', PATIENCE_MS, async () => {

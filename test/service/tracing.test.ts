@@ -81,7 +81,7 @@ beforeAll(async () => {
     expect(stderr).toBe('')
     return stdout
   }
-  const policy = (JSON.parse(await command('policy', 'list', '--json')) as { id: string }[])[0]?.id ?? ''
+  const policy = (await command('policy', 'list', '--quiet')).trim()
   writeFileSync(join(folder, 'policy.yaml'), POLICY)
   await command('policy', 'apply', join(folder, 'policy.yaml'), '--policy', policy)
   await until(async () => ((await (await attest()).json()) as { policy_name: string }).policy_name === 'Screened')

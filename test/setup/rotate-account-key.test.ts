@@ -141,8 +141,8 @@ test('beside a running service the command is in the audit log, and the service 
       })
     expect([checkedWith(before) === null, checkedWith(after) === null]).toEqual([true, false])
     const listed = await runCommand(dataDirectory, 'audit', 'list', '--json')
-    const entries = JSON.parse(listed.stdout) as { action: string; organizationId: string | null }[]
-    expect(entries.at(-1)).toMatchObject({ action: 'command.account-key.rotate', organizationId: null })
+    const { data } = JSON.parse(listed.stdout) as { data: { action: string; organization_id: string | null }[] }
+    expect(data[0]).toMatchObject({ action: 'command.account-key.rotate', organization_id: null })
   } finally {
     expect(await service.stop()).toBe(0)
   }

@@ -75,6 +75,7 @@ const originOf = ({ url }: Request, { origins }: Services): string =>
 export const ACCOUNT_ROUTES = [
   route('readAccount', 'GET', '/me', {
     access: CALLER,
+    command: false,
     summary: 'The caller',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {

@@ -32,6 +32,7 @@ const ATTESTER = named(
     status: oneOf(['active', 'retiring', 'retired'], 'Active ones sign; retired ones are not loaded, for good'),
     created_at: time(),
   }),
+  ['address', 'kind', 'status', 'created_at', 'token_key'],
 )
 
 const CHAIN_FINDING = named(
@@ -141,6 +142,7 @@ const discardUnknownKeystore = async (
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,
+    command: false,
     summary: 'Sign with a key whose keystore was made here',
     body: closed({
       kind: KIND,
@@ -172,6 +174,7 @@ export const ATTESTER_ROUTES = [
   }),
   route('addAttester', 'POST', '/attesters', {
     access: DEPLOYMENT,
+    command: { aliases: ['add'], fields: { token_key: { option: 'pkcs11' } } },
     summary: 'Make an attester key, or use one in the hardware token',
     description:
       'Made on this machine and kept in an encrypted keystore; or, with `token_key`, found in the token that the settings ' +
@@ -214,6 +217,7 @@ export const ATTESTER_ROUTES = [
   }),
   route('retireAttester', 'POST', '/attesters/{attester}/retire', {
     access: DEPLOYMENT,
+    command: { fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
     summary: 'Stop signing with a key',
     description: '`final` loads it no more, for good. The last active key of a kind can’t retire.',
     body: closed({ final: Type.Optional(Type.Boolean()) }),

@@ -33,6 +33,7 @@ const ENTRY = named(
     previous_hash: Type.String(),
     hash: Type.String({ description: 'SHA-256 over the entry and the hash of the one before it' }),
   }),
+  ['sequence', 'at', 'actor_name', 'actor', 'address', 'action', 'subject', 'detail'],
 )
 
 const VERIFICATION = named(
@@ -186,6 +187,7 @@ const exportReply = (
 export const AUDIT_ROUTES = [
   route('listAudit', 'GET', '/organizations/{organization}/audit', {
     access: ORGANIZATION_ADMIN,
+    command: { wholeDeployment: true, limit: 20 },
     summary: 'Every change in an organization, newest first',
     query: Type.Object({ ...PAGE_QUERY, ...FILTERS }),
     answer: pageOf(ENTRY),
@@ -236,6 +238,7 @@ export const AUDIT_ROUTES = [
   }),
   route('verifyAudit', 'GET', '/audit/verify', {
     access: DEPLOYMENT,
+    command: false,
     summary: 'Verify the audit log’s hash chain, and that it extends its signed heads',
     answer: VERIFICATION,
     handle: async ({ services }) => {

@@ -69,6 +69,7 @@ export const DECISION_LOG_ROUTES = [
   }),
   route('readLogHead', 'GET', '/decision-log/head', {
     access: DEPLOYMENT,
+    command: { name: 'decision-log show-head' },
     summary: 'The newest signed head of the log, and its cosignatures',
     answer: LOG_HEAD,
     errors: [503],

@@ -48,6 +48,7 @@ const exportStream = (services: Services, filter: DecisionFilter, format: keyof 
 export const DECISION_ROUTES = [
   route('searchDecisions', 'GET', '/organizations/{organization}/decisions', {
     access: VIEWER,
+    command: { limit: 20 },
     summary: 'Find decisions, newest first',
     description:
       'Over all that is in the log. A search that would take long stops early and says so: `complete` is false, and ' +
@@ -89,6 +90,7 @@ export const DECISION_ROUTES = [
   }),
   route('countDecisions', 'GET', '/organizations/{organization}/decisions/count', {
     access: VIEWER,
+    command: false,
     summary: 'How many decisions a search finds',
     query: FILTER_QUERY,
     answer: closed({
@@ -124,6 +126,7 @@ export const DECISION_ROUTES = [
   }),
   route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
     access: VIEWER,
+    command: { name: 'decision prove' },
     summary: 'The proof that a decision is in the log',
     description: 'Keep it. `countersign proof check` verifies it offline with the log’s key.',
     answer: closed({
@@ -139,6 +142,7 @@ export const DECISION_ROUTES = [
   }),
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
+    command: { fields: { uuid: { word: 'UUID' } } },
     summary: 'One decision in full, with its place in the log’s chain',
     answer: closed({ decision: DECISION, names: DECISION_NAMES, basis: BASIS, proof: PROOF }),
     errors: [503],

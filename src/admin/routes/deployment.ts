@@ -43,6 +43,7 @@ export const DEPLOYMENT_ROUTES = [
   }),
   deployment('readDeploymentSettings', 'GET', '/deployment/settings', {
     access: DEPLOYMENT,
+    command: { name: 'second-person-rule show' },
     summary: 'Whether changes of the deployment need a second person',
     answer: DEPLOYMENT_SETTINGS,
     handle: async ({ services }) => ({
@@ -51,6 +52,7 @@ export const DEPLOYMENT_ROUTES = [
   }),
   deployment('changeDeploymentSettings', 'PATCH', '/deployment/settings', {
     access: DEPLOYMENT,
+    command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
     summary: 'Require a second person for attester keys, deployment admins and shared lists, or no longer',
     description:
       'Refused where fewer than two people could approve. No longer asking for one needs a second person itself.',

@@ -82,6 +82,7 @@ const showCheck = (check: {
 export const DOCUMENT_CHECK_ROUTES = [
   route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
     access: REVIEWER,
+    command: { name: 'session show-checks' },
     summary: 'The checks of a session’s documents, person and wallets',
     description: 'Made once it is handed in, and again each time. A check never decides.',
     answer: closed({
@@ -106,6 +107,7 @@ export const DOCUMENT_CHECK_ROUTES = [
   }),
   route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
     access: REVIEWER,
+    command: { name: 'evidence show-zone', author: 'by' },
     alone: 'one-session',
     summary: 'Read the fields of the identity document’s machine-readable zone',
     description: 'A POST, since each reading is recorded. 404 where no zone was read.',

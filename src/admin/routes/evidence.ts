@@ -51,6 +51,7 @@ const evidenceOf = ({ organizationId, id, checkType, level }: Session): Evidence
 export const EVIDENCE_ROUTES = [
   route('listEvidence', 'GET', `${BASE}/{session}/evidence`, {
     access: REVIEWER,
+    command: false,
     summary: 'The evidence of a session, and what is missing',
     answer: closed({
       fields: Type.Array(Type.String(), { description: 'Names of the fields that have a value' }),
@@ -78,6 +79,7 @@ export const EVIDENCE_ROUTES = [
   }),
   route('readEvidenceFields', 'POST', `${BASE}/{session}/evidence/fields`, {
     access: REVIEWER,
+    command: false,
     alone: 'one-session',
     summary: 'Read the typed fields',
     description: 'A POST, since each reading is recorded.',
@@ -122,6 +124,7 @@ export const EVIDENCE_ROUTES = [
   }),
   route('eraseEvidence', 'POST', `${BASE}/{session}/evidence/erase`, {
     access: ORGANIZATION_ADMIN,
+    command: { name: 'evidence erase', author: 'by', irreversible: true },
     alone: 'one-session',
     summary: 'Erase a session’s evidence, for good',
     description: 'Its keys are destroyed, then its files. The decision and its history stay.',

@@ -17,6 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 export const FIND_ROUTES = [
   route('find', 'GET', '/organizations/{organization}/find', {
     access: VIEWER,
+    command: false,
     summary: 'Find things of an organization by a part of their name, by id, or by wallet',
     description:
       'A few of each kind. Sessions are found by id or wallet, and only for reviewers; `decisions` says that decisions ' +

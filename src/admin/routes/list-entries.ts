@@ -66,6 +66,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
   return [
     route(`edit${suffix}List`, 'POST', '/lists/{list}/entries', {
       access: access.write,
+      command: false,
       summary: 'Add and remove single addresses, all or none',
       description: 'Takes effect within a second.',
       body: closed({
@@ -94,6 +95,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     }),
     route(`list${suffix}ListEntries`, 'GET', '/lists/{list}/entries', {
       access: access.read,
+      command: { deploymentFlag: 'shared', name: 'list show-entries' },
       summary: 'The addresses of a list',
       description: 'EVM before Solana, each in the order of their bytes.',
       query: Type.Object({
@@ -113,6 +115,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     }),
     route(`find${suffix}ListEntry`, 'GET', '/lists/{list}/entries/{address}', {
       access: access.read,
+      command: { deploymentFlag: 'shared', name: 'list find', fails: ({ listed }) => listed === false },
       summary: 'Whether an address is in a list, and why',
       answer: closed({
         address: Type.String(),

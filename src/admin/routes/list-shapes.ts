@@ -51,6 +51,7 @@ export const LIST = named(
     created_at: time(),
     updated_at: time(),
   }),
+  ['name', 'shared', 'entries', 'updated_at', 'kept_by', 'confirmed_at'],
 )
 
 export const showList = (list: AddressList) => ({

@@ -114,6 +114,7 @@ const settingsHere = (body: Static<TObject<typeof HERE>>) => ({
 const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => [
   declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
     access: access.write,
+    command: false,
     summary: 'A list’s source, also where it is a file of this machine',
     answer: SOURCE,
     handle: async ({ services, organization, params }) => {
@@ -124,6 +125,7 @@ const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }
   }),
   declareRoutes(tag, prefix)(`set${suffix}ListSourceHere`, 'PUT', '/lists/{list}/source-here', {
     access: access.write,
+    command: false,
     summary: 'Keep a list by a URL or a file of this machine',
     body: closed(HERE),
     answer: SOURCE,
@@ -173,6 +175,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
   return [
     route(`read${suffix}ListSource`, 'GET', '/lists/{list}/source', {
       access: access.write,
+      command: { deploymentFlag: 'shared' },
       summary: 'A list’s source, and the result of its last reads',
       answer: SOURCE,
       handle: async ({ services, organization, params }) =>
@@ -182,6 +185,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     }),
     route(`set${suffix}ListSource`, 'PUT', '/lists/{list}/source', {
       access: access.write,
+      command: false,
       summary: 'Keep a list by a URL, which is read now and then regularly',
       description:
         'The list can’t be changed by hand any more. Until the first successful read it keeps its content, and its age is unknown.',
@@ -201,6 +205,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     }),
     route(`refresh${suffix}ListSource`, 'POST', '/lists/{list}/source/refresh', {
       access: access.write,
+      command: false,
       alone: 'regular-read',
       summary: 'Read the source now',
       description: 'Happens within seconds; `readListSource` answers the result.',
@@ -219,6 +224,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     }),
     route(`remove${suffix}ListSource`, 'DELETE', '/lists/{list}/source', {
       access: access.write,
+      command: { deploymentFlag: 'shared' },
       summary: 'Keep a list by hand again, with its present content',
       secondPerson: {
         action: 'list.source-end',

@@ -17,6 +17,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
   return [
     route(`list${suffix}Lists`, 'GET', '/lists', {
       access: access.read,
+      command: { deploymentFlag: 'shared' },
       summary: 'Lists, by name',
       description: 'For an organization: its own and the shared ones.',
       answer: closed({ data: Type.Array(LIST) }),
@@ -28,6 +29,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     }),
     route(`create${suffix}List`, 'POST', '/lists', {
       access: access.write,
+      command: { deploymentFlag: 'shared', fields: { name: { word: 'NAME' } } },
       summary: 'Make an empty list',
       description: 'An organization’s lists `allow` and `deny` are checked before its policies.',
       body: closed({ name: NAME, description: Type.Optional(Type.String({ maxLength: 200, printable: true })) }),
@@ -52,6 +54,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     }),
     route(`read${suffix}List`, 'GET', '/lists/{list}', {
       access: access.read,
+      command: { deploymentFlag: 'shared' },
       summary: 'One list',
       answer: LIST,
       handle: async ({ services, organization, params }) =>
@@ -59,6 +62,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     }),
     route(`remove${suffix}List`, 'DELETE', '/lists/{list}', {
       access: access.write,
+      command: { deploymentFlag: 'shared' },
       summary: 'Remove a list with all its entries',
       description: 'A policy that reads the list fails from then on.',
       secondPerson: {

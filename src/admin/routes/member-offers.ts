@@ -98,6 +98,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
     access: ORGANIZATION_ADMIN,
+    command: { name: 'member-offer renew' },
     summary: 'Make another link for an offer',
     fresh: true,
     description: 'The link before stops working; the offer is valid for another week.',

@@ -178,6 +178,7 @@ export const MEMBER_ROUTES = [
   }),
   route('inviteMemberAgain', 'POST', '/organizations/{organization}/members/{user}/invitation', {
     access: ORGANIZATION_ADMIN,
+    command: { name: 'member invite' },
     summary: 'Make another link for a member who has not taken up the invitation',
     fresh: true,
     description:

@@ -53,6 +53,13 @@ export const MINIMUM_AGE_ROUTES = [
   }),
   route('changeMinimumAge', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
+    command: {
+      fields: {
+        'levels.basic': { option: 'basic' },
+        'levels.standard': { option: 'standard' },
+        'levels.enhanced': { option: 'enhanced' },
+      },
+    },
     summary: 'Change the minimum age',
     description:
       'The check of the age then fails for who is younger. What is left out stays. A level’s own age counts before ' +

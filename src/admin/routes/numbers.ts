@@ -103,6 +103,7 @@ const hasDecided = async ({ decisions }: Services, organizationId: string): Prom
 export const NUMBER_ROUTES = [
   route('readNumbers', 'GET', '/organizations/{organization}/numbers', {
     access: VIEWER,
+    command: false,
     summary: 'Decisions and latency of some days, of 24 hours one by one, and by rule',
     description: `Counted by quarters of an hour, in UTC: where an interval begins or ends within one, that one counts as a whole. Latencies are kept for nine days and written once a minute.`,
     query: closed({

@@ -35,6 +35,7 @@ const CREATED_ORGANIZATION = named(
       description: 'The key that was asked for, shown this once; null without one, and for a repeated request',
     }),
   }),
+  ['slug', 'id', 'level', 'created_at', 'name'],
 )
 
 const SETTINGS = named(
@@ -75,6 +76,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('createOrganization', 'POST', '/organizations', {
     access: DEPLOYMENT,
+    command: { fields: { slug: { word: 'SLUG' } } },
     alone: 'new-organization',
     summary: 'Create an organization',
     fresh: ({ admin_key }) => admin_key === true,
@@ -84,7 +86,7 @@ export const ORGANIZATION_ROUTES = [
         rule: 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
         description: 'Short name, unique in the deployment',
       }),
-      name: label('As people read it'),
+      name: Type.Optional(label('As people read it. Defaults to the short name')),
       level: Type.Optional(LEVEL),
       admin_key: Type.Optional(
         Type.Boolean({
@@ -97,7 +99,7 @@ export const ORGANIZATION_ROUTES = [
     errors: [409],
     handle: async ({ body, write }) => {
       const { shown, key } = await write(async (tables, note) => {
-        const { slug, name } = body
+        const { slug, name = slug } = body
         const level = body.level === undefined ? null : parseLevel(body.level)
         const created = await tables.organizations.create({ slug, name, ...(level === null ? {} : { level }) })
         const shown = showOrganization(created)
@@ -164,6 +166,7 @@ export const ORGANIZATION_ROUTES = [
 
   route('readSettings', 'GET', '/organizations/{organization}/settings', {
     access: VIEWER,
+    command: { name: 'second-person-rule show' },
     summary: 'Whether changes in the organization need a second person',
     answer: SETTINGS,
     handle: async ({ services, organization }) => {
@@ -173,6 +176,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
     access: ORGANIZATION_ADMIN,
+    command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
     summary: 'Require a second person, or no longer',
     description:
       'Refused where fewer than two people could approve. Asking for one takes back the offers of membership that nobody ' +

@@ -99,6 +99,7 @@ export const growsOld = (
 export const OVERVIEW_ROUTES = [
   route('readOverview', 'GET', '/organizations/{organization}/overview', {
     access: VIEWER,
+    command: false,
     summary: 'What waits, fails or ends soon',
     answer: OVERVIEW,
     handle: async ({ services: { store, clock }, organization: { id }, actor }) => {

@@ -5,6 +5,7 @@ import { draftSteps, revisionSteps } from '../../policy/revision.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
+import type { FieldOverride } from '../command-override.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { knownSources, requirePolicy, requireRevision, requireSameSubject } from '../policies/find.ts'
@@ -31,6 +32,7 @@ const POLICY = named(
     version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
     created_at: time(),
   }),
+  ['id', 'name', 'decides', 'active_revision_id', 'shadow_revision_id', 'revisions'],
 )
 
 const REVISION_FIELDS = {
@@ -43,7 +45,14 @@ const REVISION_FIELDS = {
   shadow: Type.Boolean(),
   created_at: time(),
 }
-const REVISION = named('Revision', closed(REVISION_FIELDS))
+const REVISION = named('Revision', closed(REVISION_FIELDS), [
+  'number',
+  'id',
+  'active',
+  'shadow',
+  'created_at',
+  'content_hash',
+])
 const SAVED_REVISION = named('SavedRevision', closed({ ...REVISION_FIELDS, warnings: WARNINGS }))
 const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FIELDS, source: Type.String() }))
 
@@ -98,6 +107,7 @@ const save = async (
 export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,
+    command: false,
     summary: 'One revision of any policy, with its document',
     answer: REVISION_WITH_SOURCE,
     handle: async ({ services, organization, params }) => {
@@ -108,6 +118,8 @@ export const POLICY_COMMANDS = [
     },
   }),
 ]
+
+const FIND_REVISION: FieldOverride = { find: { in: 'listRevisions', by: ['id', 'number'] } }
 
 export const POLICY_ROUTES = [
   route('listPolicies', 'GET', '/organizations/{organization}/policies', {
@@ -123,6 +135,7 @@ export const POLICY_ROUTES = [
   }),
   route('createPolicy', 'POST', '/organizations/{organization}/policies', {
     access: ORGANIZATION_ADMIN,
+    command: false,
     alone: 'not-live',
     summary: 'Create a policy with its first revision',
     description: 'Named by its document. It decides once the revision is activated.',
@@ -155,6 +168,7 @@ export const POLICY_ROUTES = [
   }),
   route('readPolicy', 'GET', '/organizations/{organization}/policies/{policy}', {
     access: VIEWER,
+    command: false,
     summary: 'One policy',
     answer: POLICY,
     handle: async ({ services, organization, params }) =>
@@ -162,6 +176,7 @@ export const POLICY_ROUTES = [
   }),
   route('listRevisions', 'GET', '/organizations/{organization}/policies/{policy}/revisions', {
     access: VIEWER,
+    command: { name: 'policy list-revisions' },
     summary: 'A policy’s revisions, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(REVISION),
@@ -177,6 +192,7 @@ export const POLICY_ROUTES = [
   }),
   route('saveRevision', 'POST', '/organizations/{organization}/policies/{policy}/revisions', {
     access: ORGANIZATION_ADMIN,
+    command: false,
     alone: 'not-live',
     summary: 'Save a document as the policy’s next revision',
     description: 'Not live until it is activated. Never changed or deleted.',
@@ -204,6 +220,7 @@ export const POLICY_ROUTES = [
   }),
   route('readRevision', 'GET', '/organizations/{organization}/policies/{policy}/revisions/{revision}', {
     access: VIEWER,
+    command: false,
     summary: 'One revision, with its document',
     answer: REVISION_WITH_SOURCE,
     handle: async ({ services, organization, params }) => {
@@ -214,6 +231,7 @@ export const POLICY_ROUTES = [
   }),
   route('diffRevisions', 'GET', '/organizations/{organization}/policies/{policy}/diff', {
     access: VIEWER,
+    command: false,
     summary: 'Compare two revisions',
     query: Type.Object({ from: Type.String({ maxLength: 100 }), to: Type.String({ maxLength: 100 }) }),
     answer: closed({
@@ -233,6 +251,7 @@ export const POLICY_ROUTES = [
   }),
   route('activateRevision', 'POST', '/organizations/{organization}/policies/{policy}/activate', {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { revision_id: FIND_REVISION } },
     summary: 'Activate a revision',
     description:
       'Takes effect within a second. Activate an earlier revision to roll back. With `version`, it is refused if the policy has changed since.',
@@ -259,6 +278,7 @@ export const POLICY_ROUTES = [
   }),
   route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
     access: ORGANIZATION_ADMIN,
+    command: { name: 'policy shadow', fields: { revision_id: FIND_REVISION } },
     alone: 'not-live',
     summary: 'Set or remove the shadow revision',
     description:

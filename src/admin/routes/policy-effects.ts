@@ -56,6 +56,7 @@ const SHADOW_RESULTS = named(
 export const POLICY_EFFECT_ROUTES = [
   route('replayPolicy', 'POST', '/organizations/{organization}/policies/{policy}/replay', {
     access: ORGANIZATION_ADMIN,
+    command: false,
     alone: 'reads',
     summary: 'Run a document or a revision over recorded decisions, as a job',
     description:
@@ -112,6 +113,7 @@ export const POLICY_EFFECT_ROUTES = [
   }),
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
+    command: { name: 'policy show-shadow' },
     summary: 'How often the shadow revision decided differently',
     description: '`searchDecisions` finds these decisions by `shadow_revision_id` and `shadow`.',
     query: Type.Object({

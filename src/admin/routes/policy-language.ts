@@ -19,6 +19,7 @@ const TEMPLATE = named(
 export const POLICY_LANGUAGE_ROUTES = [
   route('describePolicyLanguage', 'GET', '/policy-language', {
     access: CALLER,
+    command: false,
     summary: 'Facts and functions for rules',
     answer: closed({
       facts: Type.Array(
@@ -49,12 +50,14 @@ export const POLICY_LANGUAGE_ROUTES = [
   }),
   route('readPolicySchema', 'GET', '/policy-language/schema', {
     access: CALLER,
+    command: false,
     summary: 'The policy document as JSON Schema, for editors',
     answer: Type.Record(Type.String(), Type.Unknown()),
     handle: async () => ({ ...POLICY_JSON_SCHEMA }),
   }),
   route('listPolicyTemplates', 'GET', '/policy-templates', {
     access: CALLER,
+    command: false,
     summary: 'Templates of documents',
     answer: closed({ data: Type.Array(TEMPLATE) }),
     handle: async () => ({ data: readTemplates().map((template) => ({ ...template })) }),

@@ -173,6 +173,7 @@ const nameOf = (need: FactNeed): string =>
 export const POLICY_TRIAL_ROUTES = [
   route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
     access: VIEWER,
+    command: false,
     alone: 'reads',
     summary: 'Check a document without saving it',
     description:
@@ -195,6 +196,7 @@ export const POLICY_TRIAL_ROUTES = [
   }),
   route('simulatePolicy', 'POST', '/organizations/{organization}/policies/simulate', {
     access: VIEWER,
+    command: false,
     alone: 'reads',
     summary: 'Try a document or a revision on a request',
     description:
@@ -279,6 +281,7 @@ export const POLICY_TRIAL_ROUTES = [
   }),
   route('testPolicy', 'POST', '/organizations/{organization}/policies/test', {
     access: VIEWER,
+    command: false,
     alone: 'reads',
     summary: 'Run a document’s own tests',
     body: closed({ source: Type.Optional(SOURCE), revision_id: Type.Optional(Type.String({ maxLength: 100 })) }),

@@ -136,6 +136,7 @@ export const POOL_ROUTES = [
 
   live('readLive', 'GET', '/live', {
     access: DEPLOYMENT,
+    command: false,
     summary: 'The service’s recent figures',
     description:
       'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
@@ -151,6 +152,7 @@ export const POOL_ROUTES = [
   }),
   live('listLiveEvents', 'GET', '/live/events', {
     access: DEPLOYMENT,
+    command: false,
     summary: 'Events: starts, resizes, activated policies',
     description: 'Oldest first. Starts as far back as the process that keeps the figures was started.',
     query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Fifteen minutes unless given')) }),

@@ -127,6 +127,7 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('changeBrand', 'PATCH', `${BASE}/brand`, {
     access: ORGANIZATION_ADMIN,
+    command: { fields: { logo: { file: 'base64' } } },
     alone: 'texts',
     summary: 'Change how the verification page looks and what it says of the organization',
     body: partial({

@@ -42,6 +42,7 @@ const SCREENING_LIST = named(
       description: 'Why the last attempt failed; the content before it stays',
     }),
   }),
+  ['name', 'entries', 'names', 'age_seconds', 'failure'],
 )
 
 const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREENING_LIST> => ({
@@ -187,6 +188,7 @@ export const SCREENING_ROUTES = [
   }),
   route('enableScreeningList', 'PUT', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
+    command: { name: 'screening-list enable', fields: { urls: { option: 'fetch-url' } } },
     summary: 'Compare sessions with a list from now on',
     description:
       `Of the known publishers (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) the name is enough. Any other ` +
@@ -227,6 +229,7 @@ export const SCREENING_ROUTES = [
   }),
   route('disableScreeningList', 'DELETE', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
+    command: { name: 'screening-list disable' },
     summary: 'Compare sessions with a list no longer',
     description: 'Its versions and what was found with them stay.',
     secondPerson: {
@@ -251,6 +254,7 @@ export const SCREENING_ROUTES = [
   }),
   route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,
+    command: { name: 'session show-hits' },
     summary: 'What a session was compared with, and every hit',
     answer: CHECK,
     handle: async ({ services, organization, params }) => {
@@ -260,6 +264,7 @@ export const SCREENING_ROUTES = [
   }),
   route('decideListHit', 'POST', `${BASE}/{session}/checks/lists/{hit}`, {
     access: REVIEWER,
+    command: { name: 'session decide-hit', fields: { state: { word: 'STATE' } } },
     alone: 'one-session',
     summary: 'Clear or confirm a hit',
     description:

@@ -160,6 +160,7 @@ export const SESSION_POLICY_ROUTES = [
   }),
   route('listPolicyDecisions', 'GET', DECISIONS, {
     access: REVIEWER,
+    command: { name: 'session list-policy-decisions' },
     summary: 'What policies made of a session, newest first',
     answer: closed({ items: Type.Array(POLICY_DECISION) }),
     handle: async ({ services, organization, params }) => {
@@ -170,6 +171,7 @@ export const SESSION_POLICY_ROUTES = [
   }),
   route('readPolicyDecisionFacts', 'POST', `${DECISIONS}/facts`, {
     access: REVIEWER,
+    command: false,
     alone: 'one-session',
     summary: 'Read what policies decided a session on',
     description: 'A POST, since each reading is recorded. Empty once the evidence is erased.',

@@ -36,6 +36,7 @@ const SIMULATION = named(
 export const SESSION_POLICY_TRIAL_ROUTES = [
   route('simulateSessionPolicy', 'POST', `${BASE}/{session}/simulate`, {
     access: REVIEWER,
+    command: false,
     alone: 'reads',
     summary: 'Try a document or a revision on one session',
     description:
@@ -70,6 +71,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
 export const SESSION_POLICY_TRIAL_COMMANDS = [
   route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
     access: ORGANIZATION_ADMIN,
+    command: false,
     alone: 'reads',
     summary: 'Run a document over sessions that people have decided, and keep that it was tried',
     body: closed({

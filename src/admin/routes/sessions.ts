@@ -113,6 +113,7 @@ const decide = async ({ tables, note, actor, session, body, revoke, override }: 
 export const SESSION_ROUTES = [
   route('listSessions', 'GET', BASE, {
     access: REVIEWER,
+    command: { limit: 20 },
     summary: 'Sessions',
     description: '`status=submitted` is the queue. `assigned_to`: an account, or `nobody`.',
     query: Type.Object({
@@ -263,6 +264,7 @@ export const SESSION_ROUTES = [
   }),
   route('assignSession', 'PUT', `${BASE}/{session}/assignment`, {
     access: REVIEWER,
+    command: { name: 'session assign' },
     alone: 'one-session',
     summary: 'Assign a session to a reviewer',
     description: 'Refused when someone else was faster: `version` is the `assignment_version` that was seen.',
@@ -292,6 +294,7 @@ export const SESSION_ROUTES = [
   }),
   route('decideSession', 'POST', `${BASE}/{session}/decide`, {
     access: REVIEWER,
+    command: false,
     alone: 'one-session',
     summary: 'Complete, reject or send back a session',
     description:
@@ -327,6 +330,7 @@ export const SESSION_ROUTES = [
   }),
   route('revokeSession', 'POST', `${BASE}/{session}/revoke`, {
     access: ORGANIZATION_ADMIN,
+    command: false,
     alone: 'one-session',
     summary: 'Revoke a completed session',
     description:

@@ -109,6 +109,7 @@ const read = async (services: Services, question: Question) => {
 export const TALLY_ROUTES = [
   route('tallyDecisions', 'GET', '/organizations/{organization}/decisions/tally', {
     access: VIEWER,
+    command: false,
     summary: 'How many decisions there were, by rule or by who asked',
     description: 'Counts up to now.',
     query: Type.Object({
@@ -134,6 +135,7 @@ export const TALLY_ROUTES = [
   }),
   route('tallyDeploymentDecisions', 'GET', '/decisions/tally', {
     access: DEPLOYMENT,
+    command: false,
     summary: 'Who asked for how many decisions, over all organizations',
     query: Type.Object(SINCE),
     answer: TALLIES,

@@ -172,6 +172,7 @@ export const USER_ROUTES = [
   }),
   route('recoverUser', 'POST', '/users/{user}/recovery', {
     access: DEPLOYMENT_PERSON_OR_COMMAND,
+    command: false,
     alone: 'recovery',
     summary: 'Make a recovery link for an account',
     fresh: true,

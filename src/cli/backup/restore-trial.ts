@@ -170,7 +170,9 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           return `${uuid}: the service knows it, and its proof holds`
         })
       }
-      const attesters = JSON.parse(await command('attester', 'list', '--json')) as { kind: string; status: string }[]
+      const { data: attesters } = JSON.parse(await command('attester', 'list', '--json')) as {
+        data: { kind: string; status: string }[]
+      }
       const canSign = attesters.some(({ kind, status }) => kind === 'secp256k1' && status === 'active')
       if (!canSign) add('verdict', 'left out', 'no attester for EVM chains is active')
       else

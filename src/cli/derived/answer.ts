@@ -1,32 +1,13 @@
 // Prints the answer of an operation: the API's JSON with --json, and otherwise records as a table or as lines of name and value.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { TSchema } from '../../admin/schema.ts'
+import { durationText } from '../../lib/duration-text.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { CommandContext } from '../command.ts'
 import { printable } from '../key-options.ts'
 import { formatTable, shortTime } from '../output.ts'
 
 type Row = Readonly<Record<string, unknown>>
-
-/** A duration for people: `2 h 5 min`. */
-export const durationText = (seconds: number): string => {
-  const parts = [
-    { unit: 'd', size: 86_400 },
-    { unit: 'h', size: 3_600 },
-    { unit: 'min', size: 60 },
-    { unit: 's', size: 1 },
-  ]
-  const first = parts.findIndex(({ size }) => seconds >= size)
-  const shown = parts.slice(first < 0 ? -1 : first).slice(0, 2)
-  let left = seconds
-  return shown
-    .flatMap(({ unit, size }, index) => {
-      const count = Math.floor(left / size)
-      left -= count * size
-      return count === 0 && index > 0 ? [] : [`${count} ${unit}`]
-    })
-    .join(' ')
-}
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
 

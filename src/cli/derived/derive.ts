@@ -68,8 +68,7 @@ interface Pair {
 
 export const keyOf = ({ method, path }: Route): OperationKey => `${method} ${path}` as OperationKey
 
-const readList = async (admin: AdminClient, route: Route, organization: string | null) => {
-  const params = { organization: organization ?? '' }
+const readList = async (admin: AdminClient, route: Route, params: object) => {
   return readPages((query) => {
     const isPaged = route.query?.properties['cursor'] !== undefined
     return admin.call(keyOf(route), { params, ...(isPaged && { query }) } as never) as Promise<never>
@@ -78,6 +77,7 @@ const readList = async (admin: AdminClient, route: Route, organization: string |
 
 /** Addresses are equal if their bytes are. */
 const isSame = (member: unknown, given: string): boolean => {
+  if (typeof member === 'number') return String(member) === given
   if (typeof member !== 'string') return false
   const address = parseAnyAddress(given)
   return member === given || (address !== null && parseAnyAddress(member) === address)
@@ -88,6 +88,7 @@ const look = async (
   routes: readonly Route[],
   admin: AdminClient,
   organization: string | null,
+  params: object,
   lookup: Lookup,
   field: Field,
   given: string,
@@ -101,7 +102,7 @@ const look = async (
       : [organization]
   const found = []
   for (const each of searched) {
-    const items = await readList(admin, list, each)
+    const items = await readList(admin, list, { ...params, organization: each ?? '' })
     found.push(
       ...items
         .filter((item) => lookup.by.some((member) => isSame(item[member], given)))
@@ -175,7 +176,7 @@ const derive = (routes: readonly Route[], { own, deployment }: Pair): Command =>
     for (const { field, ...lookup } of looks) {
       const given = input[field.part][field.path]
       if (typeof given !== 'string') continue
-      const found = await look(routes, admin, organization, lookup, field, given)
+      const found = await look(routes, admin, organization, input.params, lookup, field, given)
       setMember(input[field.part], field.path, found.id)
       organization = found.organization
     }

@@ -1,10 +1,11 @@
 // `countersign doctor` on the store: projects without an active policy, outdated lists and geography, missing backups, and the
 // database's clock.
+
+import { durationText } from '../../lib/duration-text.ts'
 import type { Clock } from '../../lib/time.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
-import { durationText } from '../lists/list-context.ts'
 import { CommandFailedError } from '../output.ts'
 import type { Finding } from './doctor-machine.ts'
 
@@ -45,7 +46,7 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     const reason = source.failure === null ? '' : `, and the last try failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]
-    const command = `countersign lists refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
+    const command = `countersign list-source refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
     return [{ check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${command}` }]
   })
 }
@@ -58,7 +59,8 @@ const inspectScreening = async ({ screeningLists }: Store, nowSeconds: number): 
     const reason = failure === null ? '' : `, and the last try failed: ${failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
     if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
-    const advice = urls.length === 0 ? `countersign screening import ${name} FILE` : 'countersign screening status'
+    const advice =
+      urls.length === 0 ? `countersign screening-list import ${name} FILE` : 'countersign screening-list list'
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 

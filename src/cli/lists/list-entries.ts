@@ -1,5 +1,4 @@
-// `countersign lists upload|export|add|remove|find`: the addresses of a list.
-
+// `countersign list upload|export|add|remove`: the addresses of a list.
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -11,17 +10,10 @@ import { ListFileInvalidError } from '../../facts/lists/read-list.ts'
 import { ListChangedError, readEntries } from '../../facts/lists/write-list.ts'
 import { counted } from '../../lib/counted.ts'
 import { errorCodeOf } from '../../lib/named-error.ts'
-import { isoSeconds } from '../../lib/time.ts'
-import { CommandFailedError, print, shortTime, UsageError } from '../output.ts'
-import {
-  callLists,
-  contentsOf,
-  type ListsContext,
-  listName,
-  printJson,
-  requireListId,
-  unknownList,
-} from './list-context.ts'
+import { isoTime } from '../../lib/time.ts'
+import { type Command, type CommandContext, flag, text } from '../command.ts'
+import { CommandFailedError, print, UsageError } from '../output.ts'
+import { AUTHOR, contentsOf, LIST, OWNER, openList, requireListId } from './list-context.ts'
 
 const BAD_LINES_SHOWN = 20
 
@@ -45,7 +37,7 @@ const explain = (error: unknown): never => {
   }
   const code = errorCodeOf(error)
   if (typeof code === 'string' && /^E[A-Z]+$/.test(code))
-    throw new CommandFailedError(`the file can't be used (${code})`)
+    throw new CommandFailedError(`the file can't be read or written (${code})`)
   throw error
 }
 
@@ -54,14 +46,13 @@ const skippedText = (skipped: Readonly<Record<string, number>>): string =>
     .map(([asset, count]) => `${count} ${asset}`)
     .join(', ')
 
-export const upload = async (context: ListsContext): Promise<number> => {
+const upload = async (context: CommandContext): Promise<number> => {
   const { command, output } = context
-  const path = command.positionals[2]
-  if (path === undefined) throw new UsageError('FILE is missing')
-  const name = listName(context)
+  const path = command.words[1] ?? ''
   const mediaType = MEDIA_TYPES[formatOf(command.text('format'), path)]
+  const { list, call } = await openList(context)
   const file = path === '-' ? process.stdin : createReadStream(path)
-  const answer = await callLists(context, 'PUT /organizations/{organization}/lists/{list}/content', {
+  const answer = await call('PUT /organizations/{organization}/lists/{list}/content', {
     query: { merge: command.flag('merge'), skip_bad: command.flag('skip-bad') },
     file: { mediaType, bytes: Readable.toWeb(file) as unknown as ReadableStream<Uint8Array> },
   }).catch(explain)
@@ -70,26 +61,18 @@ export const upload = async (context: ListsContext): Promise<number> => {
   if (badLineCount > BAD_LINES_SHOWN)
     output.stderr(`and ${counted(badLineCount - BAD_LINES_SHOWN, 'more bad line', 'more bad lines')}\n`)
   if (!applied) output.stderr(`nothing was changed; --skip-bad takes the ${read} good lines\n`)
-  if (command.flag('json')) {
-    printJson(
-      context,
-      applied ? { applied, entries, read, badLineCount, skipped } : { applied, badLineCount, badLines },
-    )
-  } else if (applied) {
-    output.stdout(`${name}: ${entries} entries, ${read} read from the file\n`)
-    if (Object.keys(skipped).length > 0) {
-      output.stdout(`left out, of chains that are not supported: ${skippedText(skipped)}\n`)
-    }
-  }
+  const left = Object.keys(skipped).length === 0 ? '' : `left out, of unsupported chains: ${skippedText(skipped)}\n`
+  print(context, answer, applied ? `${list}: ${entries} entries, ${read} read from the file\n${left}` : '')
   return applied ? 0 : 1
 }
 
 const EXPORT_SLICE = 65_536
 
-export const exportList = async (context: ListsContext): Promise<number> => {
+const exportList = async (context: CommandContext): Promise<number> => {
   const { command, output } = context
-  const listId = await requireListId(context)
-  const path = command.text('output')
+  const { owner, list } = await openList(context)
+  const listId = await requireListId(context, owner, list)
+  const path = command.text('out')
   const format = command.flag('json') ? 'json' : formatOf(command.text('format'), path ?? '')
   if (format === 'sdn-advanced') throw new UsageError('--format must be text or csv')
   // `wx`: do not overwrite an existing file.
@@ -100,11 +83,11 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   }
   let pending = format === 'csv' ? 'address,memo\n' : ''
   let count = 0
-  for await (const { key, memo, author: by, addedAtSeconds } of readEntries(contentsOf(context), listId)) {
+  for await (const { key, memo, author, addedAtSeconds } of readEntries(await contentsOf(context), listId)) {
     const address = addressOfKey(key)
     if (format === 'csv') pending += `${address},${csvField(memo)}\n`
     else if (format === 'text') pending += `${address}\n`
-    else pending += `${JSON.stringify({ address, memo, author: by, addedAt: isoSeconds(addedAtSeconds) })}\n`
+    else pending += `${JSON.stringify({ address, memo, author, added_at: isoTime(addedAtSeconds) })}\n`
     count += 1
     if (pending.length < EXPORT_SLICE) continue
     await write(pending)
@@ -117,54 +100,78 @@ export const exportList = async (context: ListsContext): Promise<number> => {
   return 0
 }
 
-/** The distinct addresses after the list's name. */
-const addressesOf = ({ command }: ListsContext): readonly string[] => {
-  const texts = command.positionals.slice(2)
-  if (texts.length === 0) throw new UsageError('give at least one ADDRESS')
-  const addresses = texts.map((text) => {
-    const address = parseAnyAddress(text)
-    if (address === null) throw new UsageError(`${JSON.stringify(text.slice(0, 80))} is no EVM or Solana address`)
+/** The distinct addresses after the list's name. @throws UsageError */
+const addressesOf = ({ command }: CommandContext): readonly string[] => {
+  const addresses = command.words.slice(1).map((given) => {
+    const address = parseAnyAddress(given)
+    if (address === null) throw new UsageError(`${JSON.stringify(given.slice(0, 80))} is not an EVM or Solana address`)
     return address
   })
   return [...new Set(addresses)]
 }
 
-const edit = async (context: ListsContext, present: boolean): Promise<number> => {
-  const { command } = context
-  const name = listName(context)
+const edit = async (context: CommandContext, present: boolean): Promise<number> => {
+  const memo = context.command.text('memo') ?? ''
   const addresses = addressesOf(context)
-  const memo = command.text('memo') ?? ''
-  const { list, changed } = await callLists(context, 'POST /organizations/{organization}/lists/{list}/entries', {
+  const { call } = await openList(context)
+  const answer = await call('POST /organizations/{organization}/lists/{list}/entries', {
     body: present ? { add: addresses.map((address) => ({ address, memo })) } : { remove: addresses },
     flags: { 'add[0].memo': '--memo' },
   })
-  print(
-    context,
-    { list: name, changed, entries: list.entries },
-    `${name}: ${changed} ${present ? 'added' : 'removed'}, ${list.entries} entries\n`,
-  )
+  const { list, changed } = answer
+  print(context, answer, `${list.name}: ${changed} ${present ? 'added' : 'removed'}, ${list.entries} entries\n`)
   return 0
 }
 
-export const add = (context: ListsContext): Promise<number> => edit(context, true)
-export const remove = (context: ListsContext): Promise<number> => edit(context, false)
+const FORMATS = Object.keys(MEDIA_TYPES)
+const ADDRESSES = { name: 'ADDRESS', help: 'EVM or Solana address', many: true } as const
+const SKIP_BAD = flag('skip-bad', 'Skip bad lines. Without it, a bad line refuses the whole file')
 
-export const find = async (context: ListsContext): Promise<number> => {
-  const [address, ...others] = addressesOf(context)
-  if (address === undefined || others.length > 0) throw new UsageError('give one ADDRESS')
-  const name = listName(context)
-  const operation = 'GET /organizations/{organization}/lists/{list}/entries/{address}'
-  const entry = await callLists(context, operation, { unknown: unknownList(context) }, { address })
-  if (!entry.listed) {
-    print(context, { address, found: false }, `${address} is not on ${name}\n`)
-    return 1
-  }
-  const { memo, author: by } = entry
-  const addedAt = shortTime(entry.added_at)
-  print(
-    context,
-    { address, found: true, memo, author: by, addedAt },
-    `${address} is on ${name}, added by ${by} at ${addedAt}${memo === '' ? '' : `: ${memo}`}\n`,
-  )
-  return 0
-}
+export const LIST_ENTRY_COMMANDS: readonly Command[] = [
+  {
+    noun: 'list',
+    verb: 'add',
+    summary: 'Add addresses to a list',
+    words: [LIST, ADDRESSES],
+    options: [text('memo', 'TEXT', 'Why the addresses are listed'), AUTHOR, ...OWNER],
+    run: (context) => edit(context, true),
+  },
+  {
+    noun: 'list',
+    verb: 'remove',
+    summary: 'Remove addresses from a list',
+    words: [LIST, ADDRESSES],
+    options: [AUTHOR, ...OWNER],
+    run: (context) => edit(context, false),
+  },
+  {
+    noun: 'list',
+    verb: 'upload',
+    summary: 'Replace the content of a list by a file',
+    description:
+      'One address per line, or CSV of address and memo, or the US Treasury’s sdn_advanced.xml. Up to a million addresses.',
+    words: [LIST, { name: 'FILE', help: 'File of the content; - reads standard input' }],
+    options: [
+      text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file name’s', { choices: FORMATS }),
+      flag('merge', 'Add to the list instead'),
+      SKIP_BAD,
+      AUTHOR,
+      ...OWNER,
+    ],
+    run: upload,
+  },
+  {
+    noun: 'list',
+    verb: 'export',
+    summary: 'Print or write all addresses of a list',
+    description: 'As text, as CSV that upload reads, or with --json as one object per line with author and time.',
+    words: [LIST],
+    options: [
+      text('format', 'FORMAT', 'text or csv. Defaults to the file name’s', { choices: ['text', 'csv'] }),
+      text('out', 'FILE', 'File to write; must not exist'),
+      ...OWNER,
+    ],
+    isLocal: true,
+    run: exportList,
+  },
+]

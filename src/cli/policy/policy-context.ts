@@ -1,46 +1,53 @@
-// Shared by all `countersign policy` commands: reading documents from files and from the store, and output.
-
-import { readFileSync } from 'node:fs'
-import type { ChainTable } from '../../domain/chain.ts'
+// Shared by the commands of policies that are not derived: reading documents from files and from the store, and output.
 import { counted } from '../../lib/counted.ts'
 import type { KnownSources } from '../../policy/cel/scope.ts'
-import { type PolicyIssue, PolicyUnusableError, renderIssues } from '../../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError, renderIssues } from '../../policy/errors.ts'
 import { compileRevision, draftRevision, type RevisionDraft } from '../../policy/revision.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import { type AnswerOf, type Opened, readPages } from '../admin-client.ts'
-import { CommandFailedError, type CommandOutput, type ParsedCommand, UsageError } from '../output.ts'
+import { type AdminClient, type AnswerOf, readPages } from '../admin-client.ts'
+import type { CommandContext } from '../command.ts'
+import { requireOrganization } from '../in-organization.ts'
+import { CommandFailedError, UsageError } from '../output.ts'
+import { readText } from '../read-text.ts'
 
-export interface PolicyContext {
-  readonly chains: ChainTable
-  readonly output: CommandOutput
-  readonly command: ParsedCommand
+/** A command with the organization of --org. */
+export interface PolicyContext extends CommandContext {
+  readonly admin: AdminClient
+  readonly organization: string
 }
 
-export interface PolicyStoreContext extends PolicyContext, Opened {
-  readonly organizationId: string
+export const inOrganization = async (context: CommandContext): Promise<PolicyContext> => {
+  const { admin } = await context.open()
+  return { ...context, admin, organization: await requireOrganization({ admin }, context.command.text('org')) }
 }
 
-export const readSource = (path: string | undefined): string => {
-  if (path === undefined) throw new UsageError('FILE is missing')
-  try {
-    return readFileSync(path === '-' ? 0 : path, 'utf8')
-  } catch {
-    throw new CommandFailedError(`${path} can't be read`)
+/** Prints the mistakes of an invalid document, and ends with 1. */
+export const reportingMistakes =
+  (run: (context: CommandContext) => Promise<number> | number) =>
+  async (context: CommandContext): Promise<number> => {
+    try {
+      return await run(context)
+    } catch (error) {
+      if (!(error instanceof PolicyInvalidError)) throw error
+      const { issues, warnings } = error
+      const { command, output } = context
+      if (command.flag('json')) output.stdout(`${JSON.stringify({ valid: false, issues, warnings })}\n`)
+      else output.stderr(`${error.message}\n`)
+      return 1
+    }
   }
-}
 
 /** Chains that documents may name, for checks without a store. */
-export const knownChains = ({ chains }: PolicyContext): KnownSources => ({
-  chains: new Set(chains.chains.map(({ name }) => name)),
+export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
+  chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })
 
 /** @throws PolicyInvalidError with every mistake. */
-export const readDraft = (path: string | undefined, known: KnownSources = {}): RevisionDraft =>
-  draftRevision(readSource(path), known)
+export const readDraft = (path: string, known: KnownSources = {}): RevisionDraft => draftRevision(readText(path), known)
 
 /** Prints a document's warnings to stderr; with --json they are part of the printed value. */
 export const printWarnings = (
-  { output, command }: Pick<PolicyContext, 'output' | 'command'>,
+  { output, command }: CommandContext,
   source: string,
   warnings: readonly PolicyIssue[],
 ): void => {
@@ -49,63 +56,40 @@ export const printWarnings = (
   output.stderr(`${what}, which the document may be saved with:\n${renderIssues(source, warnings)}\n`)
 }
 
-export type Policy = AnswerOf<'GET /organizations/{organization}/policies/{policy}'>
-export type Revision = AnswerOf<'GET /organizations/{organization}/policies/{policy}/revisions/{revision}'>
+const POLICY = '/organizations/{organization}/policies/{policy}'
+type Revision = AnswerOf<`GET ${typeof POLICY}/revisions/{revision}`>
 
-export const requirePolicy = async (
-  { admin, organizationId: organization }: PolicyStoreContext,
-  policy: string | undefined,
-): Promise<Policy> => {
-  if (policy === undefined) throw new UsageError('the policy ID is missing')
-  return admin.call('GET /organizations/{organization}/policies/{policy}', {
-    params: { organization, policy },
-    unknown: `there is no policy ${policy}`,
-  })
+/** @throws CommandFailedError */
+export const requirePolicy = async ({ admin, organization }: PolicyContext, policy: string | undefined) => {
+  if (policy === undefined) throw new UsageError('--policy ID is missing')
+  return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `there is no policy ${policy}` })
 }
-
-/** A policy's revisions, newest first, without their documents. */
-export const readRevisions = ({ admin, organizationId: organization }: PolicyStoreContext, { id: policy }: Policy) =>
-  readPages((query) =>
-    admin.call('GET /organizations/{organization}/policies/{policy}/revisions', {
-      params: { organization, policy },
-      query,
-    }),
-  )
 
 /** Finds a revision of a policy by number or id. @throws CommandFailedError */
 export const requireRevision = async (
-  context: PolicyStoreContext,
-  policy: Policy,
+  { admin, organization }: PolicyContext,
+  policy: string,
   wanted: string,
 ): Promise<Revision> => {
-  const { admin, organizationId: organization } = context
+  const params = { organization, policy }
   const numbered = /^[0-9]/.test(wanted)
-    ? (await readRevisions(context, policy)).find(({ number }) => String(number) === wanted)
+    ? (await readPages((query) => admin.call(`GET ${POLICY}/revisions`, { params, query }))).find(
+        ({ number }) => String(number) === wanted,
+      )
     : undefined
-  return admin.call('GET /organizations/{organization}/policies/{policy}/revisions/{revision}', {
-    params: { organization, policy: policy.id, revision: numbered?.id ?? wanted },
-    unknown: `${policy.id} has no revision ${wanted}`,
+  return admin.call(`GET ${POLICY}/revisions/{revision}`, {
+    params: { ...params, revision: numbered?.id ?? wanted },
+    unknown: `${policy} has no revision ${wanted}`,
   })
-}
-
-/** @throws CommandFailedError when this version can't compile the stored revision */
-const compileStored = async ({ id, source, content_hash: contentHash }: Revision): Promise<CompiledPolicy> => {
-  try {
-    return await compileRevision({ id, source, contentHash })
-  } catch (error) {
-    if (error instanceof PolicyUnusableError) throw new CommandFailedError(`revision ${id} can not be used`)
-    throw error
-  }
 }
 
 /** Whether a text is a revision's id, or a number of one (which needs --policy), rather than a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
-/** Finds a revision by its id, or by its number with --policy. @throws CommandFailedError */
-const findRevision = async (context: PolicyStoreContext, reference: string): Promise<Revision> => {
-  const { admin, organizationId: organization, command } = context
+const findRevision = async (context: PolicyContext, reference: string): Promise<Revision> => {
+  const { admin, organization, command } = context
   if (/^[0-9]/.test(reference)) {
-    return requireRevision(context, await requirePolicy(context, command.text('policy')), reference)
+    return requireRevision(context, (await requirePolicy(context, command.text('policy'))).id, reference)
   }
   return admin.call('GET /organizations/{organization}/revisions/{revision}', {
     params: { organization, revision: reference },
@@ -113,15 +97,20 @@ const findRevision = async (context: PolicyStoreContext, reference: string): Pro
   })
 }
 
-/** Reads a policy from a revision's id, a revision's number with --policy, or a file. */
+/** Reads a policy from a revision's id, a revision's number with --policy, or a file. @throws CommandFailedError */
 export const resolvePolicyText = async (
-  context: PolicyStoreContext,
+  context: PolicyContext,
   reference: string,
 ): Promise<{ readonly policy: CompiledPolicy; readonly policyId: string | null; readonly source: string }> => {
   if (!isRevisionReference(reference)) {
     const { compiled, source } = readDraft(reference)
     return { policy: compiled, policyId: null, source }
   }
-  const revision = await findRevision(context, reference)
-  return { policy: await compileStored(revision), policyId: revision.policy_id, source: revision.source }
+  const { id, policy_id: policyId, source, content_hash: contentHash } = await findRevision(context, reference)
+  try {
+    return { policy: await compileRevision({ id, source, contentHash }), policyId, source }
+  } catch (error) {
+    if (error instanceof PolicyUnusableError) throw new CommandFailedError(`this version cannot use revision ${id}`)
+    throw error
+  }
 }

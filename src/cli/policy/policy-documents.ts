@@ -5,8 +5,10 @@ import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
 import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
 import { readTemplates } from '../../policy/tools/templates.ts'
 import type { FactNeed } from '../../policy/types/needs.ts'
-import { CommandFailedError, formatTable, print, UsageError } from '../output.ts'
-import { knownChains, type PolicyContext, printWarnings, readDraft, readSource } from './policy-context.ts'
+import type { CommandContext } from '../command.ts'
+import { CommandFailedError, formatTable, print } from '../output.ts'
+import { readText } from '../read-text.ts'
+import { knownChains, printWarnings, readDraft } from './policy-context.ts'
 
 const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
 
@@ -28,9 +30,9 @@ const describeNeed = (need: FactNeed): string => {
   }
 }
 
-export const check = (context: PolicyContext): number => {
+export const check = (context: CommandContext): number => {
   const { source, compiled, contentHash, tests, warnings } = readDraft(
-    context.command.positionals[1],
+    context.command.words[0] ?? '',
     knownChains(context),
   )
   const { document, requires, needs } = compiled
@@ -46,8 +48,8 @@ export const check = (context: PolicyContext): number => {
   return 0
 }
 
-export const test = (context: PolicyContext): number => {
-  const source = readSource(context.command.positionals[1])
+export const test = (context: CommandContext): number => {
+  const source = readText(context.command.words[0] ?? '')
   const { policy, warnings } = compileSource(source, knownChains(context))
   const results = runPolicyTests(policy)
   const failed = results.filter(({ failure }) => failure !== null).length
@@ -58,7 +60,7 @@ export const test = (context: PolicyContext): number => {
   return failed === 0 ? 0 : 1
 }
 
-export const templates = (context: PolicyContext): number => {
+export const templates = (context: CommandContext): number => {
   const all = readTemplates().map(({ name, title, description }) => ({ name, title, description }))
   print(context, all, formatTable([['TEMPLATE', 'NAME'], ...all.map(({ name, title }) => [name, title])]))
   return 0
@@ -67,9 +69,8 @@ export const templates = (context: PolicyContext): number => {
 /** A comment that names the schema's file for editors; empty when the program was installed without the schema. */
 const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
 
-export const create = (context: PolicyContext): number => {
-  const name = context.command.text('template')
-  if (name === undefined) throw new UsageError('--template NAME is missing: policy templates lists them')
+export const create = (context: CommandContext): number => {
+  const name = context.command.required('template')
   const template = readTemplates().find((one) => one.name === name)
   if (template === undefined) throw new CommandFailedError(`there is no template ${name}`)
   const source = `${editorLine()}${template.source}`
@@ -77,7 +78,7 @@ export const create = (context: PolicyContext): number => {
   return 0
 }
 
-export const schema = ({ output }: PolicyContext): number => {
+export const schema = ({ output }: CommandContext): number => {
   output.stdout(policyJsonSchemaText())
   return 0
 }

@@ -5,43 +5,28 @@ import { readEntry } from '../../decision-log/tail.ts'
 import type { DecisionRecord } from '../../decision-log/types.ts'
 import { type ListImage, readListImages } from '../../domain/list-image.ts'
 import { createServedLists } from '../../facts/lists/serve-lists.ts'
-import type { Clock } from '../../lib/time.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../../policy/tools/replay.ts'
 import type { ListReader } from '../../policy/types/list-reader.ts'
-import { formatTable, print, UsageError } from '../output.ts'
-import { type PolicyStoreContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
+import type { CommandContext } from '../command.ts'
+import { parseMoment } from '../key-options.ts'
+import { formatTable, print } from '../output.ts'
+import { inOrganization, type PolicyContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
 import { replayOverSessions } from './policy-session-replay.ts'
 
-export interface ReplayContext extends PolicyStoreContext {
-  readonly decisionsDirectory: string
-  readonly clock: Clock
-  /** Whether progress can be redrawn in one line. */
-  readonly isTerminal: boolean
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
 
-/** Parses `36h` or `7d` (before now) or an RFC 3339 time. @returns Unix milliseconds */
-const parseMoment = (name: string, text: string, nowMs: number): number => {
-  const ago = /^([0-9]{1,9})([smhd])$/.exec(text)
-  if (ago !== null) return nowMs - Number(ago[1]) * (UNIT_MS[ago[2] ?? ''] ?? 0)
-  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(moment)) throw new UsageError(`--${name} is a time like 36h or 7d, or RFC 3339`)
-  return moment
-}
-
 /** The present content of the organization's lists and the shared ones. */
-const currentLists = async ({ store, organizationId, clock }: ReplayContext): Promise<ListReader> => {
+const currentLists = async ({ open, organization, clock }: PolicyContext): Promise<ListReader> => {
+  const { store } = await open()
   const images: ListImage[] = []
   const served = createServedLists({
     lists: store.lists,
     bases: store.listBases,
     publish: (published) => {
       images.push(
-        ...published.filter((image) => image.organizationId === organizationId || image.organizationId === null),
+        ...published.filter((image) => image.organizationId === organization || image.organizationId === null),
       )
     },
     clock,
@@ -53,7 +38,8 @@ const currentLists = async ({ store, organizationId, clock }: ReplayContext): Pr
 }
 
 /** Draws a progress bar on a terminal; elsewhere prints a line from time to time. */
-const createProgress = ({ output, isTerminal, clock }: ReplayContext, totalBytes: number) => {
+const createProgress = ({ output, clock }: PolicyContext, totalBytes: number) => {
+  const isTerminal = process.stderr.isTTY === true
   let readBytes = 0
   let shownMs = clock.monotonicMs()
   const share = (): number => (totalBytes === 0 ? 1 : Math.min(1, readBytes / totalBytes))
@@ -106,21 +92,19 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
 }
 
-export const replay = async (context: ReplayContext): Promise<number> => {
-  const { command, clock, chains, organizationId, decisionsDirectory } = context
-  const reference = command.positionals[1]
-  if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
-  const untilMs =
-    command.text('until') === undefined
-      ? Number.POSITIVE_INFINITY
-      : parseMoment('until', command.required('until'), clock.unixSeconds() * 1000)
-  const { policy, policyId, source } = await resolvePolicyText(context, reference)
+export const replay = async (given: CommandContext): Promise<number> => {
+  const { command, clock } = given
+  const momentMs = (name: string, text: string): number =>
+    parseMoment(text, `--${name}`, clock.unixSeconds(), 'past') * 1_000
+  const until = command.text('until')
+  const untilMs = until === undefined ? Number.POSITIVE_INFINITY : momentMs('until', until)
+  const since = command.text('since')
+  const givenSinceMs = since === undefined ? null : momentMs('since', since)
+  const context = await inOrganization(given)
+  const { organization, deployment } = context
+  const { policy, policyId, source } = await resolvePolicyText(context, command.words[0] ?? '')
   const ofSessions = policy.document.decides === 'sessions'
-  const sinceMs = parseMoment(
-    'since',
-    command.text('since') ?? (ofSessions ? '365d' : '7d'),
-    clock.unixSeconds() * 1000,
-  )
+  const sinceMs = givenSinceMs ?? momentMs('since', ofSessions ? '365d' : '7d')
   if (ofSessions) return replayOverSessions(context, source, { sinceMs, untilMs })
   const subject = policyId ?? (await requirePolicy(context, command.text('policy'))).id
   const lists = await currentLists(context)
@@ -128,8 +112,8 @@ export const replay = async (context: ReplayContext): Promise<number> => {
   const tally = createReplayTally()
   let unreadable = 0
   const isWanted = (record: DecisionRecord): boolean =>
-    record.organization === organizationId && record.policy === subject && record.at >= sinceMs && record.at < untilMs
-  const segments = segmentsSince(decisionsDirectory, sinceMs)
+    record.organization === organization && record.policy === subject && record.at >= sinceMs && record.at < untilMs
+  const segments = segmentsSince(deployment.folder.decisions, sinceMs)
   const progress = createProgress(
     context,
     segments.reduce((sum, { size }) => sum + size, 0),
@@ -143,7 +127,7 @@ export const replay = async (context: ReplayContext): Promise<number> => {
       const entry = readEntry(slot, name, line)
       if (entry === null) unreadable++
       else if (entry.record.kind !== 'withheld' && isWanted(entry.record)) {
-        tally.add(entry.record, replayDecision(policy, entry.record, { chain: chains.byName, lists }))
+        tally.add(entry.record, replayDecision(policy, entry.record, { chain: deployment.config.chains.byName, lists }))
       }
     }
     await forEachLine(path, size, onLine, progress.add)

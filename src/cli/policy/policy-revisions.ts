@@ -1,25 +1,25 @@
-// `countersign policy apply|activate|shadow|list|show|diff`: the policies and revisions of an organization.
+// `countersign policy apply|show|diff`: the documents of policies.
 import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import { readPages } from '../admin-client.ts'
-import { CommandFailedError, print, secondsOf, UsageError } from '../output.ts'
+import type { CommandContext } from '../command.ts'
+import { CommandFailedError, print, UsageError } from '../output.ts'
+import { readText } from '../read-text.ts'
 import {
+  inOrganization,
   isRevisionReference,
-  type Policy,
-  type PolicyStoreContext,
+  type PolicyContext,
   printWarnings,
-  type Revision,
-  readRevisions,
-  readSource,
+  readDraft,
   requirePolicy,
   requireRevision,
   resolvePolicyText,
 } from './policy-context.ts'
 
 /** Saves and activates a revision in one transaction. */
-export const apply = async (context: PolicyStoreContext): Promise<number> => {
-  const { admin, organizationId: organization, command } = context
-  const source = readSource(command.positionals[1])
+export const apply = async (given: CommandContext): Promise<number> => {
+  const source = readText(given.command.words[0] ?? '')
+  const context = await inOrganization(given)
+  const { admin, organization, command } = context
   const known = command.text('policy')
   const activates = !command.flag('draft')
   const applied = await admin.together(async (admin) => {
@@ -44,112 +44,23 @@ export const apply = async (context: PolicyStoreContext): Promise<number> => {
         body: { revision_id: saved.id },
       })
     }
-    const { id, number, content_hash: contentHash, warnings } = saved
-    return { policy, revision: id, number, contentHash, active: activates, warnings }
+    return { policy, revision: { ...saved, active: activates } }
   })
+  const { policy, revision } = applied
   const state = activates ? 'is active' : 'is saved, not active'
-  print(context, applied, `${applied.policy}: revision ${applied.number} (${applied.revision}) ${state}\n`)
-  printWarnings(context, source, applied.warnings)
+  print(context, applied, `${policy}: revision ${revision.number} (${revision.id}) ${state}\n`)
+  printWarnings(context, source, revision.warnings)
   return 0
 }
 
-export const activate = async (context: PolicyStoreContext): Promise<number> => {
-  const { admin, organizationId, command } = context
-  const policy = await requirePolicy(context, command.positionals[1])
-  const revision = await requireRevision(context, policy, command.required('revision'))
-  await admin.call('POST /organizations/{organization}/policies/{policy}/activate', {
-    params: { organization: organizationId, policy: policy.id },
-    body: { revision_id: revision.id },
-  })
-  const activated = { policy: policy.id, revision: revision.id, number: revision.number, active: true }
-  print(context, activated, `${policy.id}: revision ${revision.number} (${revision.id}) is active\n`)
-  return 0
-}
-
-export const shadow = async (context: PolicyStoreContext): Promise<number> => {
-  const { admin, organizationId, command } = context
-  const policy = await requirePolicy(context, command.positionals[1])
-  const wanted = command.flag('off') ? null : command.text('revision')
-  if (wanted === undefined) throw new UsageError('say which with --revision, or --off')
-  const revision = wanted === null ? null : await requireRevision(context, policy, wanted)
-  await admin.call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-    params: { organization: organizationId, policy: policy.id },
-    body: { revision_id: revision?.id ?? null },
-  })
-  if (revision === null) {
-    print(context, { policy: policy.id, shadow: null }, `${policy.id}: no shadow\n`)
-    return 0
-  }
-  const text = `${policy.id}: revision ${revision.number} (${revision.id}) shadows the active one\n`
-  print(context, { policy: policy.id, shadow: revision.id, number: revision.number }, text)
-  return 0
-}
-
-export const list = async (context: PolicyStoreContext): Promise<number> => {
-  const { admin, organizationId } = context
-  const found = await readPages((query) =>
-    admin.call('GET /organizations/{organization}/policies', { params: { organization: organizationId }, query }),
-  )
-  const policies = found.map((policy) => ({
-    id: policy.id,
-    organizationId,
-    name: policy.name,
-    decides: policy.decides,
-    activeRevisionId: policy.active_revision_id,
-    shadowRevisionId: policy.shadow_revision_id,
-    revisionCount: policy.revisions,
-    version: policy.version,
-    createdAtSeconds: secondsOf(policy.created_at),
-  }))
-  const rows = policies.map(({ id, name, revisionCount, activeRevisionId, shadowRevisionId }) => [
-    id,
-    name,
-    String(revisionCount),
-    activeRevisionId ?? '-',
-    shadowRevisionId ?? '-',
-  ])
-  print(context, policies, [['POLICY', 'NAME', 'REVISIONS', 'ACTIVE', 'SHADOW'], ...rows])
-  return 0
-}
-
-const describeRevision = ({ organizationId }: PolicyStoreContext, revision: Revision) => ({
-  id: revision.id,
-  organizationId,
-  policyId: revision.policy_id,
-  number: revision.number,
-  source: revision.source,
-  contentHash: revision.content_hash,
-  quorum: revision.quorum,
-  createdAtSeconds: secondsOf(revision.created_at),
-})
-
-const showRevisions = async (context: PolicyStoreContext, policy: Policy): Promise<number> => {
-  const revisions = await readRevisions(context, policy)
-  const described = []
-  // Only JSON has the documents, which are read one by one.
-  for (const { id } of context.command.flag('json') ? revisions : []) {
-    described.push(describeRevision(context, await requireRevision(context, policy, id)))
-  }
-  const rows = revisions.map(({ id, number, content_hash: hash, created_at: saved, active, shadow }) => [
-    String(number),
-    id,
-    saved,
-    hash,
-    active ? 'active' : shadow ? 'shadow' : '',
-  ])
-  print(context, described, [['NUMBER', 'REVISION', 'SAVED', 'SHA-256', ''], ...rows])
-  return 0
-}
-
-export const show = async (context: PolicyStoreContext): Promise<number> => {
+export const show = async (given: CommandContext): Promise<number> => {
+  const context = await inOrganization(given)
   const { command } = context
-  const policy = await requirePolicy(context, command.positionals[1])
-  // List revisions first: a policy may have none that is active.
-  if (command.flag('revisions')) return showRevisions(context, policy)
+  const policy = await requirePolicy(context, command.words[0])
   const wanted = command.text('revision') ?? policy.active_revision_id
-  if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: say which with --revision`)
-  const revision = await requireRevision(context, policy, wanted)
-  print(context, describeRevision(context, revision), revision.source)
+  if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: name one with --revision`)
+  const revision = await requireRevision(context, policy.id, wanted)
+  print(context, revision, revision.source)
   return 0
 }
 
@@ -182,30 +93,33 @@ const describe = (difference: PolicyDifference): string => {
 }
 
 /** @returns the differences, and their text for people */
-export const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
+const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
   const all = diffPolicies(from, to)
   return { all, text: all.length === 0 ? 'no difference\n' : all.map(describe).join('') }
 }
 
-/** Compares OLD with NEW, or the active revision of --policy with NEW. */
-export const diff = async (context: PolicyStoreContext): Promise<number> => {
-  const { command } = context
-  const [, first, second] = command.positionals
-  if (first === undefined) throw new UsageError('say what to compare: OLD NEW, or NEW with --policy')
-  const [oldReference, newReference] = second === undefined ? [await activeOf(context), first] : [first, second]
-  const from = await resolvePolicyText(context, oldReference)
-  const to = await resolvePolicyText(context, newReference)
-  const { all, text } = describeDifferences(from.policy, to.policy)
-  print(context, all, text)
-  return 0
-}
-
-const activeOf = async (context: PolicyStoreContext): Promise<string> => {
+const activeOf = async (context: PolicyContext): Promise<string> => {
   const policy = await requirePolicy(context, context.command.text('policy'))
   if (policy.active_revision_id === null) throw new CommandFailedError(`${policy.id} has no active revision`)
   return policy.active_revision_id
 }
 
-/** Whether both are files, so that no store is needed. */
-export const comparesFiles = (positionals: readonly string[]): boolean =>
-  positionals.length === 3 && positionals.slice(1).every((reference) => !isRevisionReference(reference))
+/** Compares OLD with NEW, or the active revision of --policy with the only reference. Two files need no store. */
+export const diff = async (context: CommandContext): Promise<number> => {
+  const references = context.command.words
+  const compiled = async (): Promise<readonly CompiledPolicy[]> => {
+    if (references.length === 2 && !references.some(isRevisionReference)) {
+      return references.map((path) => readDraft(path).compiled)
+    }
+    const opened = await inOrganization(context)
+    const both = references.length === 2 ? references : [await activeOf(opened), ...references]
+    const found = []
+    for (const reference of both) found.push((await resolvePolicyText(opened, reference)).policy)
+    return found
+  }
+  if (references.length > 2) throw new UsageError('compare two references, or one with --policy')
+  const [from, to] = await compiled()
+  const { all, text } = describeDifferences(from as CompiledPolicy, to as CompiledPolicy)
+  print(context, all, text)
+  return 0
+}

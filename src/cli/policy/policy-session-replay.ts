@@ -1,7 +1,7 @@
 // `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
 import type { SessionReplay } from '../../policy/tools/session-replay.ts'
 import { formatTable, print } from '../output.ts'
-import type { PolicyStoreContext } from './policy-context.ts'
+import type { PolicyContext } from './policy-context.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
   [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
@@ -22,13 +22,13 @@ const render = (replay: SessionReplay): string => {
 }
 
 export const replayOverSessions = async (
-  context: PolicyStoreContext,
+  context: PolicyContext,
   source: string,
   time: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<number> => {
   const textOf = (ms: number): string => new Date(ms).toISOString()
   const replay = await context.admin.call('POST /organizations/{organization}/session-policy/trial-here', {
-    params: { organization: context.organizationId },
+    params: { organization: context.organization },
     body: {
       source,
       since: textOf(time.sinceMs),

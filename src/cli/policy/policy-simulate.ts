@@ -1,14 +1,14 @@
 // `countersign policy simulate`: a policy that decides sessions, on one of them.
-import { formatTable, print, UsageError } from '../output.ts'
-import { type PolicyStoreContext, resolvePolicyText } from './policy-context.ts'
+import type { CommandContext } from '../command.ts'
+import { formatTable, print } from '../output.ts'
+import { inOrganization, resolvePolicyText } from './policy-context.ts'
 
 const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
 
-export const simulate = async (context: PolicyStoreContext): Promise<number> => {
-  const { command, admin, organizationId: organization } = context
-  const reference = command.positionals[1]
-  if (reference === undefined) throw new UsageError('REVISION_OR_FILE is missing')
-  const { source } = await resolvePolicyText(context, reference)
+export const simulate = async (given: CommandContext): Promise<number> => {
+  const context = await inOrganization(given)
+  const { command, admin, organization } = context
+  const { source } = await resolvePolicyText(context, command.words[0] ?? '')
   const trial = await admin.call('POST /organizations/{organization}/sessions/{session}/simulate', {
     params: { organization, session: command.required('session') },
     body: { source },

@@ -1,176 +1,117 @@
-// `countersign policy`: documents, revisions, shadows and replays. The commands are in policy-*.ts.
+// `countersign policy`: the commands that are not derived. They work on documents, or on the files of this machine.
 import { knownSources } from '../../admin/policies/find.ts'
-import type { ChainTable } from '../../domain/chain.ts'
-import type { Clock } from '../../lib/time.ts'
-import { PolicyInvalidError } from '../../policy/errors.ts'
-import type { Open } from '../admin-client.ts'
-import { requireOrganization } from '../in-organization.ts'
-import { type CommandOutput, findVerb, parseCommand, print, runToExitCode, UsageError, type Verbs } from '../output.ts'
-import { knownChains, type PolicyContext, readDraft } from './policy-context.ts'
+import { type Command, type CommandContext, flag, ORG, text } from '../command.ts'
+import { inOrganization, knownChains, reportingMistakes } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'
-import { type ReplayContext, replay } from './policy-replay.ts'
-import { activate, apply, comparesFiles, describeDifferences, diff, list, shadow, show } from './policy-revisions.ts'
+import { replay } from './policy-replay.ts'
+import { apply, diff, show } from './policy-revisions.ts'
 import { simulate } from './policy-simulate.ts'
 
-const USAGE = `Usage: countersign policy check FILE
-       countersign policy test FILE
-       countersign policy templates
-       countersign policy new --template NAME
-       countersign policy schema
-       countersign policy language-server [--org NAME]
-       countersign policy diff OLD NEW | NEW --policy ID
-       countersign policy apply FILE [--policy ID] [--draft]
-       countersign policy activate ID --revision REVISION
-       countersign policy shadow ID --revision REVISION | --off
-       countersign policy replay REVISION_OR_FILE [--policy ID] [--since TIME] [--until TIME]
-       countersign policy simulate REVISION_OR_FILE --session ID [--policy ID]
-       countersign policy list
-       countersign policy show ID [--revision REVISION | --revisions]
-
-A policy document is YAML or JSON; FILE may be - for standard input. REVISION is a revision's id, or its number together
-with --policy. Every command but the first six takes --org NAME, by name or id (default demo).
-
-  check      Says whether a document is valid and its tests pass; every problem has its line and column. Warnings say what
-             is likely not meant, and keep nothing from being saved.
-  test       Runs a document's tests and prints each.
-  templates  Lists the templates; new prints one, to be edited.
-  schema     Prints the JSON Schema of policy documents.
-  language-server
-             Helps an editor over the Language Server Protocol, on standard input and output: mistakes, what may be
-             written, what a word means. With --org it knows the organization's lists and the deployment's screeners.
-  diff       Says what is different between two revisions or files.
-  apply      Saves a document as the policy's next revision and activates it: live within a second, without a restart.
-             Without --policy it makes a new policy. --draft only saves.
-  activate   Makes a saved revision the one that decides.
-  shadow     Has a revision evaluated beside the active one; its verdicts are recorded and never answered.
-  replay     Runs a revision or file over recorded decisions (of the last 7 days, or --since 36h or a time in RFC 3339)
-             and says what it would change, by rule. A policy that decides sessions runs over the newest that people have
-             decided (of the last year), and has to be tried so before it decides.
-  simulate   Tries a policy that decides sessions on one of them: what each rule says, and on which facts.
-  list       The organization's policies.
-  show       A policy's active document, or that of a revision; --revisions lists them.
-
-  --json     Print JSON
-  --help     Print this
-
-Exit codes: 0 done, 1 the document is invalid, a test fails or the policy is unknown, 2 the call is wrong.
-`
-
-export interface PolicyCommandDependencies {
-  readonly output: CommandOutput
-  /** Opens the store. Called only by commands that need it, so that documents can be checked on any machine. */
-  readonly open: Open
-  readonly decisionsDirectory: string
-  readonly chains: ChainTable
-  /** Names of the deployment's screeners. */
-  readonly screeners: ReadonlySet<string>
-  readonly clock: Clock
-  /** Whether standard error is a terminal. */
-  readonly isTerminal: boolean
-}
-
-const DOCUMENT_VERBS: Verbs<(context: PolicyContext) => number> = {
-  check: { run: check, words: 1 },
-  test: { run: test, words: 1 },
-  templates: { run: templates, words: 0 },
-  new: { run: create, words: 0 },
-  schema: { run: schema, words: 0 },
-}
-
-/** What documents may name: with an organization its lists and the deployment's screeners, else the chains alone. */
-const runLanguageServer = async (context: PolicyContext, { open, screeners }: PolicyCommandDependencies) => {
-  const { output, command } = context
-  const alone = knownChains(context)
-  const opened = command.text('org') === undefined ? null : await open()
-  try {
-    const organizationId = opened === null ? '' : await requireOrganization(opened, command.text('org'))
-    return await serveLanguage({
-      input: Bun.stdin.stream(),
-      write: output.stdout,
-      known: async () => {
-        if (opened === null) return alone
-        const { chains = new Set<string>() } = alone
-        return knownSources(opened.store, organizationId, { screeners, chains })
-      },
-    })
-  } finally {
-    await opened?.close()
-  }
-}
-
-const STORE_VERBS: Verbs<(context: ReplayContext) => Promise<number>> = {
-  apply: { run: apply, words: 1 },
-  activate: { run: activate, words: 1 },
-  shadow: { run: shadow, words: 1 },
-  replay: { run: replay, words: 1 },
-  simulate: { run: simulate, words: 1 },
-  list: { run: list, words: 0 },
-  show: { run: show, words: 1 },
-  diff: { run: diff, words: 2 },
-}
-
-const LANGUAGE_SERVER = 'language-server'
-
-const OPTIONS = {
-  org: { type: 'string' },
-  policy: { type: 'string' },
-  revision: { type: 'string' },
-  revisions: { type: 'boolean' },
-  session: { type: 'string' },
-  template: { type: 'string' },
-  since: { type: 'string' },
-  until: { type: 'string' },
-  draft: { type: 'boolean' },
-  off: { type: 'boolean' },
-  json: { type: 'boolean' },
-  help: { type: 'boolean', short: 'h' },
-} as const
-
-/** Compares two files, without a store. */
-const diffFiles = (context: PolicyContext): number => {
-  const [, from, to] = context.command.positionals
-  const differences = describeDifferences(readDraft(from).compiled, readDraft(to).compiled)
-  print(context, differences.all, differences.text)
-  return 0
-}
-
-export const runPolicy = (
-  commandArguments: readonly string[],
-  dependencies: PolicyCommandDependencies,
-): Promise<number> => {
-  const { output, open } = dependencies
-  return runToExitCode(output, USAGE, commandArguments, async () => {
-    const command = parseCommand(commandArguments, OPTIONS, {
-      ...DOCUMENT_VERBS,
-      ...STORE_VERBS,
-      [LANGUAGE_SERVER]: { run: runLanguageServer, words: 0 },
-    })
-    if (command.flag('help')) {
-      output.stdout(USAGE)
-      return 0
-    }
-    const context: PolicyContext = { output, command, chains: dependencies.chains }
-    try {
-      const runDocument = findVerb(DOCUMENT_VERBS, command)
-      if (runDocument !== undefined) return runDocument(context)
-      if (command.positionals[0] === LANGUAGE_SERVER) return await runLanguageServer(context, dependencies)
-      if (command.positionals[0] === 'diff' && comparesFiles(command.positionals)) return diffFiles(context)
-      const run = findVerb(STORE_VERBS, command)
-      if (run === undefined) throw new UsageError('say what to do with policies')
-      const opened = await open()
-      try {
-        const organizationId = await requireOrganization(opened, command.text('org'))
-        return await run({ ...dependencies, ...opened, command, organizationId })
-      } finally {
-        await opened.close()
-      }
-    } catch (error) {
-      if (!(error instanceof PolicyInvalidError)) throw error
-      const { issues, warnings } = error
-      if (command.flag('json')) output.stdout(`${JSON.stringify({ valid: false, issues, warnings })}\n`)
-      else output.stderr(`${error.message}\n`)
-      return 1
-    }
+/** With --org, documents may name the organization's lists and the deployment's screeners; otherwise the chains alone. */
+const runLanguageServer = async (context: CommandContext): Promise<number> => {
+  const { output, command, deployment, open } = context
+  const known = knownChains(context)
+  const organization = command.text('org') === undefined ? null : (await inOrganization(context)).organization
+  return serveLanguage({
+    input: Bun.stdin.stream(),
+    write: output.stdout,
+    known: async () => {
+      if (organization === null) return known
+      const { chains = new Set<string>() } = known
+      const screeners = new Set(deployment.config.screeners.keys())
+      return knownSources((await open()).store, organization, { screeners, chains })
+    },
   })
 }
+
+const FILE = { name: 'FILE', help: 'Policy document in YAML or JSON; - reads standard input' }
+const REFERENCE = { name: 'REVISION_OR_FILE', help: 'Id of a revision, its number with --policy, or a file' }
+const POLICY = text('policy', 'ID', 'Policy of a revision that is given by its number')
+
+const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
+  {
+    verb: 'check',
+    summary: 'Check whether a document is valid and its tests pass',
+    description: 'Every problem has its line and column. A document with warnings can be saved.',
+    words: [FILE],
+    run: check,
+  },
+  { verb: 'test', summary: 'Run the tests of a document', words: [FILE], run: test },
+  { verb: 'templates', summary: 'List the templates', run: templates },
+  {
+    verb: 'new',
+    summary: 'Print a template to edit',
+    options: [text('template', 'NAME', 'Name of the template; see policy templates', { required: true })],
+    run: create,
+  },
+  { verb: 'schema', summary: 'Print the JSON Schema of policy documents', run: schema },
+  {
+    verb: 'language-server',
+    summary: 'Help an editor over the Language Server Protocol, on standard input and output',
+    options: [text('org', 'NAME', 'Organization whose lists, with the deployment’s screeners, documents may name')],
+    run: runLanguageServer,
+  },
+  {
+    verb: 'replay',
+    summary: 'Run a revision or a file over recorded decisions and report the changes by rule',
+    description:
+      'A policy that decides sessions runs over the newest sessions that people have decided, and must be tried so before it decides.',
+    words: [REFERENCE],
+    options: [
+      POLICY,
+      text('since', 'TIME', 'Start, as 36h or RFC 3339. Defaults to 7d, or 365d for sessions'),
+      text('until', 'TIME', 'End. Defaults to now'),
+      ORG,
+    ],
+    run: replay,
+  },
+]
+
+const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
+  {
+    verb: 'diff',
+    summary: 'Show the differences between two revisions or files',
+    words: [{ ...REFERENCE, many: true }],
+    options: [
+      text('policy', 'ID', 'Policy of numbered revisions; its active revision is compared with a single reference'),
+      ORG,
+    ],
+    run: diff,
+  },
+  {
+    verb: 'apply',
+    summary: 'Save a document as the next revision of a policy and activate it',
+    description: 'Live within a second, without a restart.',
+    words: [FILE],
+    options: [
+      text('policy', 'ID', 'Policy of the revision. Defaults to a new policy'),
+      flag('draft', 'Only save the revision'),
+      ORG,
+    ],
+    run: apply,
+  },
+  {
+    verb: 'show',
+    summary: 'Print the active document of a policy',
+    words: [{ name: 'POLICY', help: 'By id' }],
+    options: [text('revision', 'REVISION', 'By number or id. Defaults to the active revision'), ORG],
+    run: show,
+  },
+  {
+    verb: 'simulate',
+    summary: 'Try a policy that decides sessions on one session',
+    words: [REFERENCE],
+    options: [text('session', 'ID', 'Session to try', { required: true }), POLICY, ORG],
+    run: simulate,
+  },
+]
+
+export const POLICY_COMMANDS: readonly Command[] = [
+  ...DOCUMENT_COMMANDS.map((command): Omit<Command, 'noun'> => ({ ...command, isLocal: true })),
+  ...STORE_COMMANDS,
+].map((command) => ({
+  ...command,
+  noun: 'policy',
+  run: reportingMistakes(async (context) => (await command.run(context)) ?? 0),
+}))

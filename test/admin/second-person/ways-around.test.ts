@@ -1,8 +1,8 @@
 // What an administrator alone tried in order to be signed for against the rule, one way a test; and what may be done at once.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { runAccount } from '../../../src/cli/account.ts'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { openOver } from '../../cli/admin-client-over.ts'
+import { runWords } from '../../cli/run-words.ts'
 import type { Person } from '../support/harness.ts'
 import { type Answer, OTHER_WALLET, startWorld, WALLET, type World } from './world.ts'
 
@@ -266,10 +266,7 @@ describe('a puppet', () => {
   test('is an account as well that was recovered at the command line, together with the others that were', async () => {
     const { ada, bob, carol, harness } = world
     for (const email of ['ada@example.com', 'bob@example.com']) {
-      const code = await runAccount(['recover', email], {
-        output: { stdout: () => undefined, stderr: () => undefined },
-        open: openOver(harness),
-      })
+      const { code } = await runWords(['account', 'recover', email], { open: openOver(harness), clock: harness.clock })
       expect(code).toBe(0)
     }
     const asked = await world.asks(ada, 'activateRevision')

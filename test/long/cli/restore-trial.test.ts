@@ -76,7 +76,7 @@ beforeAll(async () => {
   await until(async () => (await command('decisions', 'prove', attestation.uuid)).code === 0)
   expect((await command('lists', 'create', 'sanctions', '--shared')).code).toBe(0)
   const place = ['--from', `${source.url}list.txt`, '--reach', 'loopback'] as const
-  expect((await command('lists', 'source', 'sanctions', '--shared', ...place)).code).toBe(0)
+  expect((await command('list-source', 'update', 'sanctions', '--shared', ...place)).code).toBe(0)
   const whole = join(folder, 'whole')
   expect((await command('backup', '--to', whole, '--with-secrets', '--with-decisions')).code).toBe(0)
   backup = whole

@@ -67,10 +67,10 @@ beforeAll(async () => {
   writeFileSync(configPath, 'webhook-reach: loopback\n')
   service = await start()
   await command('webhook', 'add', '--url', receiver.url)
-  await command('org', 'level', 'demo', 'standard')
+  await command('organization', 'update', 'demo', '--level', 'standard')
   const file = join(folder, 'own.csv')
   writeFileSync(file, 'id,kind,name\np1,person,Ivan Primerov\n')
-  await command('screening', 'import', 'own', file, '--format', 'csv')
+  await command('screening-list', 'import', 'own', file, '--format', 'csv')
   // Without a list or a screener nobody knows whether a wallet is denied, and a person would decide.
   await command('lists', 'create', 'deny')
   policyId = JSON.parse(await command('policy', 'apply', TEMPLATE, '--json')).policy
@@ -89,13 +89,13 @@ test('nothing decides until it is switched on, and then a person whose checks pa
   await until(async () => (await queued()) === false, SLOW)
   expect(await statusOf(before)).toBe('submitted')
   expect(await decided(before)).toEqual([])
-  const early = await runCommand(folder, 'session', 'policy', policyId, '--config', configPath)
+  const early = await runCommand(folder, 'session-policy', 'update', '--policy', policyId, '--config', configPath)
   expect([early.code, early.stderr]).toEqual([
     1,
     expect.stringContaining('revision 1 was not tried on past sessions in the last 30 days'),
   ])
   expect(await command('policy', 'replay', TEMPLATE)).toStartWith('0 sessions: ')
-  await command('session', 'policy', policyId)
+  await command('session-policy', 'update', '--policy', policyId)
   await command('session', 'decide', before, 'rejected', '--note', 'somebody has to go first')
 
   const id = await submit('erika')

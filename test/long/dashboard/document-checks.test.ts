@@ -75,7 +75,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     const { dataDirectory } = dashboard.service
     const file = join(dataDirectory, 'own.csv')
     writeFileSync(file, 'id,kind,name,birth_dates,countries\np1,person,Ivan Petrovich Primerov,1966-04-28,RU\n')
-    const filled = await runCommand(dataDirectory, 'screening', 'import', 'own', file, '--format', 'csv')
+    const filled = await runCommand(dataDirectory, 'screening-list', 'import', 'own', file, '--format', 'csv')
     expect(filled.code).toBe(0)
     const id = await people.submit({
       name: 'ivan',
@@ -137,7 +137,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     const { address } = evmAccount('mallory')
     const file = join(dataDirectory, 'wallets.csv')
     writeFileSync(file, `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\n`)
-    const filled = await runCommand(dataDirectory, 'screening', 'import', 'mixers', file, '--format', 'csv')
+    const filled = await runCommand(dataDirectory, 'screening-list', 'import', 'mixers', file, '--format', 'csv')
     expect(filled.code).toBe(0)
     const listed = async (): Promise<boolean> => {
       const { data } = (await dashboard.admin('GET', '/lists')) as { data: { name: string }[] }
@@ -161,7 +161,9 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     const { sequence } = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { sequence: number }
     await dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, { status: 'completed', sequence })
     writeFileSync(file, `id,kind,name,wallets\nw1,person,Nobody Alike Here,${address}\nw2,person,Mallory Obraztsova,\n`)
-    expect((await runCommand(dataDirectory, 'screening', 'import', 'mixers', file, '--format', 'csv')).code).toBe(0)
+    expect((await runCommand(dataDirectory, 'screening-list', 'import', 'mixers', file, '--format', 'csv')).code).toBe(
+      0,
+    )
     const found = async (): Promise<boolean> => {
       const overview = (await dashboard.admin('GET', '/organizations/demo/overview')) as {
         hits: { verified: number }

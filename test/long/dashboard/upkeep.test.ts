@@ -321,7 +321,16 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
     expect(await asks.getByText('It waits for a second person').count()).toBe(0)
 
-    const level = ['org', 'level', 'demo', 'enhanced', '--override-second-person', '--reason', 'All others are ill']
+    const level = [
+      'organization',
+      'update',
+      'demo',
+      '--level',
+      'enhanced',
+      '--override-second-person',
+      '--reason',
+      'All others are ill',
+    ]
     const command = Bun.spawn(
       ['bun', 'src/cli/countersign.ts', ...level, '--data-dir', dashboard.service.dataDirectory],
       { stdout: 'ignore', stderr: 'inherit' },

@@ -134,7 +134,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
   })
 
   test('rotates the passphrase of the keystores without it, and says so', async () => {
-    expect(await done('attester', 'rotate-passphrase')).toContain('left out: keys in the hardware token (1)')
+    expect(await done('attester', 'rotate-passphrase')).toContain('left out: 1 keys in the hardware token')
     await until(async () => (await attest('solana')).status === 200)
   })
 

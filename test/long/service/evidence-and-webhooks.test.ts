@@ -176,16 +176,17 @@ describe('a session that an outside service decides', () => {
   test('is there for an operator by command, who goes on record, and can be erased', async () => {
     const out = join(folder, 'portrait.jpg')
     const shown = await command('evidence', 'show', sessionId, '--by', 'ada', '--json')
-    expect(shown).toMatchObject({ fields: { fullName: CANARIES.name }, missing: [] })
+    expect(shown).toMatchObject({ fields: { full_name: CANARIES.name }, missing: [] })
     const [document] = shown.documents
-    expect(document.fileName).toBe(`${CANARIES.file}.jpg`)
+    expect(document.file_name).toBe(`${CANARIES.file}.jpg`)
     await command('evidence', 'save', sessionId, document.id, '--out', out, '--by', 'ada', '--json')
     expect(statSync(out).mode & 0o777).toBe(0o600)
-    expect(statSync(out).size).toBe(document.byteLength)
+    expect(statSync(out).size).toBe(document.bytes)
     const again = await runCommand(folder, 'evidence', 'save', sessionId, document.id, '--out', out, '--by', 'eve')
     expect([again.code, again.stderr]).toEqual([1, 'the file exists already\n'])
     rmSync(out)
-    const reads: { kind: string; actor: string }[] = await command('evidence', 'reads', sessionId, '--json')
+    const listed = await command('evidence', 'list-reads', sessionId, '--json')
+    const reads: { kind: string; actor: string }[] = listed.data
     expect(reads).toContainEqual(expect.objectContaining({ kind: 'portrait', actor: 'check' }))
     // The service's own checks read at a moment of their own.
     const byOthers = reads.filter(({ actor }) => actor !== 'check')
@@ -339,13 +340,13 @@ describe('the evidence key', () => {
       other.release()
       const rotated = await run('evidence', 'rotate-key')
       expect(rotated.stderr).toBe('')
-      const result = { organizations: 1, unreadable: 0, file: path, inPlace: true }
+      const result = { organizations: 1, unreadable: 0, file: path, in_place: true }
       expect(JSON.parse(rotated.stdout)).toEqual({ ...result, secrets: 2 })
       const second = readFileSync(path, 'utf8')
       expect(second).not.toBe(first)
       expect([statSync(path).mode & 0o777, existsSync(`${path}.next`)]).toEqual([0o600, false])
       const listed = await run('audit', 'list')
-      expect(JSON.parse(listed.stdout).at(-1)).toMatchObject({ action: 'command.evidence.rotate-key' })
+      expect(JSON.parse(listed.stdout).data[0]).toMatchObject({ action: 'command.evidence.rotate-key' })
 
       // Both processes read what is wrapped by the key that they did not start with.
       for (let at = 0; at < 6; at++) await register()

@@ -121,10 +121,10 @@ onLinux(
   'a velocity limit holds over both: at the same moment each may let in as many, and then none does',
   PATIENCE_MS,
   async () => {
-    const [policy] = JSON.parse(await command('policy', 'list', '--json')) as { id: string }[]
+    const policy = (await command('policy', 'list', '--quiet')).trim()
     const path = join(folder, 'policy.yaml')
     writeFileSync(path, LIMIT)
-    await command('policy', 'apply', path, '--policy', policy?.id ?? '')
+    await command('policy', 'apply', path, '--policy', policy)
     const decide = async (wallet: number) =>
       (await (await attest(wallet)).json()) as { policy_name?: string; is_compliant?: boolean }
     let probe = 1_000

@@ -146,7 +146,7 @@ test('a running service signs through it, and so does one that is started in its
   try {
     const done = await runCommand(dataDirectory, 'attester', 'rotate-passphrase', '--json')
     expect(done).toMatchObject({ code: 0, stderr: '' })
-    expect(JSON.parse(done.stdout)).toMatchObject({ keystores: 3, inPlace: true })
+    expect(JSON.parse(done.stdout)).toMatchObject({ keystores: 3, in_place: true })
     expect(readFileSync(folder.passphrase, 'utf8')).not.toBe(old)
     expect(await attest(first)).toBe(200)
     // Workers load the keys again: the new one, by the new passphrase, and those of before.

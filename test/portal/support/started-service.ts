@@ -58,8 +58,8 @@ export const startServiceWithPage = async (environment: Readonly<Record<string, 
       if (link !== redirectUrl) throw new Error('the QR code leads elsewhere')
       return { sessionId: String(sessionId), link }
     },
-    setLevel: (level: LevelName) => run('org', 'level', 'demo', level),
-    setColor: (color: string) => run('org', 'brand', 'demo', '--color', color),
+    setLevel: (level: LevelName) => run('organization', 'update', 'demo', '--level', level),
+    setColor: (color: string) => run('brand', 'update', '--color', color),
     /** As an operator decides. */
     decide: (sessionId: string, to: 'completed' | 'rejected' | 'retry', options: DecideOptions = {}): Promise<void> =>
       run(
