@@ -1,8 +1,9 @@
 // How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
 // the same row.
 import type { BucketCounts } from '../lib/bucket-counts.ts'
-import type { TableScope } from './copy/table-scope.ts'
-import { sweepRows } from './sweep.ts'
+import { integer, sql, text } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { defineTable } from './table.ts'
 
 /** A quarter of an hour, because time zones begin their days at any of the four. */
 const LATENCY_STEP_SECONDS = 900
@@ -20,11 +21,12 @@ const decodeInto = (sums: Map<number, number>, text: string): void => {
   }
 }
 
-interface QuarterLatency {
+const LATENCIES = defineTable('answer_latencies', { organizationId: text, atSeconds: integer, counts: text }, (row) => {
+  const counts = new Map<number, number>()
+  decodeInto(counts, row.counts)
   /** Beginning of the quarter of an hour, Unix seconds. */
-  readonly atSeconds: number
-  readonly counts: BucketCounts
-}
+  return { atSeconds: row.atSeconds, counts }
+})
 
 export const createAnswerLatencyTable = (scope: TableScope) => ({
   /** Adds to the current quarter of an hour. */
@@ -47,28 +49,17 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /** Quarters that begin at or after `fromSeconds` and before `untilSeconds`, oldest first, without empty ones. */
-  between: async (
-    organizationId: string,
-    fromSeconds: number,
-    untilSeconds: number,
-  ): Promise<readonly QuarterLatency[]> => {
-    const rows = await scope.statements.query<{ at_seconds: number; counts: string }>(
-      `SELECT at_seconds, counts FROM answer_latencies
-       WHERE organization_id = ? AND at_seconds >= ? AND at_seconds < ? ORDER BY at_seconds`,
-      [organizationId, fromSeconds, untilSeconds],
-    )
-    return rows.map(({ at_seconds: atSeconds, counts: text }) => {
-      const counts = new Map<number, number>()
-      decodeInto(counts, text)
-      return { atSeconds, counts }
-    })
+  between: (organizationId: string, fromSeconds: number, untilSeconds: number) => {
+    const until = sql`at_seconds < ${untilSeconds}`
+    return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)
   },
 
   /** Deletes a batch of quarters that are too old to be shown. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
-    scope.write((transaction) => {
-      const beforeSeconds = scope.nowSeconds() - KEPT_SECONDS
-      return sweepRows(transaction, 'answer_latencies', 'organization_id, at_seconds', 'at_seconds < ?', beforeSeconds)
-    }, DURABILITY),
+    LATENCIES.sweep(
+      survivingCrashes(scope),
+      ['organizationId', 'atSeconds'],
+      sql`at_seconds < ${scope.nowSeconds() - KEPT_SECONDS}`,
+    ),
 })
 export type AnswerLatencyTable = ReturnType<typeof createAnswerLatencyTable>

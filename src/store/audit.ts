@@ -2,41 +2,46 @@
 // SHA-256 of the entry before, over all organizations, so that none can be altered, inserted or removed from the middle
 // unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
+import { among, integer, json, nullable, sql, text } from './columns.ts'
 import type { TableScope } from './copy/table-scope.ts'
-import { addFilter, type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, insertRow, type RowOf } from './row-fields.ts'
+import type { Page, PageRequest } from './paging.ts'
 import { lockDeployment } from './row-locks.ts'
+import { defineTable, type ItemOf } from './table.ts'
+
+const COLUMNS = {
+  /** Increments by one with every entry of the deployment. */
+  sequence: integer,
+  atSeconds: integer,
+  /** Null for what belongs to the deployment. */
+  organizationId: nullable(text),
+  /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
+  actor: text,
+  /** The actor's name at that time. */
+  actorName: text,
+  /** For example `key.revoke`. */
+  action: text,
+  /** Id of what was changed. */
+  subject: text,
+  requestId: text,
+  /** Where the request came from; empty, or left out, if it came over no network. */
+  address: text,
+  previousHash: text,
+  hash: text,
+}
+
+const ENTRIES = defineTable('audit_log', {
+  ...COLUMNS,
+  /** Selected fields: the given values, or each changed field's value before and after. */
+  detail: json<Readonly<Record<string, unknown>>>(),
+})
+/** Entries as their hashes are made: `detail` is the stored text. */
+const HASHED = defineTable('audit_log', { ...COLUMNS, detail: text })
+
+export interface AuditEntry extends ItemOf<typeof ENTRIES> {}
 
 /** A change that was made. Holds no secret, not even in `detail`. */
-export interface AuditRecord {
-  /** Null for what belongs to the deployment. */
-  readonly organizationId: string | null
-  /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
-  readonly actor: string
-  /** The actor's name at that time. */
-  readonly actorName: string
-  /** For example `key.revoke`. */
-  readonly action: string
-  /** Id of what was changed. */
-  readonly subject: string
-  /** Selected fields: the given values, or each changed field's value before and after. */
-  readonly detail: Readonly<Record<string, unknown>>
-  readonly requestId: string
-  /** Where the request came from; empty, or left out, if it came over no network. */
-  readonly address?: string
-}
-
-export interface AuditEntry extends Required<AuditRecord> {
-  /** Increments by one with every entry of the deployment. */
-  readonly sequence: number
-  readonly atSeconds: number
-  readonly previousHash: string
-  readonly hash: string
-}
-
-type AuditRow = RowOf<Omit<AuditEntry, 'detail'>> & {
-  readonly detail: string
-}
+export type AuditRecord = Omit<AuditEntry, 'sequence' | 'atSeconds' | 'address' | 'previousHash' | 'hash'> &
+  Partial<Pick<AuditEntry, 'address'>>
 
 /** The newest entry of the log. */
 export interface AuditHead {
@@ -48,52 +53,32 @@ export interface AuditHead {
 /** The previous hash of the first entry. */
 export const AUDIT_ROOT = '0'.repeat(64)
 
-const COLUMNS = `sequence, at_seconds, organization_id, actor, actor_name, action, subject, detail, request_id,
-  address, previous_hash, hash`
-
 /**
  * SHA-256 over a JSON array of all columns except the hash, in this order, so that anyone can verify it. The address
  * comes last, and only if there is one, so that entries from before addresses existed keep their hashes.
  */
-export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
+const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
         row.sequence,
-        row.at_seconds,
-        row.organization_id,
+        row.atSeconds,
+        row.organizationId,
         row.actor,
-        row.actor_name,
+        row.actorName,
         row.action,
         row.subject,
         row.detail,
-        row.request_id,
-        row.previous_hash,
+        row.requestId,
+        row.previousHash,
         ...(row.address === '' ? [] : [row.address]),
       ]),
     )
     .digest('hex')
 
-const toEntry = (row: AuditRow): AuditEntry => ({
-  ...fieldsOf(row),
-  detail: JSON.parse(row.detail) as Record<string, unknown>,
-})
-
 /** The hash that an entry must have. */
-export const auditHashOf = (entry: AuditEntry): string =>
-  auditHash({
-    sequence: entry.sequence,
-    at_seconds: entry.atSeconds,
-    organization_id: entry.organizationId,
-    actor: entry.actor,
-    actor_name: entry.actorName,
-    action: entry.action,
-    subject: entry.subject,
-    detail: JSON.stringify(entry.detail),
-    request_id: entry.requestId,
-    address: entry.address,
-    previous_hash: entry.previousHash,
-  })
+export const auditHashOf = (entry: Omit<AuditEntry, 'hash'>): string =>
+  hashOf({ ...entry, detail: JSON.stringify(entry.detail) })
 
 export interface AuditFilter {
   /** Left out: the whole deployment. */
@@ -128,15 +113,13 @@ const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
   /** Entries of these actions among the deployment's newest entries, oldest first. */
-  newest: async (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> => {
-    const rows = await scope.statements.query<AuditRow>(
-      `SELECT ${COLUMNS} FROM audit_log
-       WHERE sequence > (SELECT COALESCE(MAX(sequence), 0) FROM audit_log) - ${NEWEST_LOOKED_AT}
-         AND at_seconds >= ? AND action IN (${actions.map(() => '?').join(', ')}) ORDER BY sequence`,
-      [sinceSeconds, ...actions],
-    )
-    return rows.map(toEntry)
-  },
+  newest: (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> =>
+    ENTRIES.everywhere.list(
+      scope,
+      { atSeconds: sql`>= ${sinceSeconds}`, action: among(actions) },
+      ['sequence'],
+      sql`sequence > (SELECT COALESCE(MAX(sequence), 0) FROM audit_log) - ${NEWEST_LOOKED_AT}`,
+    ),
 
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
@@ -147,69 +130,37 @@ export const createAuditTable = (scope: TableScope) => ({
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
       )
       const sequence = counter?.value ?? 0
-      const [previous] = await transaction.query<{ hash: string }>('SELECT hash FROM audit_log WHERE sequence = ?', [
-        sequence - 1,
-      ])
-      const fields = {
-        sequence,
-        at_seconds: scope.nowSeconds(),
-        organization_id: record.organizationId,
-        actor: record.actor,
-        actor_name: record.actorName,
-        action: record.action,
-        subject: record.subject,
-        detail: JSON.stringify(record.detail),
-        request_id: record.requestId,
-        address: record.address ?? '',
-        previous_hash: previous?.hash ?? AUDIT_ROOT,
+      const previous = await HASHED.everywhere.find(transaction, { sequence: sequence - 1 })
+      const { organizationId, actor, actorName, action, subject, detail, requestId, address = '' } = record
+      const entry = {
+        ...{ sequence, organizationId, actor, actorName, action, subject, detail, requestId, address },
+        atSeconds: scope.nowSeconds(),
+        previousHash: previous?.hash ?? AUDIT_ROOT,
       }
-      const row: AuditRow = { ...fields, hash: auditHash(fields) }
-      await insertRow(transaction, 'audit_log', row)
-      return toEntry(row)
+      return ENTRIES.insert(transaction, { ...entry, hash: auditHashOf(entry) })
     }),
 
   /** Newest first. */
   page: (filter: AuditFilter, page: PageRequest): Promise<Page<AuditEntry>> => {
-    const where: string[] = []
-    const parameters: (string | number)[] = []
-    addFilter(where, parameters, 'organization_id', filter.organizationId)
-    addFilter(where, parameters, 'action', filter.action)
-    if (filter.actionPrefix !== undefined) {
-      where.push('substr(action, 1, CAST(? AS INTEGER)) = ?')
-      parameters.push([...filter.actionPrefix].length, filter.actionPrefix)
-    }
-    if (filter.actor !== undefined) {
-      where.push('(actor = ? OR LOWER(actor_name) = ?)')
-      parameters.push(filter.actor, filter.actor.toLowerCase())
-    }
-    if (filter.sinceSeconds !== undefined) {
-      where.push('at_seconds >= ?')
-      parameters.push(filter.sinceSeconds)
-    }
-    if (filter.untilSeconds !== undefined) {
-      where.push('at_seconds < ?')
-      parameters.push(filter.untilSeconds)
-    }
-    addFilter(where, parameters, 'subject', filter.subject)
-    addFilter(where, parameters, 'sequence', filter.sequence)
-    // Quotes of a text within the JSON are escaped, so only a member of this name matches.
-    if (filter.overridden === true) where.push(`detail LIKE '%"override":true%'`)
-    return queryPage<AuditRow, AuditEntry>(
-      scope.statements,
-      { select: `SELECT ${COLUMNS} FROM audit_log`, where, parameters, order: ['sequence'], descending: true },
+    const { actionPrefix, actor, sinceSeconds, untilSeconds, overridden, ...which } = filter
+    const length = [...(actionPrefix ?? '')].length
+    return ENTRIES.everywhere.page(
+      scope,
+      which,
+      { by: ['sequence'], descending: true },
       page,
-      toEntry,
+      actionPrefix === undefined ? undefined : sql`substr(action, 1, CAST(${length} AS INTEGER)) = ${actionPrefix}`,
+      actor === undefined ? undefined : sql`(actor = ${actor} OR LOWER(actor_name) = ${actor.toLowerCase()})`,
+      sinceSeconds === undefined ? undefined : sql`at_seconds >= ${sinceSeconds}`,
+      untilSeconds === undefined ? undefined : sql`at_seconds < ${untilSeconds}`,
+      // Quotes of a text within the JSON are escaped, so only a member of this name matches.
+      overridden === true ? sql`detail LIKE '%"override":true%'` : undefined,
     )
   },
 
   /** Oldest first, of the whole deployment: for its own administration. */
-  listAfter: async (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
-    (
-      await scope.statements.query<AuditRow>(
-        `SELECT ${COLUMNS} FROM audit_log WHERE sequence > ? ORDER BY sequence LIMIT ?`,
-        [sequence, limit],
-      )
-    ).map(toEntry),
+  listAfter: (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
+    ENTRIES.everywhere.list(scope, { sequence: sql`> ${sequence}` }, { by: ['sequence'], limit }),
 
   /** Verifies the whole chain, and lets other work run now and then. */
   verify: async (): Promise<AuditVerification> => {
@@ -217,16 +168,13 @@ export const createAuditTable = (scope: TableScope) => ({
     let headHash = AUDIT_ROOT
     const broken = (brokenAt: number): AuditVerification => ({ ok: false, entries: sequence, brokenAt, headHash })
     for (;;) {
-      const rows = await scope.statements.query<AuditRow>(
-        `SELECT ${COLUMNS} FROM audit_log WHERE sequence > ? ORDER BY sequence LIMIT ?`,
-        [sequence, VERIFY_BATCH],
-      )
+      const after = { sequence: sql`> ${sequence}` }
+      const rows = await HASHED.everywhere.list(scope, after, { by: ['sequence'], limit: VERIFY_BATCH })
       for (const row of rows) {
-        const { hash, ...fields } = row
-        const fits = row.sequence === sequence + 1 && row.previous_hash === headHash && auditHash(fields) === hash
+        const fits = row.sequence === sequence + 1 && row.previousHash === headHash && hashOf(row) === row.hash
         if (!fits) return broken(sequence + 1)
         sequence = row.sequence
-        headHash = hash
+        headHash = row.hash
       }
       if (rows.length < VERIFY_BATCH) break
       await new Promise((resolve) => setImmediate(resolve))

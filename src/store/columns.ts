@@ -2,10 +2,12 @@
 import type { SqlParameter, SqlValue } from './database.ts'
 
 /** `stored`: part of a row. `hidden`: can be named and written, but is not read. `computed`: read only. */
-type Use = 'stored' | 'hidden' | 'computed'
+export type Use = 'stored' | 'hidden' | 'computed'
 
 export interface Column<Value, ItsUse extends Use = 'stored'> {
   readonly use: ItsUse
+  /** Its name, if that is not the field's in the spelling of columns. */
+  readonly named?: string
   /** What a computed column selects. */
   readonly text?: string
   encode?(value: Value): SqlParameter
@@ -59,12 +61,21 @@ export const words = <Word extends string>(): Column<readonly Word[]> => ({
   decode: (stored) => String(stored).split(' ') as Word[],
 })
 
+/** Names that a column holds with commas between them. */
+export const splitNames = (stored: string): readonly string[] => (stored === '' ? [] : stored.split(','))
+export const names: Column<readonly string[]> = {
+  ...STORED,
+  encode: (value) => value.join(','),
+  decode: (stored) => splitNames(String(stored)),
+}
+
 export const nullable = <Value>({ encode, decode }: Column<Value>): Column<Value | null> => ({
   ...STORED,
   ...(encode === undefined ? {} : { encode: (value) => (value === null ? null : encode(value)) }),
   ...(decode === undefined ? {} : { decode: (stored) => (stored === null ? null : decode(stored)) }),
 })
 export const hidden = <Value>(column: Column<Value>): Column<Value, 'hidden'> => ({ ...column, use: 'hidden' })
+export const named = <Value>(name: string, column: Column<Value>): Column<Value> => ({ ...column, named: name })
 /** @param select names the table in front of its columns */
 export const computed = <Value>(column: Column<Value>, select: string): Column<Value, 'computed'> => ({
   ...column,

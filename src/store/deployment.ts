@@ -1,31 +1,33 @@
 // Values of the deployment itself: its id, when it was made, whether the first run is done. They belong to no organization.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
-import type { TableScope } from './copy/table-scope.ts'
-import type { TransactionOptions } from './database.ts'
-import { USER_KEY_NAME } from './sessions/persons.ts'
+import { sql, text } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import type { Statements, TransactionOptions } from './database.ts'
+import { defineTable } from './table.ts'
+
+/** Name of the value that holds the key of the pairwise user ids: 32 bytes as hex. */
+export const USER_KEY_NAME = 'pairwise_user_key'
+
+export const DEPLOYMENT = defineTable('deployment', { name: text, value: text })
+
+/** Null when there is no value of this name. */
+export const readValue = async (statements: Statements, name: string): Promise<string | null> =>
+  (await DEPLOYMENT.find(statements, { name }))?.value ?? null
 
 export const createDeploymentTable = (scope: TableScope) => {
-  const read = async (name: string): Promise<string | null> => {
-    const [row] = await scope.statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [name])
-    return row?.value ?? null
-  }
+  const read = (name: string): Promise<string | null> => readValue(scope, name)
 
-  const exchange = (name: string, from: string | null, to: string, options?: TransactionOptions): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (from === null
-          ? await transaction.execute(
-              'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING',
-              [name, to],
-            )
-          : await transaction.execute('UPDATE deployment SET value = ? WHERE name = ? AND value = ?', [
-              to,
-              name,
-              from,
-            ])) === 1,
-      options,
-    )
+  const exchange = async (
+    name: string,
+    from: string | null,
+    to: string,
+    { survives }: TransactionOptions = {},
+  ): Promise<boolean> => {
+    const own = survives === 'process-crash' ? survivingCrashes(scope) : scope
+    if (from === null) return DEPLOYMENT.insertNew(own, { name, value: to })
+    return (await DEPLOYMENT.updateAll(own, { name, value: from }, { value: to })) === 1
+  }
 
   /** Keeps the first value ever set for the name; false when there was one already. */
   const setOnce = (name: string, value: string): Promise<boolean> => exchange(name, null, value)
@@ -35,16 +37,10 @@ export const createDeploymentTable = (scope: TableScope) => {
     setOnce,
 
     /** Overwrites the value: only for commands, because other values are set once and kept. */
-    replace: (name: string, value: string, options?: TransactionOptions): Promise<void> =>
-      scope.write(async (transaction) => {
-        await transaction.execute(
-          'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-          [name, value],
-        )
-      }, options),
+    replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
     /** Other transactions that lock the deployment's administration wait until this one ends. */
-    lock: (): Promise<number> => scope.execute("UPDATE deployment SET value = value WHERE name = 'deployment_id'"),
+    lock: (): Promise<number> => DEPLOYMENT.updateAll(scope, { name: 'deployment_id' }, { value: sql`value` }),
 
     /** Replaces the value if it is still `from`; otherwise returns false. @param from null: no value */
     exchange,

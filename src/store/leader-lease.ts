@@ -3,71 +3,53 @@
 // clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction
 // (`holdsLease`).
 
-import type { TableScope } from './copy/table-scope.ts'
+import { hidden, integer, sql, text } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
+import { defineTable, type ItemOf } from './table.ts'
 
-export interface LeaderLease {
+const LEASES = defineTable('leader_leases', {
+  name: hidden(text),
   /** The process's id; '' when nobody holds it. */
-  readonly holder: string
+  holder: text,
   /** Rises with each change of the holder. */
-  readonly term: number
+  term: integer,
   /** Rises with each renewal. */
-  readonly beat: number
-}
+  beat: integer,
+})
+
+export interface LeaderLease extends ItemOf<typeof LEASES> {}
 
 /** The only lease so far; a deployment could have several. */
-const NAME = 'duties'
-/** A power cut may lose a renewal: every process starts again then anyway. */
-const DURABILITY = { survives: 'process-crash' } as const
+const name = 'duties'
+const NEXT_BEAT = sql`beat + 1`
 
-export const createLeaderLeaseTable = (scope: TableScope) => ({
-  /** Null before anyone ever held it. */
-  read: async (): Promise<LeaderLease | null> => {
-    const [row] = await scope.statements.query<LeaderLease>(
-      'SELECT holder, term, beat FROM leader_leases WHERE name = ?',
-      [NAME],
-    )
-    return row ?? null
-  },
+export const createLeaderLeaseTable = (given: TableScope) => {
+  // A power cut may lose a renewal: every process starts again then anyway.
+  const scope = survivingCrashes(given)
+  return {
+    /** Null before anyone ever held it. */
+    read: (): Promise<LeaderLease | null> => LEASES.find(scope, { name }),
 
-  /** Takes the lease if it is still as `seen`. Null when it was renewed or taken since. */
-  take: (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> =>
-    scope.write(async (transaction) => {
-      const [row] =
-        seen === null
-          ? await transaction.query<LeaderLease>(
-              `INSERT INTO leader_leases (name, holder, term, beat) VALUES (?, ?, 1, 1)
-               ON CONFLICT DO NOTHING RETURNING holder, term, beat`,
-              [NAME, holder],
-            )
-          : await transaction.query<LeaderLease>(
-              `UPDATE leader_leases SET holder = ?, term = term + 1, beat = beat + 1
-               WHERE name = ? AND holder = ? AND term = ? AND beat = ? RETURNING holder, term, beat`,
-              [holder, NAME, seen.holder, seen.term, seen.beat],
-            )
-      return row ?? null
-    }, DURABILITY),
+    /** Takes the lease if it is still as `seen`. Null when it was renewed or taken since. */
+    take: async (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> => {
+      const first = { holder, term: 1, beat: 1 }
+      if (seen === null) return (await LEASES.insertNew(scope, { name, ...first })) ? first : null
+      const { holder: before, term, beat } = seen
+      const values = { holder, term: sql`term + 1`, beat: NEXT_BEAT }
+      return LEASES.update(scope, { name, holder: before, term, beat }, values)
+    },
 
-  /** False when another process has taken the lease: the caller leads no more. */
-  renew: (holder: string, term: number): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute(
-          'UPDATE leader_leases SET beat = beat + 1 WHERE name = ? AND holder = ? AND term = ?',
-          [NAME, holder, term],
-        )) === 1,
-      DURABILITY,
-    ),
+    /** False when another process has taken the lease: the caller leads no more. */
+    renew: async (holder: string, term: number): Promise<boolean> =>
+      (await LEASES.updateAll(scope, { name, holder, term }, { beat: NEXT_BEAT })) === 1,
 
-  /** Releases the lease, so that nobody waits for it. */
-  release: (holder: string, term: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        "UPDATE leader_leases SET holder = '', beat = beat + 1 WHERE name = ? AND holder = ? AND term = ?",
-        [NAME, holder, term],
-      )
-    }, DURABILITY),
-})
+    /** Releases the lease, so that nobody waits for it. */
+    release: async (holder: string, term: number): Promise<void> => {
+      await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
+    },
+  }
+}
 
 export type LeaderLeaseTable = ReturnType<typeof createLeaderLeaseTable>
 
@@ -76,8 +58,4 @@ export type LeaderLeaseTable = ReturnType<typeof createLeaderLeaseTable>
  * ended. When true, the statement has only locked the row.
  */
 export const holdsLease = async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
-  (await transaction.execute('UPDATE leader_leases SET term = term WHERE name = ? AND holder = ? AND term = ?', [
-    NAME,
-    holder,
-    term,
-  ])) === 1
+  (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1

@@ -1,48 +1,41 @@
 // The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
 // increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
 
-import type { TableScope } from './copy/table-scope.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { hidden, integer, text } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { defineTable, type ItemOf } from './table.ts'
 
-interface LiveProcess {
-  readonly id: string
+const PROCESSES = defineTable('live_processes', {
+  id: text,
   /** For people: the machine's name and the process's number. */
-  readonly name: string
-  readonly beat: number
+  name: text,
+  beat: integer,
   /** The processes' own time (src/cluster/shared-time.ts), milliseconds. */
-  readonly clockMs: number
-}
-
-/** A lost beat is made up by the next one. */
-const DURABILITY = { survives: 'process-crash' } as const
-
-export const createLiveProcessTable = (scope: TableScope) => ({
-  /** Reports that the process lives. Creates the row again if it was removed because the process seemed dead. */
-  beat: (process: LiveProcess): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `INSERT INTO live_processes (id, name, beat, clock_ms, started_at_seconds) VALUES (?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET beat = excluded.beat, clock_ms = excluded.clock_ms`,
-        [process.id, process.name, process.beat, process.clockMs, scope.nowSeconds()],
-      )
-    }, DURABILITY),
-
-  /** All rows, including those of dead processes until they are removed. */
-  list: async (): Promise<readonly LiveProcess[]> => {
-    const sql = 'SELECT id, name, beat, clock_ms FROM live_processes'
-    return (await scope.statements.query<RowOf<LiveProcess>>(sql)).map(fieldsOf)
-  },
-
-  /**
-   * Removes a process that seemed dead at this beat; does nothing when the beat has increased since.
-   * @param beat null: the process ends itself, whichever beat was its last to arrive
-   */
-  remove: (id: string, beat: number | null): Promise<void> =>
-    scope.write(async (transaction) => {
-      await (beat === null
-        ? transaction.execute('DELETE FROM live_processes WHERE id = ?', [id])
-        : transaction.execute('DELETE FROM live_processes WHERE id = ? AND beat = ?', [id, beat]))
-    }, DURABILITY),
+  clockMs: integer,
+  startedAtSeconds: hidden(integer),
 })
+
+interface LiveProcess extends ItemOf<typeof PROCESSES> {}
+
+export const createLiveProcessTable = (given: TableScope) => {
+  // A lost beat is made up by the next one.
+  const scope = survivingCrashes(given)
+  return {
+    /** Reports that the process lives. Creates the row again if it was removed because the process seemed dead. */
+    beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
+      PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
+
+    /** All rows, including those of dead processes until they are removed. */
+    list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(scope, {}, ['id']),
+
+    /**
+     * Removes a process that seemed dead at this beat; does nothing when the beat has increased since.
+     * @param beat null: the process ends itself, whichever beat was its last to arrive
+     */
+    remove: async (id: string, beat: number | null): Promise<void> => {
+      await PROCESSES.removeAll(scope, beat === null ? { id } : { id, beat })
+    },
+  }
+}
 
 export type LiveProcessTable = ReturnType<typeof createLiveProcessTable>

@@ -2,21 +2,31 @@
 // statement come from the declaration, other text from literals of this program (`sql`), and all values are parameters.
 // Rows with an `organizationId` are reached only by naming it, unless the caller asks for `everywhere`.
 import { type ChangeTopic, recordChange } from './changes.ts'
-import { type Column, Expression, type NewRow, type Row, type Shape, type StoredField, type Values } from './columns.ts'
+import {
+  type Column,
+  Expression,
+  type NewRow,
+  type Row,
+  type Shape,
+  type StoredField,
+  type Use,
+  type Values,
+} from './columns.ts'
 import type { TableScope, TransactionScope } from './copy/table-scope.ts'
 import type { SqlParameter, SqlValue, Statements, Transaction } from './database.ts'
 import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { columnNameOf, remembered } from './row-fields.ts'
+import { sweepRows } from './sweep.ts'
 
 /** Where a write runs: in a transaction of its own, or in one that is open. */
 type Target = TableScope | Transaction
 /** Values of columns; undefined in a list or a page: any value. */
 type Where<Columns extends Shape> = Values<Columns> &
-  (Columns extends { readonly organizationId: Column<infer Owner> } ? { readonly organizationId: Owner } : unknown)
+  (Columns extends { readonly organizationId: Column<infer Owner, Use> } ? { readonly organizationId: Owner } : unknown)
 /** Ascending unless it says otherwise. */
 type Order<Columns extends Shape> =
   | readonly StoredField<Columns>[]
-  | { readonly descending: readonly StoredField<Columns>[] }
+  | { readonly by: readonly StoredField<Columns>[]; readonly descending?: boolean; readonly limit?: number }
 
 const inTransaction = <Result>(target: Target, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
   'write' in target ? target.write(work) : work(target)
@@ -30,8 +40,8 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
   const stored = Object.keys(columns).filter((field) => columns[field]?.use !== 'computed')
   const read = Object.entries(columns).filter(([, { use }]) => use !== 'hidden')
   const decoders = read.flatMap(([field, { decode }]) => (decode === undefined ? [] : [[field, decode] as const]))
-  const names = new Map(stored.map((field) => [field, columnNameOf(field)]))
-  const list = read.map(([field, { text }]) => `${text ?? `${name}.${columnNameOf(field)}`} AS "${field}"`).join(', ')
+  const names = new Map(stored.map((field) => [field, columns[field]?.named ?? columnNameOf(field)]))
+  const list = read.map(([field, { text }]) => `${text ?? `${name}.${names.get(field)}`} AS "${field}"`).join(', ')
   const select = `SELECT ${list} FROM ${name}`
 
   // The same string each time, so that a prepared statement is found quickly.
@@ -124,9 +134,11 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
       ...and: (Expression | undefined)[]
     ): Promise<readonly Item[]> => {
       const { text, parameters } = match(which, and, true)
-      const by = 'descending' in order ? order.descending.map((field) => `${nameOf(field)} DESC`) : order.map(nameOf)
-      const where = text === '' ? select : finding(text)
-      return toItems(await statements.query<object>(`${where} ORDER BY ${by.join(', ')}`, parameters))
+      const { by, descending = false, limit } = 'by' in order ? order : { by: order }
+      const columns = by.map((field) => (descending ? `${nameOf(field)} DESC` : nameOf(field)))
+      const ordered = `${text === '' ? select : finding(text)} ORDER BY ${columns.join(', ')}`
+      if (limit === undefined) return toItems(await statements.query<object>(ordered, parameters))
+      return toItems(await statements.query<object>(`${ordered} LIMIT ?`, [...parameters, limit]))
     },
     /** @param order fields that together identify a row */
     page: (
@@ -137,8 +149,7 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
       ...and: (Expression | undefined)[]
     ): Promise<Page<Item>> => {
       const { parts: where, parameters } = match(which, and, true)
-      const descending = 'descending' in order
-      const fields = descending ? order.descending : order
+      const { by: fields, descending = false } = 'by' in order ? order : { by: order }
       const query = { select, where, parameters, order: fields.map(nameOf), fields, descending }
       return queryPage<object, Item>(statements, query, page, (row) => toItems([row])[0] as Item)
     },
@@ -171,9 +182,11 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
      */
     put: async (target: Target, key: Which, values: Values<Columns>, fresh?: Values<Columns>): Promise<void> => {
       const { into, parameters } = insertion({ ...fresh, ...values, ...key })
-      const set = Object.keys(values).map((field) => `${nameOf(field)} = excluded.${nameOf(field)}`)
+      const fields = Object.keys(values).filter((field) => values[field as keyof typeof values] !== undefined)
+      const set = fields.map((field) => `${nameOf(field)} = excluded.${nameOf(field)}`)
       const conflict = Object.keys(key).map(nameOf).join(', ')
-      await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO UPDATE SET ${set.join(', ')}`, parameters)
+      const update = set.length === 0 ? 'NOTHING' : `UPDATE SET ${set.join(', ')}`
+      await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
     /** Values that are undefined stay. @returns the row after it; null when there is none */
     update: async (
@@ -185,7 +198,12 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))[0] ?? null
     },
-    /** The same for any number of rows, which it returns. */
+    /** The same for any number of rows. @returns the rows after it */
+    updateRows: async (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]) => {
+      const { text, parameters } = change(which, values, and)
+      return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))
+    },
+    /** The same for any number of rows. @returns how many */
     updateAll: (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = change(which, values, and)
       return target.execute(text, parameters)
@@ -196,11 +214,14 @@ const statementsOf = <Columns extends Shape, Item, Which extends Values<Columns>
       const rows = await inTransaction(target, ({ query }) => query<object>(returning(removing(text)), parameters))
       return toItems(rows)[0] ?? null
     },
-    /** The same for any number of rows, which it returns. */
+    /** The same for any number of rows. @returns how many */
     removeAll: (target: Target, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       return target.execute(removing(text), parameters)
     },
+    /** Deletes a batch of rows (sweep.ts). @param key fields that identify a row */
+    sweep: (scope: TableScope, key: readonly StoredField<Columns>[], { text, parameters }: Expression) =>
+      scope.write((own) => sweepRows(own, name, key.map(nameOf).join(', '), text, ...parameters)),
     /** Locks the row until the transaction ends, by writing a column unchanged (row-locks.ts). */
     lock: async (target: Target, which: Which, field: StoredField<Columns>, ...and: Expression[]) => {
       const { text, parameters } = match(which, and)
@@ -224,6 +245,7 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
 ) => {
   const owner = 'organizationId' in columns ? 'organizationId' : null
   const table = {
+    shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
     /** Without naming an owner: for the deployment's own work, and where the owner is not known before. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
@@ -231,10 +253,14 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   return {
     ...table,
     /** The same table, each of whose changed rows is announced to the caches; `quietly` announces nothing. */
-    announcing: (topic: ChangeTopic, subjectOf: (item: Item) => string) => {
+    announcing: (
+      topic: ChangeTopic,
+      subjectOf: (item: Item) => string,
+      ownerOf = (item: Item) => (item as { readonly organizationId?: string | null }).organizationId ?? null,
+    ) => {
       const announce = (own: TransactionScope, item: Item): Promise<void> => {
-        const { organizationId = null } = item as { readonly organizationId?: string | null }
-        return recordChange(own, { topic, subjectId: subjectOf(item), organizationId }, own.nowSeconds())
+        const change = { topic, subjectId: subjectOf(item), organizationId: ownerOf(item) }
+        return recordChange(own, change, own.nowSeconds())
       }
       const announced = <Arguments extends readonly unknown[], Result extends Item | null>(
         change: (own: TransactionScope, ...given: Arguments) => Promise<Result>,

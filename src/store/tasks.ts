@@ -1,90 +1,66 @@
 // Tasks take longer than a request: their input, their progress and their result. Their table and the prefix of their ids
 // keep the name "jobs", as the admin API does.
 import { newIdentifier } from '../domain/identifier.ts'
-import type { TableScope } from './copy/table-scope.ts'
-import { type Page, type PageRequest, queryPage } from './paging.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { among, hidden, integer, json, nullable, sql, text, typed } from './columns.ts'
+import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import type { Page, PageRequest } from './paging.ts'
+import { defineTable, type ItemOf } from './table.ts'
 
 export type TaskState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
-export interface Task {
-  readonly id: string
+type Members = Readonly<Record<string, unknown>>
+
+const TASKS = defineTable('jobs', {
+  id: text,
   /** Null for what belongs to the deployment. */
-  readonly organizationId: string | null
-  readonly kind: string
-  readonly state: TaskState
-  readonly input: Readonly<Record<string, unknown>>
+  organizationId: nullable(text),
+  kind: text,
+  state: typed<TaskState>(),
+  input: json<Members>(),
   /** The unit depends on the kind of task; `progressTotal` is 0 while it is not known. */
-  readonly progressDone: number
-  readonly progressTotal: number
+  progressDone: integer,
+  progressTotal: integer,
   /** Null unless done. */
-  readonly result: Readonly<Record<string, unknown>> | null
+  result: nullable(json<Members>()),
   /** Chosen text; null unless failed. */
-  readonly failure: string | null
-  readonly actor: string
-  readonly createdAtSeconds: number
-  readonly startedAtSeconds: number | null
-  readonly finishedAtSeconds: number | null
-}
-
-type TaskRow = RowOf<Omit<Task, 'input' | 'result'>> & {
-  readonly input: string
-  readonly result: string | null
-}
-
-const COLUMNS = `id, organization_id, kind, state, input, progress_done, progress_total, result, failure, actor,
-  created_at_seconds, started_at_seconds, finished_at_seconds`
-
-const toTask = (row: TaskRow): Task => ({
-  ...fieldsOf(row),
-  input: JSON.parse(row.input) as Record<string, unknown>,
-  result: row.result === null ? null : (JSON.parse(row.result) as Record<string, unknown>),
+  failure: nullable(text),
+  actor: text,
+  createdAtSeconds: integer,
+  startedAtSeconds: nullable(integer),
+  finishedAtSeconds: nullable(integer),
+  /** The process that runs it. */
+  runner: hidden(nullable(text)),
 })
+/** For the runner, which knows a task by its id. */
+const ANYONES = TASKS.everywhere
 
-/** Whose tasks: null is the deployment's own. */
-const owned = (organizationId: string | null): { condition: string; parameters: string[] } =>
-  organizationId === null
-    ? { condition: 'organization_id IS NULL', parameters: [] }
-    : { condition: 'organization_id = ?', parameters: [organizationId] }
+export interface Task extends ItemOf<typeof TASKS> {}
+
+/** Waits or runs. */
+const OPEN = sql`IN ('queued', 'running')`
 
 type TaskEnd =
   | { readonly state: 'done'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly state: 'failed'; readonly failure: string }
 
-const DURABILITY = { survives: 'process-crash' } as const
-
 export const createTaskTable = (scope: TableScope) => ({
   /** @param result of a task that is done already; without it, the task waits for a runner */
   create: (
-    input: {
-      readonly organizationId: string | null
-      readonly kind: string
-      readonly input: Readonly<Record<string, unknown>>
-      readonly actor: string
-    },
-    result: Readonly<Record<string, unknown>> | null = null,
-  ): Promise<Task> =>
-    scope.write(async (transaction) => {
-      const nowSeconds = scope.nowSeconds()
-      const doneAtSeconds = result === null ? null : nowSeconds
-      const [row] = await transaction.query<TaskRow>(
-        `INSERT INTO jobs (${COLUMNS}) VALUES (?, ?, ?, ?, ?, 0, 0, ?, NULL, ?, ?, ?, ?) RETURNING ${COLUMNS}`,
-        [
-          newIdentifier('job'),
-          input.organizationId,
-          input.kind,
-          result === null ? 'queued' : 'done',
-          JSON.stringify(input.input),
-          result === null ? null : JSON.stringify(result),
-          input.actor,
-          nowSeconds,
-          doneAtSeconds,
-          doneAtSeconds,
-        ],
-      )
-      if (row === undefined) throw new Error('the new task was not returned')
-      return toTask(row)
-    }),
+    { organizationId, kind, input, actor }: Pick<Task, 'organizationId' | 'kind' | 'input' | 'actor'>,
+    result: Members | null = null,
+  ): Promise<Task> => {
+    const createdAtSeconds = scope.nowSeconds()
+    const doneAtSeconds = result === null ? null : createdAtSeconds
+    return TASKS.insert(scope, {
+      ...{ organizationId, kind, input, actor, createdAtSeconds, result },
+      id: newIdentifier('job'),
+      state: result === null ? 'queued' : 'done',
+      progressDone: 0,
+      progressTotal: 0,
+      startedAtSeconds: doneAtSeconds,
+      finishedAtSeconds: doneAtSeconds,
+    })
+  },
 
   /**
    * The newest of a kind that is done and whose input has these members; null for none.
@@ -97,122 +73,76 @@ export const createTaskTable = (scope: TableScope) => ({
     members: Readonly<Record<string, string>>,
     withinSeconds: number = Number.MAX_SAFE_INTEGER,
   ): Promise<Task | null> => {
+    const finishedAtSeconds = sql`>= ${scope.nowSeconds() - withinSeconds}`
     const texts = Object.entries(members).map(([name, value]) => `%${JSON.stringify({ [name]: value }).slice(1, -1)}%`)
-    const [row] = await scope.statements.query<TaskRow>(
-      `SELECT ${COLUMNS} FROM jobs WHERE organization_id = ? AND kind = ? AND state = 'done'
-         AND finished_at_seconds >= ? ${texts.map(() => 'AND input LIKE ?').join(' ')} ORDER BY finished_at_seconds DESC LIMIT 1`,
-      [organizationId, kind, scope.nowSeconds() - withinSeconds, ...texts],
+    const [newest] = await TASKS.list(
+      scope,
+      { organizationId, kind, state: 'done', finishedAtSeconds },
+      { by: ['finishedAtSeconds'], descending: true, limit: 1 },
+      ...texts.map((text) => sql`input LIKE ${text}`),
     )
-    return row === undefined ? null : toTask(row)
+    return newest ?? null
   },
 
-  find: async (organizationId: string | null, taskId: string): Promise<Task | null> => {
-    const { condition, parameters } = owned(organizationId)
-    const [row] = await scope.statements.query<TaskRow>(`SELECT ${COLUMNS} FROM jobs WHERE ${condition} AND id = ?`, [
-      ...parameters,
-      taskId,
-    ])
-    return row === undefined ? null : toTask(row)
-  },
+  find: (organizationId: string | null, id: string): Promise<Task | null> => TASKS.find(scope, { organizationId, id }),
 
   /** How many wait or run. */
-  countOpen: async (organizationId: string | null): Promise<number> => {
-    const { condition, parameters } = owned(organizationId)
-    const [row] = await scope.statements.query<{ count: number }>(
-      `SELECT COUNT(*) AS count FROM jobs WHERE ${condition} AND state IN ('queued', 'running')`,
-      parameters,
-    )
-    return Number(row?.count ?? 0)
-  },
+  countOpen: (organizationId: string | null): Promise<number> => TASKS.count(scope, { organizationId, state: OPEN }),
 
   /** Newest first. */
-  page: (organizationId: string | null, page: PageRequest): Promise<Page<Task>> => {
-    const { condition, parameters } = owned(organizationId)
-    return queryPage<TaskRow, Task>(
-      scope.statements,
-      {
-        select: `SELECT ${COLUMNS} FROM jobs`,
-        where: [condition],
-        parameters,
-        order: ['created_at_seconds', 'id'],
-        descending: true,
-      },
-      page,
-      toTask,
-    )
-  },
+  page: (organizationId: string | null, page: PageRequest): Promise<Page<Task>> =>
+    TASKS.page(scope, { organizationId }, { by: ['createdAtSeconds', 'id'], descending: true }, page),
 
   /**
    * The oldest that waits, now running; null when none waits, or another runner was faster. For the runner.
    * @param runner the process; null for one that nobody else knows of.
    */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
-    scope.write(async (transaction) => {
-      const [row] = await transaction.query<TaskRow>(
-        `UPDATE jobs SET state = 'running', started_at_seconds = ?, runner = ?
-         WHERE id = (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created_at_seconds, id LIMIT 1)
-           AND state = 'queued' RETURNING ${COLUMNS}`,
-        [scope.nowSeconds(), runner],
-      )
-      return row === undefined ? null : toTask(row)
-    }),
+    ANYONES.update(
+      scope,
+      {
+        id: sql`= (SELECT id FROM jobs WHERE state = 'queued' ORDER BY created_at_seconds, id LIMIT 1)`,
+        state: 'queued',
+      },
+      { state: 'running', startedAtSeconds: scope.nowSeconds(), runner },
+    ),
 
   /** For the runner: puts a task back into the queue that it took and did not start. */
-  giveBack: (taskId: string): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        "UPDATE jobs SET state = 'queued', started_at_seconds = NULL, runner = NULL WHERE id = ? AND state = 'running'",
-        [taskId],
-      )
-    }),
+  giveBack: async (id: string): Promise<void> => {
+    const waiting = { state: 'queued', startedAtSeconds: null, runner: null } as const
+    await ANYONES.updateAll(scope, { id, state: 'running' }, waiting)
+  },
 
   /** For the runner. */
-  noteProgress: (taskId: string, done: number, total: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        "UPDATE jobs SET progress_done = ?, progress_total = ? WHERE id = ? AND state = 'running'",
-        [Math.floor(done), Math.floor(total), taskId],
-      )
-    }, DURABILITY),
+  noteProgress: async (id: string, done: number, total: number): Promise<void> => {
+    const progress = { progressDone: Math.floor(done), progressTotal: Math.floor(total) }
+    await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)
+  },
 
   /** For the runner. A task that was cancelled meanwhile stays so. */
-  finish: (taskId: string, end: TaskEnd): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        "UPDATE jobs SET state = ?, result = ?, failure = ?, finished_at_seconds = ? WHERE id = ? AND state = 'running'",
-        [
-          end.state,
-          end.state === 'done' ? JSON.stringify(end.result) : null,
-          end.state === 'failed' ? end.failure : null,
-          scope.nowSeconds(),
-          taskId,
-        ],
-      )
-    }),
+  finish: async (id: string, end: TaskEnd): Promise<void> => {
+    const finished = { result: null, failure: null, ...end, finishedAtSeconds: scope.nowSeconds() }
+    await ANYONES.updateAll(scope, { id, state: 'running' }, finished)
+  },
 
   /** Null when no task of this id waits or runs. */
-  cancel: (organizationId: string | null, taskId: string): Promise<Task | null> =>
-    scope.write(async (transaction) => {
-      const { condition, parameters } = owned(organizationId)
-      const [row] = await transaction.query<TaskRow>(
-        `UPDATE jobs SET state = 'cancelled', finished_at_seconds = ?
-         WHERE ${condition} AND id = ? AND state IN ('queued', 'running') RETURNING ${COLUMNS}`,
-        [scope.nowSeconds(), ...parameters, taskId],
-      )
-      return row === undefined ? null : toTask(row)
-    }),
+  cancel: (organizationId: string | null, id: string): Promise<Task | null> => {
+    const cancelled = { state: 'cancelled', finishedAtSeconds: scope.nowSeconds() } as const
+    return TASKS.update(scope, { organizationId, id, state: OPEN }, cancelled)
+  },
 
   /** Marks tasks as failed whose process is dead. Returns how many. */
   failInterrupted: (living: readonly string[] = []): Promise<number> =>
-    scope.write((transaction) => {
-      const others =
-        living.length === 0 ? '' : `AND (runner IS NULL OR runner NOT IN (${living.map(() => '?').join(', ')}))`
-      return transaction.execute(
-        `UPDATE jobs SET state = 'failed', failure = 'the service stopped before it was done', finished_at_seconds = ?
-         WHERE state = 'running' ${others}`,
-        [scope.nowSeconds(), ...living],
-      )
-    }),
+    ANYONES.updateAll(
+      scope,
+      { state: 'running' },
+      {
+        state: 'failed',
+        failure: 'the service stopped before it was done',
+        finishedAtSeconds: scope.nowSeconds(),
+      },
+      ...(living.length === 0 ? [] : [sql`(runner IS NULL OR runner NOT ${among(living)})`]),
+    ),
 })
 
 export type TaskTable = ReturnType<typeof createTaskTable>

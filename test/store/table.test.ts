@@ -94,14 +94,23 @@ describeStores((openTemporaryStore) => {
     const mine = { organizationId: 'org' }
     const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).join('')
     expect(ids(await THINGS.list(scope, mine, ['size', 'id']))).toBe('bac')
-    expect(ids(await THINGS.list(scope, { ...mine, size: 2, secret: undefined }, { descending: ['id'] }))).toBe('ca')
+    expect(
+      ids(
+        await THINGS.list(scope, { ...mine, size: 2, secret: undefined }, { by: ['id'], descending: true, limit: 2 }),
+      ),
+    ).toBe('ca')
     expect(ids(await THINGS.everywhere.list(scope, { id: among(['a', 'd']) }, ['id'], undefined))).toBe('ad')
     expect(await THINGS.everywhere.list(scope, { id: among([]) }, ['id'])).toEqual([])
     expect(ids(await THINGS.everywhere.list(scope, {}, ['id']))).toBe('abcd')
     expect(await THINGS.count(scope, mine, sql`size < ${2}`)).toBe(1)
-    const first = await THINGS.page(scope, mine, { descending: ['size', 'id'] }, { after: null, limit: 2 })
+    const first = await THINGS.page(scope, mine, { by: ['size', 'id'], descending: true }, { after: null, limit: 2 })
     expect([ids(first.items), first.next]).toEqual(['ca', [2, 'a']])
-    const last = await THINGS.page(scope, mine, { descending: ['size', 'id'] }, { after: first.next, limit: 2 })
+    const last = await THINGS.page(
+      scope,
+      mine,
+      { by: ['size', 'id'], descending: true },
+      { after: first.next, limit: 2 },
+    )
     expect([ids(last.items), last.next]).toEqual(['b', null])
   })
 

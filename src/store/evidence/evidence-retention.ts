@@ -2,17 +2,22 @@
 // of all organizations: it is the deployment's own administration.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
+import { hidden, integer, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { SqlParameter, Statements } from '../database.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { defineTable, type ItemOf } from '../table.ts'
+import { EVIDENCE } from './evidence-rows.ts'
 
 /** Days after the session reached that end. A session that waits for its decision keeps its evidence. */
-export interface Retention {
-  readonly completedDays: number
-  readonly rejectedDays: number
+const RETENTION = defineTable('evidence_retention', {
+  organizationId: hidden(text),
+  completedDays: integer,
+  rejectedDays: integer,
   /** After the person's last step in a session that was never handed in. */
-  readonly abandonedDays: number
-}
+  abandonedDays: integer,
+})
+
+export interface Retention extends ItemOf<typeof RETENTION> {}
 
 /** Five years for who was verified, as FATF recommendation 11 asks; a year for who was not; a month for who left. */
 const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
@@ -51,24 +56,12 @@ export const isExpired = async (
 }
 
 export const createEvidenceRetentionTable = (scope: TableScope) => ({
-  find: async (organizationId: string): Promise<Retention> => {
-    const [row] = await scope.statements.query<RowOf<Retention>>(
-      'SELECT completed_days, rejected_days, abandoned_days FROM evidence_retention WHERE organization_id = ?',
-      [organizationId],
-    )
-    return row === undefined ? RETENTION_DEFAULT : fieldsOf(row)
-  },
+  find: async (organizationId: string): Promise<Retention> =>
+    (await RETENTION.find(scope, { organizationId })) ?? RETENTION_DEFAULT,
 
   /** @throws ConstraintViolatedError for days out of range or an unknown organization. */
-  set: (organizationId: string, retention: Retention): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `INSERT INTO evidence_retention (organization_id, completed_days, rejected_days, abandoned_days)
-         VALUES (?, ?, ?, ?) ON CONFLICT (organization_id) DO UPDATE SET completed_days = excluded.completed_days,
-           rejected_days = excluded.rejected_days, abandoned_days = excluded.abandoned_days`,
-        [organizationId, retention.completedDays, retention.rejectedDays, retention.abandonedDays],
-      )
-    }),
+  set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
+    RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 
   /** Up to `limit` sessions whose evidence is past its time: erase it, then call again. */
   listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
@@ -80,11 +73,6 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   },
 
   /** Whether the file holds evidence that was not erased. */
-  isFileInUse: async (storageName: string): Promise<boolean> => {
-    const rows = await scope.statements.query(
-      'SELECT 1 FROM session_evidence WHERE storage_name = ? AND erased_at_seconds IS NULL',
-      [storageName],
-    )
-    return rows.length > 0
-  },
+  isFileInUse: async (storageName: string): Promise<boolean> =>
+    (await EVIDENCE.everywhere.find(scope, { storageName, erasedAtSeconds: null })) !== null,
 })

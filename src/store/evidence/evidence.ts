@@ -6,33 +6,35 @@ import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../do
 import { newOrderedId } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
 import { EvidenceErasedError, SessionClosedError } from '../../domain/session-errors.ts'
+import { among, computed, hidden, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { eraseResemblances } from '../lists/screening-checks.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { requireBrowser } from '../sessions/portal-browsers.ts'
 import { acceptParts } from '../sessions/portal-progress.ts'
 import { announceSession, noteChange, type SessionNote } from '../sessions/session-changes.ts'
 import { eraseOrigin } from '../sessions/session-origins.ts'
-import { lockSession, lockSessionAsItIs, placeholdersFor, readState } from '../sessions/session-rows.ts'
+import { lockSession, lockSessionAsItIs, readState } from '../sessions/session-rows.ts'
 import { eraseTraces } from '../sessions/session-traces.ts'
+import { defineTable } from '../table.ts'
 import { isExpired } from './evidence-retention.ts'
-import {
-  EVIDENCE_COLUMNS,
-  type EvidenceRow,
-  eraseEvidence,
-  FIELDS_KIND,
-  insertEvidence,
-  OF_SESSION,
-  toRecord,
-} from './evidence-rows.ts'
+import { EVIDENCE, eraseEvidence, FIELDS_KIND, insertEvidence, keptOf } from './evidence-rows.ts'
 
-interface EvidenceRead {
-  readonly evidenceId: string
-  readonly kind: string
-  readonly actor: string
-  readonly readAtSeconds: number
-}
+/** With the id of the session. */
+const OF_SESSIONS = defineTable('session_evidence', { ...EVIDENCE.shape, sessionId: text })
+
+const READS = defineTable('evidence_reads', {
+  id: hidden(text),
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+  evidenceId: text,
+  kind: computed(
+    text,
+    '(SELECT session_evidence.kind FROM session_evidence WHERE session_evidence.id = evidence_reads.evidence_id)',
+  ),
+  actor: text,
+  readAtSeconds: integer,
+})
 
 /** A change that was made: the session after it, and the files that nobody can read any more. */
 interface EvidenceChange {
@@ -89,13 +91,8 @@ export const createEvidenceTable = (scope: TableScope) => {
 
   return {
     /** The session's evidence, oldest first; empty when there is no such session. */
-    list: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
-      (
-        await scope.statements.query<EvidenceRow>(
-          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} ORDER BY created_at_seconds, id`,
-          [organizationId, sessionId],
-        )
-      ).map(toRecord),
+    list: (target: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
+      EVIDENCE.list(scope, keptOf(target), ['createdAtSeconds', 'id']),
 
     /** The record of a kind of sessions of one organization, by session: those that have any. */
     recordsOf: async (
@@ -103,13 +100,9 @@ export const createEvidenceTable = (scope: TableScope) => {
       sessionIds: readonly string[],
       kind: string,
     ): Promise<ReadonlyMap<string, EvidenceRecord>> => {
-      if (sessionIds.length === 0) return new Map()
-      const rows = await scope.statements.query<EvidenceRow & { readonly session_id: string }>(
-        `SELECT session_id, ${EVIDENCE_COLUMNS} FROM session_evidence WHERE organization_id = ?
-           AND session_id IN (${placeholdersFor(sessionIds)}) AND kind = ? AND erased_at_seconds IS NULL`,
-        [organizationId, ...sessionIds, kind],
-      )
-      return new Map(rows.map((row) => [row.session_id, toRecord(row)]))
+      const which = { organizationId, sessionId: among(sessionIds), kind, erasedAtSeconds: null }
+      const rows = await OF_SESSIONS.list(scope, which, ['id'])
+      return new Map(rows.map(({ sessionId, ...record }) => [sessionId, record]))
     },
 
     /**
@@ -125,17 +118,11 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
-        const [current] = await transaction.query<{ id: string }>(
-          `SELECT id FROM session_evidence WHERE ${OF_SESSION} AND kind = '${FIELDS_KIND}'`,
-          [target.organizationId, target.sessionId],
-        )
+        const current = await EVIDENCE.find(transaction, { ...keptOf(target), kind: FIELDS_KIND })
         if ((current?.id ?? null) !== replacedId) return false
         await acceptParts(transaction, target, changed, true)
         const nowSeconds = scope.nowSeconds()
-        const replaced = await eraseEvidence(transaction, target, nowSeconds, {
-          sql: 'AND kind = ?',
-          parameters: [FIELDS_KIND],
-        })
+        const replaced = await eraseEvidence(transaction, target, nowSeconds, { kind: FIELDS_KIND })
         await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
         const privateComment = `fields: ${record.fieldNames.join(', ')}`
@@ -145,7 +132,7 @@ export const createEvidenceTable = (scope: TableScope) => {
           { kind: 'evidence-changed', actor, privateComment },
           nowSeconds,
         )
-        return { state, obsoleteFiles: replaced.map((row) => row.storage_name) }
+        return { state, obsoleteFiles: replaced.map((row) => row.storageName) }
       }),
 
     /**
@@ -157,17 +144,11 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockSessionAsItIs(transaction, target.organizationId, target.sessionId)
         if (session === null) return null
-        const kept = await transaction.query(
-          `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND kind <> ? LIMIT 1`,
-          [target.organizationId, target.sessionId, record.kind],
-        )
-        if (kept.length === 0) return null
-        const replaced = await eraseEvidence(transaction, target, scope.nowSeconds(), {
-          sql: 'AND kind = ?',
-          parameters: [record.kind],
-        })
+        const kept = await EVIDENCE.find(transaction, { ...keptOf(target), kind: sql`<> ${record.kind}` })
+        if (kept === null) return null
+        const replaced = await eraseEvidence(transaction, target, scope.nowSeconds(), { kind: record.kind })
         await insertEvidence(transaction, target, record)
-        return replaced.map((row) => row.storage_name)
+        return replaced.map((row) => row.storageName)
       }),
 
     /**
@@ -183,11 +164,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
-        const [count] = await transaction.query<{ there: number }>(
-          `SELECT COUNT(*) AS there FROM session_evidence WHERE ${OF_SESSION} AND kind = ?`,
-          [target.organizationId, target.sessionId, record.kind],
-        )
-        if ((count?.there ?? 0) >= maximum) return false
+        const count = await EVIDENCE.count(transaction, { ...keptOf(target), kind: record.kind })
+        if (count >= maximum) return false
         await acceptParts(transaction, target, [record.kind], true)
         await insertEvidence(transaction, target, record)
         await clearErasure(transaction, target)
@@ -205,20 +183,15 @@ export const createEvidenceTable = (scope: TableScope) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
         const nowSeconds = scope.nowSeconds()
-        const [document] = await transaction.query<{ kind: string }>(
-          `SELECT kind FROM session_evidence WHERE ${OF_SESSION} AND id = ? AND kind <> ?`,
-          [target.organizationId, target.sessionId, evidenceId, FIELDS_KIND],
-        )
-        if (document === undefined) return false
+        const which = { ...keptOf(target), id: evidenceId, kind: sql`<> ${FIELDS_KIND}` }
+        const document = await EVIDENCE.find(transaction, which)
+        if (document === null) return false
         await acceptParts(transaction, target, [document.kind], false)
-        const erased = await eraseEvidence(transaction, target, nowSeconds, {
-          sql: 'AND id = ?',
-          parameters: [evidenceId],
-        })
+        const erased = await eraseEvidence(transaction, target, nowSeconds, { id: evidenceId })
         const note = { kind: 'evidence-changed', actor, privateComment: `${document.kind} removed` } as const
         return {
           state: await announceChange(transaction, session, note, nowSeconds),
-          obsoleteFiles: erased.map((row) => row.storage_name),
+          obsoleteFiles: erased.map((row) => row.storageName),
         }
       }),
 
@@ -258,7 +231,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         )
         const note = { kind: 'evidence-erased', actor, privateComment: null } as const
         const state = await announceChange(transaction, session, note, nowSeconds)
-        return { state, obsoleteFiles: rows.map((row) => row.storage_name) }
+        return { state, obsoleteFiles: rows.map((row) => row.storageName) }
       }),
 
     /**
@@ -266,31 +239,17 @@ export const createEvidenceTable = (scope: TableScope) => {
      * evidence.
      */
     recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
-      scope.write(async (transaction) => {
+      scope.write(async (own) => {
         const { organizationId, sessionId } = target
-        const [row] = await transaction.query<EvidenceRow>(
-          `SELECT ${EVIDENCE_COLUMNS} FROM session_evidence WHERE ${OF_SESSION} AND id = ?`,
-          [organizationId, sessionId, evidenceId],
-        )
-        if (row === undefined) return null
-        await transaction.execute(
-          `INSERT INTO evidence_reads (id, organization_id, session_id, evidence_id, actor, read_at_seconds)
-           VALUES (?, ?, ?, ?, ?, ?)`,
-          [newOrderedId(), organizationId, sessionId, evidenceId, actor, scope.nowSeconds()],
-        )
-        return toRecord(row)
+        const record = await EVIDENCE.find(own, { ...keptOf(target), id: evidenceId })
+        if (record === null) return null
+        const read = { organizationId, sessionId, evidenceId, actor, readAtSeconds: scope.nowSeconds() }
+        await READS.insert(own, { id: newOrderedId(), ...read })
+        return record
       }),
 
     /** Who read what, oldest first; kept when the evidence itself is erased. */
-    listReads: async ({ organizationId, sessionId }: EvidenceTarget): Promise<readonly EvidenceRead[]> =>
-      (
-        await scope.statements.query<RowOf<EvidenceRead>>(
-          `SELECT evidence_reads.evidence_id, session_evidence.kind, evidence_reads.actor, evidence_reads.read_at_seconds
-           FROM evidence_reads JOIN session_evidence ON session_evidence.id = evidence_reads.evidence_id
-           WHERE evidence_reads.organization_id = ? AND evidence_reads.session_id = ?
-           ORDER BY evidence_reads.read_at_seconds, evidence_reads.id`,
-          [organizationId, sessionId],
-        )
-      ).map(fieldsOf),
+    listReads: ({ organizationId, sessionId }: EvidenceTarget) =>
+      READS.list(scope, { organizationId, sessionId }, ['readAtSeconds', 'id']),
   }
 }

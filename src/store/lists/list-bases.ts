@@ -5,17 +5,23 @@ import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../../domain/address-k
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { ListChunk } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { hidden, integer, nullable, sql, text } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { TransactionOptions } from '../database.ts'
 import { lockList } from '../row-locks.ts'
-import { type ChunkRow, packNotes, toChunk } from './list-chunks.ts'
+import { defineTable } from '../table.ts'
+import { CHUNKS, findChunk, packNotes, toChunk } from './list-chunks.ts'
+import { confirmSource } from './list-sources.ts'
 
 /** A base has this many keys of each width, ascending. */
-interface ListBase {
-  readonly id: string
-  readonly evmCount: number
-  readonly solanaCount: number
-}
+const BASES = defineTable('list_bases', {
+  id: text,
+  evmCount: integer,
+  solanaCount: integer,
+  listId: hidden(text),
+  createdAtSeconds: hidden(integer),
+  retiredAtSeconds: hidden(nullable(integer)),
+})
 
 /** What a list's source reports about the file from which the base was made. */
 export interface SourceConfirmation {
@@ -66,34 +72,20 @@ interface ActivatedRow {
   readonly screening_list: string | null
 }
 
-interface BaseRow {
-  readonly id: string
-  readonly evm_count: number
-  readonly solana_count: number
-}
-
 export const createListBaseTable = (scope: TableScope) => ({
   /** Creates an empty base, which no list shows. */
-  begin: (listId: string): Promise<string> =>
-    scope.write(async (transaction) => {
-      const id = newIdentifier('base')
-      await transaction.execute(
-        `INSERT INTO list_bases (id, list_id, evm_count, solana_count, created_at_seconds, retired_at_seconds)
-         VALUES (?, ?, 0, 0, ?, NULL)`,
-        [id, listId, scope.nowSeconds()],
-      )
-      return id
-    }, STAGING),
+  begin: async (listId: string): Promise<string> => {
+    const base = { id: newIdentifier('base'), listId, evmCount: 0, solanaCount: 0 }
+    return (await BASES.insert(survivingCrashes(scope), { ...base, createdAtSeconds: scope.nowSeconds() })).id
+  },
 
   /** Adds chunks to a base that no list shows yet. Within a width, each chunk must follow the one before. */
   append: (baseId: string, chunks: readonly ListChunk[]): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { width, keys, notes } of chunks) {
         if (keys.length === 0) continue
-        await transaction.execute(
-          'INSERT INTO list_chunks (base_id, key_width, first_key, keys, notes) VALUES (?, ?, ?, ?, ?)',
-          [baseId, width, keys.slice(0, width), keys, packNotes(notes)],
-        )
+        const chunk = { baseId, keyWidth: width, firstKey: keys.slice(0, width), keys, notes: packNotes(notes) }
+        await CHUNKS.insert(transaction, chunk)
         const column = width === EVM_KEY_WIDTH ? 'evm_count' : 'solana_count'
         await transaction.execute(`UPDATE list_bases SET ${column} = ${column} + ? WHERE id = ?`, [
           notes.length,
@@ -139,23 +131,10 @@ export const createListBaseTable = (scope: TableScope) => ({
           [screeningList, listId],
         )
       } else {
-        const confirmed = await transaction.execute(
-          `UPDATE list_sources SET file_sha256 = ?, file_bytes = ?, skipped_count = ?, due_at_seconds = ?,
-             leased_until_seconds = 0, attempted_at_seconds = ?, confirmed_at_seconds = ?, failure = NULL
-           WHERE list_id = ? AND token = ?`,
-          [
-            confirmation.fileSha256,
-            confirmation.fileBytes,
-            confirmation.skippedCount,
-            confirmation.nextDueAtSeconds,
-            now,
-            now,
-            listId,
-            confirmation.token,
-          ],
-        )
+        const { fileSha256, fileBytes, skippedCount, nextDueAtSeconds: dueAtSeconds, token } = confirmation
+        const found = { fileSha256, fileBytes, skippedCount, dueAtSeconds }
         // The source was removed, changed, or leased by another reading.
-        if (confirmed === 0) return 'changed-meanwhile'
+        if (!(await confirmSource(transaction, { listId, token }, found))) return 'changed-meanwhile'
       }
       await transaction.execute(
         `UPDATE list_bases SET retired_at_seconds = ?
@@ -174,27 +153,16 @@ export const createListBaseTable = (scope: TableScope) => ({
     }),
 
   /** Keeps a base that no list shows yet from being deleted before a time, because it waits for an approval. */
-  keepStaged: (baseId: string, untilSeconds: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        'UPDATE list_bases SET created_at_seconds = ? WHERE id = ? AND retired_at_seconds IS NULL',
-        [untilSeconds, baseId],
-      )
-    }),
+  keepStaged: async (id: string, untilSeconds: number): Promise<void> => {
+    await BASES.updateAll(scope, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })
+  },
 
   /** Deletes a base that was created and that no list shows. */
-  discard: (baseId: string): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute('UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ?', [baseId])
-    }, STAGING),
-
-  find: async (baseId: string): Promise<ListBase | null> => {
-    const [row] = await scope.statements.query<BaseRow>(
-      'SELECT id, evm_count, solana_count FROM list_bases WHERE id = ?',
-      [baseId],
-    )
-    return row === undefined ? null : { id: row.id, evmCount: row.evm_count, solanaCount: row.solana_count }
+  discard: async (id: string): Promise<void> => {
+    await BASES.updateAll(survivingCrashes(scope), { id }, { retiredAtSeconds: 0 })
   },
+
+  find: (id: string) => BASES.find(scope, { id }),
 
   /** Keys of the next chunks after a key (null: from the first), without notes. Empty at the end. */
   readKeys: async (
@@ -215,28 +183,18 @@ export const createListBaseTable = (scope: TableScope) => ({
   /** The same with their notes. */
   readChunks: async (
     baseId: string,
-    width: KeyWidth,
+    keyWidth: KeyWidth,
     afterKey: Uint8Array | null,
     limit: number,
-  ): Promise<readonly ListChunk[]> =>
-    (
-      await scope.statements.query<ChunkRow>(
-        `SELECT key_width, first_key, keys, notes FROM list_chunks
-         WHERE base_id = ? AND key_width = ? AND first_key > ? ORDER BY first_key LIMIT ?`,
-        [baseId, width, afterKey ?? new Uint8Array(0), limit],
-      )
-    ).map(toChunk),
+  ): Promise<readonly ListChunk[]> => {
+    const which = { baseId, keyWidth, firstKey: sql`> ${afterKey ?? new Uint8Array(0)}` }
+    return (await CHUNKS.list(scope, which, { by: ['firstKey'], limit })).map(toChunk)
+  },
 
-  /**
-   * The chunk that would hold a key: the last one that begins at or before it. Null when every chunk begins after it.
-   */
+  /** See list-chunks.ts. */
   findChunk: async (baseId: string, key: Uint8Array): Promise<ListChunk | null> => {
-    const [row] = await scope.statements.query<ChunkRow>(
-      `SELECT key_width, first_key, keys, notes FROM list_chunks
-       WHERE base_id = ? AND key_width = ? AND first_key <= ? ORDER BY first_key DESC LIMIT 1`,
-      [baseId, key.length, key],
-    )
-    return row === undefined ? null : toChunk(row)
+    const row = await findChunk(scope, baseId, key)
+    return row === null ? null : toChunk(row)
   },
 
   /** Deletes some data that no list shows, and returns how much. Call again until it returns 0. */

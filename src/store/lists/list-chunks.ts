@@ -1,7 +1,10 @@
 // How a chunk of a list is stored: its keys as bytes, its notes as JSON in which repeated authors and times stand once.
 import type { KeyWidth } from '../../domain/address-key.ts'
 import type { ListChunk, ListNote } from '../../domain/list.ts'
+import { bytes, hidden, integer, sql, text } from '../columns.ts'
+import type { Statements } from '../database.ts'
 import { StoreStatementError } from '../errors.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
 interface PackedNotes {
   /** Authors and times. */
@@ -39,11 +42,20 @@ const unpackNotes = (text: string, count: number): ListNote[] => {
   })
 }
 
-export interface ChunkRow {
-  readonly key_width: number
-  readonly first_key: Uint8Array
-  readonly keys: Uint8Array
-  readonly notes: string
+export const CHUNKS = defineTable('list_chunks', {
+  baseId: hidden(text),
+  keyWidth: integer,
+  firstKey: bytes,
+  keys: bytes,
+  notes: text,
+})
+
+interface ChunkRow extends ItemOf<typeof CHUNKS> {}
+
+/** The chunk that would hold a key: the last one that begins at or before it. Null when every chunk begins after it. */
+export const findChunk = async (statements: Statements, baseId: string, key: Uint8Array): Promise<ChunkRow | null> => {
+  const before = { baseId, keyWidth: key.length, firstKey: sql`<= ${key}` }
+  return (await CHUNKS.list(statements, before, { by: ['firstKey'], descending: true, limit: 1 }))[0] ?? null
 }
 
 const toKeyWidth = (width: number): KeyWidth => {
@@ -52,7 +64,7 @@ const toKeyWidth = (width: number): KeyWidth => {
 }
 
 export const toChunk = (row: ChunkRow): ListChunk => {
-  const width = toKeyWidth(row.key_width)
+  const width = toKeyWidth(row.keyWidth)
   return { width, keys: row.keys, notes: unpackNotes(row.notes, row.keys.length / width) }
 }
 

@@ -4,11 +4,12 @@ import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
 import { HitOpenError } from '../../domain/session-errors.ts'
+import { among, columnsOf, hidden, integer, json, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { lockSession, lockSessionAsItIs, placeholdersFor } from '../sessions/session-rows.ts'
 import { announceSharing } from '../sessions/session-sharing.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
 export interface StoredHit extends BoundHit {
   readonly id: string
@@ -23,35 +24,44 @@ export interface StoredHit extends BoundHit {
   readonly reason: string | null
 }
 
-type HitRow = RowOf<Omit<StoredHit, 'check' | 'list' | 'entry' | 'name' | 'why'>> & {
-  readonly check_name: string
-  readonly list_name: string
-  readonly entry_id: string
-  readonly entry_name: string
-  readonly why: string
+const PLACE = {
+  list: named('list_name', text),
+  entry: named('entry_id', text),
+  subject: text,
+  state: typed<HitState>(),
 }
 
-const HIT_COLUMNS = `id, check_name, list_name, entry_id, version_id, entry_name, subject, basis, subject_basis,
-  settings, score, why, state, found_at_seconds, decided_at_seconds, decided_by, reason`
-
-const toHit = (hit: HitRow): StoredHit => {
-  const { check_name: check, list_name: list, entry_id: entry, entry_name: name, why, ...row } = hit
-  return { ...fieldsOf(row), check, list, entry, name, why: JSON.parse(why) as StoredHit['why'] }
-}
+const HITS = defineTable('screening_hits', {
+  id: text,
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+  ...PLACE,
+  check: named('check_name', text),
+  name: named('entry_name', text),
+  ...columnsOf<Pick<StoredHit, 'versionId' | 'basis' | 'subjectBasis' | 'settings' | 'score' | 'foundAtSeconds'>>()(
+    'versionId basis subjectBasis settings score foundAtSeconds',
+  ),
+  why: json<StoredHit['why']>(),
+  decidedAtSeconds: nullable(integer),
+  decidedBy: nullable(text),
+  reason: nullable(text),
+})
+const STATES = defineTable('screening_hits', {
+  organizationId: hidden(text),
+  sessionId: text,
+  ...PLACE,
+  foundAtSeconds: hidden(integer),
+})
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
+/** The highest score first. */
 const hitsOf = async (
   statements: Statements,
   organizationId: string,
   sessionId: string,
 ): Promise<readonly StoredHit[]> =>
-  (
-    await statements.query<HitRow>(
-      `SELECT ${HIT_COLUMNS} FROM screening_hits WHERE ${OF_SESSION} ORDER BY score DESC, id`,
-      [organizationId, sessionId],
-    )
-  ).map(toHit)
+  (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
 interface HitTarget {
   readonly organizationId: string
@@ -60,53 +70,11 @@ interface HitTarget {
   readonly check: string
 }
 
-const insertHit = (
-  transaction: Transaction,
-  { organizationId, sessionId, check }: HitTarget,
-  hit: BoundHit,
-  settings: string,
-  nowSeconds: number,
-): Promise<number> =>
-  transaction.execute(
-    `INSERT INTO screening_hits (id, organization_id, session_id, check_name, list_name, entry_id, version_id, entry_name,
-       subject, basis, subject_basis, settings, score, why, state, found_at_seconds)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?)`,
-    [
-      `hit_${randomBase62(16)}`,
-      organizationId,
-      sessionId,
-      check,
-      hit.list,
-      hit.entry,
-      hit.versionId,
-      hit.name,
-      hit.subject,
-      hit.basis,
-      hit.subjectBasis,
-      settings,
-      hit.score,
-      JSON.stringify(hit.why),
-      nowSeconds,
-    ],
-  )
+/** A hit that is open, with what was found under these settings. */
+const openedBy = ({ versionId, name, subject, basis, subjectBasis, score, why }: BoundHit, settings: string) =>
+  ({ versionId, name, subject, basis, subjectBasis, score, why, settings, state: 'open' }) as const
 
-/** Opens a stored hit, or leaves it open, with what was found. */
-const openHit = (transaction: Transaction, id: string, hit: BoundHit, settings: string): Promise<number> =>
-  transaction.execute(
-    `UPDATE screening_hits SET version_id = ?, entry_name = ?, subject = ?, basis = ?, subject_basis = ?, settings = ?,
-       score = ?, why = ?, state = 'open', decided_at_seconds = NULL, decided_by = NULL, reason = NULL WHERE id = ?`,
-    [
-      hit.versionId,
-      hit.name,
-      hit.subject,
-      hit.basis,
-      hit.subjectBasis,
-      settings,
-      hit.score,
-      JSON.stringify(hit.why),
-      id,
-    ],
-  )
+const UNDECIDED = { decidedAtSeconds: null, decidedBy: null, reason: null }
 
 /** `owner` of `owner 2`: the order of owners may change. */
 const roleOf = (subject: string): string => subject.split(' ', 1)[0] ?? ''
@@ -209,28 +177,27 @@ export const replaceHits = async (
       )
   let opened = 0
   for (const [hit, same] of matched) {
+    const found = openedBy(hit, settings)
     if (same === undefined || (await isInDoubt(transaction, target, same))) {
-      opened += await insertHit(transaction, target, hit, settings, nowSeconds)
-    } else if (same.state === 'open') {
-      await openHit(transaction, same.id, hit, settings)
-    } else if (same.state === 'cleared' && hit.score > same.score) {
-      opened += await openHit(transaction, same.id, hit, settings)
+      const { list, entry } = hit
+      const id = `hit_${randomBase62(16)}`
+      await HITS.insert(transaction, { id, ...target, list, entry, ...found, foundAtSeconds: nowSeconds })
+      opened++
+    } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
+      if (same.state === 'cleared') opened++
     } else if (same.subject !== hit.subject || same.basis !== hit.basis) {
-      await transaction.execute('UPDATE screening_hits SET subject = ?, basis = ?, subject_basis = ? WHERE id = ?', [
-        hit.subject,
-        hit.basis,
-        hit.subjectBasis,
-        same.id,
-      ])
+      const { subject, basis, subjectBasis } = hit
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, { subject, basis, subjectBasis })
     }
   }
   for (const hit of outcome === 'not-done' ? [] : lost) {
+    const { id } = hit
     if (hit.state !== 'open' || hit.settings !== settings) continue
     if (subjectBases.includes(hit.subjectBasis) || isReplaced(hit)) {
-      await transaction.execute('DELETE FROM screening_hits WHERE id = ?', [hit.id])
+      await HITS.removeAll(transaction, { organizationId, id })
     } else if (!hit.why.some(({ part }) => part === EARLIER)) {
-      const why = JSON.stringify([...hit.why, CHANGED])
-      await transaction.execute('UPDATE screening_hits SET why = ? WHERE id = ?', [why, hit.id])
+      await HITS.updateAll(transaction, { organizationId, id }, { why: [...hit.why, CHANGED] })
     }
   }
   return { opened, outcome: outcomeWith(outcome, await read()) }
@@ -246,17 +213,20 @@ export const eraseResemblances = async (
   organizationId: string,
   sessionId: string,
 ): Promise<void> => {
-  const parameters = [organizationId, sessionId, NAME_CHECK]
   // Entries stay distinct, because they are a part of the table's unique constraint.
-  await transaction.execute(
-    `UPDATE screening_hits SET entry_id = id, entry_name = '', basis = '', subject_basis = '', score = 0,
-       why = CASE state WHEN 'open' THEN ? ELSE '[]' END WHERE ${OF_SESSION} AND check_name = ?`,
-    [JSON.stringify([ERASED]), ...parameters],
+  await HITS.updateAll(
+    transaction,
+    { organizationId, sessionId, check: NAME_CHECK },
+    {
+      entry: sql`id`,
+      ...{ name: '', basis: '', subjectBasis: '', score: 0 },
+      why: sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`,
+    },
   )
   // Once the open hits are cleared, the check does not pass: there is nothing to compare.
   await transaction.execute(
     `UPDATE session_checks SET own_outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
-    parameters,
+    [organizationId, sessionId, NAME_CHECK],
   )
 }
 
@@ -268,11 +238,7 @@ export const requireNoOpenHit = async (
   transaction: Transaction,
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
 ): Promise<void> => {
-  const rows = await transaction.query(
-    `SELECT 1 AS one FROM screening_hits WHERE ${OF_SESSION} AND state = 'open' LIMIT 1`,
-    [organizationId, id],
-  )
-  if (rows.length > 0) throw new HitOpenError()
+  if ((await HITS.count(transaction, { organizationId, sessionId: id, state: 'open' })) > 0) throw new HitOpenError()
 }
 
 export const createScreeningCheckTable = (scope: TableScope) => ({
@@ -281,26 +247,8 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     hitsOf(scope.statements, organizationId, sessionId),
 
   /** Decisions about the hits of some sessions, in the order in which the hits were found. */
-  statesOf: async (
-    organizationId: string,
-    sessionIds: readonly string[],
-  ): Promise<readonly (Pick<StoredHit, 'list' | 'entry' | 'subject' | 'state'> & { readonly sessionId: string })[]> => {
-    if (sessionIds.length === 0) return []
-    const rows = await scope.statements.query<
-      Pick<HitRow, 'list_name' | 'entry_id' | 'subject' | 'state'> & { readonly session_id: string }
-    >(
-      `SELECT session_id, list_name, entry_id, subject, state FROM screening_hits WHERE organization_id = ?
-         AND session_id IN (${placeholdersFor(sessionIds)}) ORDER BY found_at_seconds`,
-      [organizationId, ...sessionIds],
-    )
-    return rows.map(({ session_id: sessionId, list_name: list, entry_id: entry, subject, state }) => ({
-      sessionId,
-      list,
-      entry,
-      subject,
-      state,
-    }))
-  },
+  statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>
+    STATES.list(scope, { organizationId, sessionId: among(sessionIds) }, ['foundAtSeconds']),
 
   /** How many hits of each state some sessions have; sessions without any are left out. */
   countMany: async (
@@ -335,10 +283,8 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
       const before = (await hitsOf(transaction, organizationId, sessionId)).find(({ id }) => id === hitId)
       if (before === undefined) return null
       const { state, by, reason } = decision
-      await transaction.execute(
-        'UPDATE screening_hits SET state = ?, decided_at_seconds = ?, decided_by = ?, reason = ? WHERE id = ?',
-        [state, now, by, reason, hitId],
-      )
+      const decided = { state, decidedAtSeconds: now, decidedBy: by, reason }
+      await HITS.updateAll(transaction, { organizationId, id: hitId }, decided)
       const hits = await hitsOf(transaction, organizationId, sessionId)
       const others = hits.filter(({ check }) => check === before.check)
       const ofCheck = [organizationId, sessionId, before.check]
@@ -352,9 +298,6 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
         ...ofCheck,
       ])
       await announceSharing(transaction, organizationId, sessionId, now)
-      return {
-        before: before.state,
-        hit: { ...before, state, reason, decidedAtSeconds: now, decidedBy: by },
-      }
+      return { before: before.state, hit: { ...before, ...decided } }
     }),
 })

@@ -4,10 +4,12 @@ import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
+import { columnsOf, computed, hidden, integer, json, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import type { Statements, Transaction } from '../database.ts'
+import type { Transaction } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { lockDeployment, lockList } from '../row-locks.ts'
+import { defineTable } from '../table.ts'
 
 export interface ScreeningList {
   readonly name: string
@@ -45,39 +47,41 @@ export interface UnsharedVersion {
   readonly versionId: string
 }
 
-type ListRow = RowOf<Omit<ScreeningList, 'urls' | 'validators' | 'version'>> & {
-  readonly urls: string
-  readonly validators: string
-  readonly version_id: string | null
-  readonly sha256: string | null
-  readonly entry_count: number | null
-  readonly name_count: number | null
-  readonly created_at_seconds: number | null
-}
+const VERSIONS = defineTable('screening_versions', {
+  id: text,
+  listName: text,
+  sha256: text,
+  entryCount: integer,
+  nameCount: integer,
+  createdAtSeconds: integer,
+})
 
-const SELECT = `SELECT l.name, l.format, l.urls, l.reach, l.interval_seconds, l.due_at_seconds, l.attempted_at_seconds,
-  l.failure, l.confirmed_at_seconds, l.validators, l.token, l.version_id, v.sha256, v.entry_count, v.name_count,
-  v.created_at_seconds FROM screening_lists l LEFT JOIN screening_versions v ON v.id = l.version_id`
+const ofVersion = (column: string): string =>
+  `(SELECT ${column} FROM screening_versions WHERE screening_versions.id = screening_lists.version_id)`
 
-const toList = (listed: ListRow): ScreeningList => {
-  const { urls, validators, version_id: id, sha256, entry_count: entries, name_count: names, ...rest } = listed
-  const { created_at_seconds: createdAtSeconds, ...row } = rest
-  return {
-    ...fieldsOf(row),
-    urls: JSON.parse(urls) as string[],
-    validators: JSON.parse(validators) as Record<string, string>,
-    version:
-      id === null
-        ? null
-        : {
-            id,
-            sha256: sha256 ?? '',
-            entries: entries ?? 0,
-            names: names ?? 0,
-            createdAtSeconds: createdAtSeconds ?? 0,
-          },
-  }
-}
+const LISTS = defineTable(
+  'screening_lists',
+  {
+    ...columnsOf<Omit<ScreeningList, 'urls' | 'validators' | 'version'>>()(
+      'name format reach intervalSeconds dueAtSeconds attemptedAtSeconds failure confirmedAtSeconds token',
+    ),
+    urls: json<readonly string[]>(),
+    validators: json<Readonly<Record<string, string>>>(),
+    versionId: nullable(text),
+    sha256: computed(text, ofVersion('sha256')),
+    entries: computed(integer, ofVersion('entry_count')),
+    names: computed(integer, ofVersion('name_count')),
+    createdAtSeconds: computed(integer, ofVersion('created_at_seconds')),
+    leasedUntilSeconds: hidden(integer),
+    sharedVersionId: hidden(nullable(text)),
+  },
+  ({ versionId: id, sha256, entries, names, createdAtSeconds, ...row }): ScreeningList => ({
+    ...row,
+    version: id === null ? null : { id, sha256, entries, names, createdAtSeconds },
+  }),
+)
+
+const NOT_LEASED = { leasedUntilSeconds: 0 }
 
 /** A version's packed entries, and what is said of them. */
 interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
@@ -85,11 +89,6 @@ interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
 }
 
 const CHUNK_BYTES = 262_144
-
-const findIn = async (statements: Statements, name: string): Promise<ScreeningList | null> => {
-  const [row] = await statements.query<ListRow>(`${SELECT} WHERE l.name = ?`, [name])
-  return row === undefined ? null : toList(row)
-}
 
 /** The id of the shared list of this list's wallets; null if there is none. */
 const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
@@ -142,35 +141,34 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
   )
 }
 
-export const createScreeningListTable = (scope: TableScope) => ({
-  list: async (): Promise<readonly ScreeningList[]> =>
-    (await scope.statements.query<ListRow>(`${SELECT} ORDER BY l.name`)).map(toList),
+/** The values of a list that was read and found good. */
+const confirmedAt = (now: number, dueAtSeconds: number) => ({
+  ...{ dueAtSeconds, attemptedAtSeconds: now, confirmedAtSeconds: now, failure: null },
+  ...NOT_LEASED,
+})
 
-  find: (name: string): Promise<ScreeningList | null> => findIn(scope.statements, name),
+export const createScreeningListTable = (scope: TableScope) => ({
+  list: (): Promise<readonly ScreeningList[]> => LISTS.list(scope, {}, ['name']),
+
+  find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
   /**
    * Makes the list, or changes where it comes from; it is due at once. Its content stays.
    * @throws FieldInvalidError if its wallets can't be shared under its name
    */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
-    scope.write(async (transaction) => {
+    scope.write(async (own) => {
       const { name, format, urls, reach, intervalSeconds } = source
-      await transaction.execute(
-        `INSERT INTO screening_lists (name, format, urls, reach, interval_seconds, due_at_seconds, leased_until_seconds,
-           token, validators) VALUES (?, ?, ?, ?, ?, ?, 0, ?, '{}')
-         ON CONFLICT (name) DO UPDATE SET format = excluded.format, urls = excluded.urls, reach = excluded.reach,
-           interval_seconds = excluded.interval_seconds, due_at_seconds = excluded.due_at_seconds, token = excluded.token,
-           leased_until_seconds = 0, validators = '{}'`,
-        [name, format, JSON.stringify(urls), reach, intervalSeconds, scope.nowSeconds(), randomBase62(16)],
-      )
-      await requireShareable(transaction, name)
-      await announceShared(transaction, name, scope.nowSeconds())
+      const due = { dueAtSeconds: scope.nowSeconds(), token: randomBase62(16), ...NOT_LEASED }
+      await LISTS.put(own, { name }, { format, urls, reach, intervalSeconds, ...due, validators: {} })
+      await requireShareable(own, name)
+      await announceShared(own, name, scope.nowSeconds())
     }),
 
   /** From now on nobody is compared with the list; its versions and shared wallets stay. False when there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
-      const removed = await transaction.execute('DELETE FROM screening_lists WHERE name = ?', [name])
+      const removed = await LISTS.removeAll(transaction, { name })
       await announceShared(transaction, name, scope.nowSeconds())
       return removed > 0
     }),
@@ -178,19 +176,11 @@ export const createScreeningListTable = (scope: TableScope) => ({
   /** Leases a list that is due and has an address. Null when there is none. */
   takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
     const now = scope.nowSeconds()
-    const due = "due_at_seconds <= ? AND leased_until_seconds <= ? AND urls <> '[]'"
-    const [candidate] = await scope.statements.query<{ name: string }>(
-      `SELECT name FROM screening_lists WHERE ${due} ORDER BY due_at_seconds LIMIT 1`,
-      [now, now],
-    )
+    const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}`, urls: sql`<> '[]'` }
+    const [candidate] = await LISTS.list(scope, due, { by: ['dueAtSeconds'], limit: 1 })
     if (candidate === undefined) return null
-    return scope.write(async (transaction) => {
-      const taken = await transaction.execute(
-        `UPDATE screening_lists SET leased_until_seconds = ?, token = ? WHERE name = ? AND ${due}`,
-        [now + leaseSeconds, randomBase62(16), candidate.name, now, now],
-      )
-      return taken === 0 ? null : findIn(transaction, candidate.name)
-    })
+    const lease = { leasedUntilSeconds: now + leaseSeconds, token: randomBase62(16) }
+    return LISTS.update(scope, { name: candidate.name, ...due }, lease)
   },
 
   /**
@@ -210,17 +200,14 @@ export const createScreeningListTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
       await lockShared(transaction, name)
-      await transaction.execute('UPDATE screening_lists SET token = token WHERE name = ?', [name])
-      const list = await findIn(transaction, name)
+      const list = await LISTS.lock(transaction, { name }, 'token')
       if (list === null || (read.token !== null && list.token !== read.token)) return null
       const isSame = list.version?.sha256 === version.sha256
       const id = isSame ? (list.version?.id ?? '') : `sv_${randomBase62(16)}`
       if (!isSame) {
-        await transaction.execute(
-          `INSERT INTO screening_versions (id, list_name, sha256, entry_count, name_count, created_at_seconds)
-           VALUES (?, ?, ?, ?, ?, ?)`,
-          [id, name, version.sha256, version.entries, version.names, now],
-        )
+        const { sha256, entries: entryCount, names: nameCount } = version
+        const row = { id, listName: name, sha256, entryCount, nameCount, createdAtSeconds: now }
+        await VERSIONS.insert(transaction, row)
         for (let at = 0; at < version.bytes.length; at += CHUNK_BYTES) {
           await transaction.execute('INSERT INTO screening_chunks (version_id, number, content) VALUES (?, ?, ?)', [
             id,
@@ -229,11 +216,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
           ])
         }
       }
-      await transaction.execute(
-        `UPDATE screening_lists SET version_id = ?, due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
-           confirmed_at_seconds = ?, failure = NULL, validators = ? WHERE name = ?`,
-        [id, read.nextDueAtSeconds, now, now, JSON.stringify(read.validators), name],
-      )
+      const { validators, nextDueAtSeconds } = read
+      await LISTS.updateAll(transaction, { name }, { ...confirmedAt(now, nextDueAtSeconds), versionId: id, validators })
       await confirmShared(transaction, name, now)
       return isSame ? 'confirmed' : 'loaded'
     }),
@@ -243,27 +227,19 @@ export const createScreeningListTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
       await lockShared(transaction, name)
-      const confirmed = await transaction.execute(
-        `UPDATE screening_lists SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?,
-           confirmed_at_seconds = ?, failure = NULL WHERE name = ? AND token = ?`,
-        [nextDueAtSeconds, now, now, name, token],
-      )
+      const confirmed = await LISTS.updateAll(transaction, { name, token }, confirmedAt(now, nextDueAtSeconds))
       if (confirmed > 0) await confirmShared(transaction, name, now)
     }),
 
   /** The list keeps its content, and ages. */
-  fail: (
+  fail: async (
     { name, token }: Pick<ScreeningList, 'name' | 'token'>,
     failure: string,
-    nextDueAtSeconds: number,
-  ): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `UPDATE screening_lists SET due_at_seconds = ?, leased_until_seconds = 0, attempted_at_seconds = ?, failure = ?
-         WHERE name = ? AND token = ?`,
-        [nextDueAtSeconds, scope.nowSeconds(), failure, name, token],
-      )
-    }),
+    dueAtSeconds: number,
+  ): Promise<void> => {
+    const attempt = { dueAtSeconds, ...NOT_LEASED, attemptedAtSeconds: scope.nowSeconds(), failure }
+    await LISTS.updateAll(scope, { name, token }, attempt)
+  },
 
   /** Versions whose wallets are not in a shared list yet. */
   unshared: async (): Promise<readonly UnsharedVersion[]> =>
@@ -276,10 +252,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   /** The version has no wallets, and there is no shared list that would have to lose some. */
   shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
-    await scope.execute('UPDATE screening_lists SET shared_version_id = version_id WHERE name = ? AND version_id = ?', [
-      name,
-      versionId,
-    ])
+    await LISTS.updateAll(scope, { name, versionId }, { sharedVersionId: sql`version_id` })
   },
 
   /** The packed entries of a version; null when there is no such version. */

@@ -3,7 +3,7 @@
 
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
-import type { WrappedOrganizationKey } from './organization-keys.ts'
+import { ORGANIZATION_KEYS, type WrappedOrganizationKey } from './organization-keys.ts'
 
 /** One secret that an organization's key wraps. */
 type WrappedSecret =
@@ -66,14 +66,8 @@ export const createKeyRotation = (scope: TableScope) => ({
     ).map((row) => row.organization_id),
 
   /** False when `old` is not the stored key. */
-  exchangeKey: (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute(
-          'UPDATE organization_keys SET wrapped_key = ?, wrapped_by = ? WHERE organization_id = ? AND wrapped_key = ?',
-          [wrappedKey, wrappedBy, organizationId, old],
-        )) === 1,
-    ),
+  exchangeKey: async (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
+    (await ORGANIZATION_KEYS.updateAll(scope, { organizationId, wrappedKey: old }, { wrappedKey, wrappedBy })) === 1,
 
   /** Everything that an organization's key wraps, one batch at a time. */
   async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {

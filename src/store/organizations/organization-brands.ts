@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto'
 import type { LogoType } from '../../lib/logo-type.ts'
 import { recordChange } from '../changes.ts'
+import { bytes, columnsOf, hidden, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { defineTable } from '../table.ts'
 
 export interface Logo {
   readonly type: LogoType
@@ -27,73 +29,46 @@ interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }
 
-const COLUMNS = {
-  color: 'color',
-  privacyUrl: 'privacy_url',
-  supportEmail: 'support_email',
-  wordsEn: 'words_en',
-  wordsDe: 'words_de',
-} as const satisfies Record<keyof Omit<Brand, 'logoVersion'>, string>
+const BRANDS = defineTable('organization_brands', {
+  ...columnsOf<Brand>()('color logoVersion privacyUrl supportEmail wordsEn wordsDe'),
+  organizationId: hidden(text),
+  logo: hidden(nullable(bytes)),
+  logoType: hidden(nullable(typed<LogoType>())),
+})
 
-type BrandRow = Readonly<Record<(typeof COLUMNS)[keyof typeof COLUMNS] | 'logo_version', string | null>>
+const NO_BRAND: Brand = {
+  color: null,
+  logoVersion: null,
+  privacyUrl: null,
+  supportEmail: null,
+  wordsEn: null,
+  wordsDe: null,
+}
 
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
-export const createOrganizationBrandTable = (scope: TableScope) => {
-  const find = async (organizationId: string, statements = scope.statements): Promise<Brand> => {
-    const [row] = await statements.query<BrandRow>(
-      `SELECT ${Object.values(COLUMNS).join(', ')}, logo_version FROM organization_brands WHERE organization_id = ?`,
+export const createOrganizationBrandTable = (scope: TableScope) => ({
+  /** All members are null for an organization without a brand: the page then has its own look. */
+  find: async (organizationId: string): Promise<Brand> => (await BRANDS.find(scope, { organizationId })) ?? NO_BRAND,
+
+  findLogo: async (organizationId: string): Promise<Logo | null> => {
+    const [row] = await scope.query<{ readonly logo: Uint8Array | null; readonly logo_type: LogoType }>(
+      'SELECT logo, logo_type FROM organization_brands WHERE organization_id = ?',
       [organizationId],
     )
-    return {
-      color: row?.color ?? null,
-      logoVersion: row?.logo_version ?? null,
-      privacyUrl: row?.privacy_url ?? null,
-      supportEmail: row?.support_email ?? null,
-      wordsEn: row?.words_en ?? null,
-      wordsDe: row?.words_de ?? null,
-    }
-  }
-  return {
-    /** All members are null for an organization without a brand: the page then has its own look. */
-    find: (organizationId: string): Promise<Brand> => find(organizationId),
+    return row === undefined || row.logo === null ? null : { type: row.logo_type, bytes: row.logo }
+  },
 
-    findLogo: async (organizationId: string): Promise<Logo | null> => {
-      const [row] = await scope.statements.query<{ readonly logo: Uint8Array | null; readonly logo_type: LogoType }>(
-        'SELECT logo, logo_type FROM organization_brands WHERE organization_id = ?',
-        [organizationId],
-      )
-      return row === undefined || row.logo === null ? null : { type: row.logo_type, bytes: row.logo }
-    },
-
-    /** @throws ConstraintViolatedError when there is no such organization, or `color` is not `#rrggbb` */
-    set: (organizationId: string, change: BrandChange): Promise<Brand> =>
-      scope.write(async (transaction) => {
-        await transaction.execute(
-          'INSERT INTO organization_brands (organization_id) VALUES (?) ON CONFLICT (organization_id) DO NOTHING',
-          [organizationId],
-        )
-        for (const [name, column] of Object.entries(COLUMNS)) {
-          const value = change[name as keyof typeof COLUMNS]
-          if (value === undefined) continue
-          await transaction.execute(`UPDATE organization_brands SET ${column} = ? WHERE organization_id = ?`, [
-            value,
-            organizationId,
-          ])
-        }
-        if (change.logo !== undefined) {
-          const { logo } = change
-          await transaction.execute(
-            'UPDATE organization_brands SET logo = ?, logo_type = ?, logo_version = ? WHERE organization_id = ?',
-            [logo?.bytes ?? null, logo?.type ?? null, logo === null ? null : versionOf(logo.bytes), organizationId],
-          )
-        }
-        await recordChange(
-          transaction,
-          { topic: 'organization', subjectId: organizationId, organizationId },
-          scope.nowSeconds(),
-        )
-        return find(organizationId, transaction)
-      }),
-  }
-}
+  /** @throws ConstraintViolatedError when there is no such organization, or `color` is not `#rrggbb` */
+  set: (organizationId: string, { logo, ...texts }: BrandChange): Promise<Brand> =>
+    scope.write(async (own) => {
+      const drawn =
+        logo === undefined
+          ? {}
+          : { logo: logo?.bytes ?? null, logoType: logo?.type ?? null, logoVersion: logo && versionOf(logo.bytes) }
+      await BRANDS.put(own, { organizationId }, { ...texts, ...drawn })
+      const change = { topic: 'organization', subjectId: organizationId, organizationId } as const
+      await recordChange(own, change, scope.nowSeconds())
+      return (await BRANDS.find(own, { organizationId })) ?? NO_BRAND
+    }),
+})

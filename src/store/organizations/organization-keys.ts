@@ -1,22 +1,24 @@
 // Each organization's key, wrapped by the deployment's, which is not stored here.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
+import { bytes, hidden, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { DEPLOYMENT } from '../deployment.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
 /** The deployment's value with this name is the fingerprint of the key that wraps new organizations' keys. */
 export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
-export interface WrappedOrganizationKey {
+export const ORGANIZATION_KEYS = defineTable('organization_keys', {
+  organizationId: hidden(text),
   /** The wrapped key; while a key is exchanged, the old and the new key together. */
-  readonly wrappedKey: Uint8Array
+  wrappedKey: bytes,
   /** Fingerprint of the key that wrapped it. */
-  readonly wrappedBy: string
-}
+  wrappedBy: text,
+  createdAtSeconds: hidden(integer),
+})
 
-type KeyRow = RowOf<WrappedOrganizationKey>
-
-const FIND = 'SELECT wrapped_key, wrapped_by FROM organization_keys WHERE organization_id = ?'
+export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
 /**
  * Call it in the transaction that stores something sealed by the organization's key: if the key was exchanged meanwhile, the
@@ -29,18 +31,14 @@ export const requireKeyInUse = async (
   sealedUnder: Uint8Array,
 ): Promise<void> => {
   // The row is written unchanged, which locks it until the transaction ends.
-  const found = await transaction.execute(
-    'UPDATE organization_keys SET wrapped_by = wrapped_by WHERE organization_id = ? AND wrapped_key = ?',
-    [organizationId, sealedUnder],
-  )
+  const which = { organizationId, wrappedKey: sealedUnder }
+  const found = await ORGANIZATION_KEYS.updateAll(transaction, which, { wrappedBy: sql`wrapped_by` })
   if (found === 0) throw new OrganizationKeyExchangedError()
 }
 
 export const createOrganizationKeyTable = (scope: TableScope) => ({
-  find: async (organizationId: string): Promise<WrappedOrganizationKey | null> => {
-    const [row] = await scope.statements.query<KeyRow>(FIND, [organizationId])
-    return row === undefined ? null : fieldsOf(row)
-  },
+  find: (organizationId: string): Promise<WrappedOrganizationKey | null> =>
+    ORGANIZATION_KEYS.find(scope, { organizationId }),
 
   /** See requireKeyInUse. */
   requireInUse: (organizationId: string, sealedUnder: Uint8Array): Promise<void> =>
@@ -51,20 +49,13 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
    * another key of the deployment.
    */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
-    scope.write(async (transaction) => {
-      const [claim] = await transaction.query<{ value: string }>(
-        'UPDATE deployment SET value = value WHERE name = ? RETURNING value',
-        [EVIDENCE_KEY_CLAIM],
-      )
-      if (claim !== undefined && claim.value !== key.wrappedBy) return null
-      await transaction.execute(
-        `INSERT INTO organization_keys (organization_id, wrapped_key, wrapped_by, created_at_seconds)
-         VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-        [organizationId, key.wrappedKey, key.wrappedBy, scope.nowSeconds()],
-      )
-      const [row] = await transaction.query<KeyRow>(FIND, [organizationId])
-      if (row === undefined) throw new Error('the organization key vanished inside its own transaction')
-      return fieldsOf(row)
+    scope.write(async (own) => {
+      const claim = await DEPLOYMENT.lock(own, { name: EVIDENCE_KEY_CLAIM }, 'value')
+      if (claim !== null && claim.value !== key.wrappedBy) return null
+      const { wrappedKey, wrappedBy } = key
+      const fresh = { organizationId, wrappedKey, wrappedBy, createdAtSeconds: scope.nowSeconds() }
+      await ORGANIZATION_KEYS.insertNew(own, fresh)
+      return ORGANIZATION_KEYS.find(own, { organizationId })
     }),
 
   /** Fingerprints of all keys in use: a service must not start with another key. Empty before the first organization. */

@@ -1,5 +1,8 @@
 // What an organization requires of the people who administer it.
+import { flag, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { DEPLOYMENT, readValue } from '../deployment.ts'
+import { defineTable } from '../table.ts'
 
 interface OrganizationSettings {
   /** A policy's revision becomes live only when someone else approves. */
@@ -17,49 +20,34 @@ interface SecondFactorRules {
   readonly organizationIds: readonly string[]
 }
 
+const SETTINGS = defineTable('organization_settings', {
+  organizationId: text,
+  secondPerson: flag,
+  requireSecondFactor: flag,
+})
+
 export const createOrganizationSettingsTable = (scope: TableScope) => ({
-  read: async (organizationId: string): Promise<OrganizationSettings> => {
-    const [row] = await scope.statements.query<{ second_person: number }>(
-      'SELECT second_person FROM organization_settings WHERE organization_id = ?',
-      [organizationId],
-    )
-    return { secondPerson: row?.second_person === 1 }
-  },
+  read: async (organizationId: string): Promise<OrganizationSettings> => ({
+    secondPerson: (await SETTINGS.find(scope, { organizationId }))?.secondPerson ?? false,
+  }),
 
   /** Ids of the organizations whose rule is on. */
   listSecondPerson: async (): Promise<readonly string[]> => {
-    const rows = await scope.statements.query<{ organization_id: string }>(
-      'SELECT organization_id FROM organization_settings WHERE second_person = 1',
-    )
-    return rows.map((row) => row.organization_id)
+    const settings = await SETTINGS.everywhere.list(scope, { secondPerson: true }, ['organizationId'])
+    return settings.map(({ organizationId }) => organizationId)
   },
 
   setSecondPerson: (organizationId: string, secondPerson: boolean): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `INSERT INTO organization_settings (organization_id, second_person) VALUES (?, ?)
-         ON CONFLICT (organization_id) DO UPDATE SET second_person = excluded.second_person`,
-        [organizationId, secondPerson ? 1 : 0],
-      )
-    }),
+    SETTINGS.put(scope, { organizationId }, { secondPerson }),
 
-  readDeploymentSecondPerson: async (): Promise<boolean> => {
-    const [row] = await scope.statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [
-      DEPLOYMENT_SECOND_PERSON,
-    ])
-    return row?.value === 'true'
-  },
+  readDeploymentSecondPerson: async (): Promise<boolean> =>
+    (await readValue(scope, DEPLOYMENT_SECOND_PERSON)) === 'true',
 
   setDeploymentSecondPerson: (secondPerson: boolean): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-        [DEPLOYMENT_SECOND_PERSON, String(secondPerson)],
-      )
-    }),
+    DEPLOYMENT.put(scope, { name: DEPLOYMENT_SECOND_PERSON }, { value: String(secondPerson) }),
 
   readSecondFactorRules: async (): Promise<SecondFactorRules> => {
-    const rows = await scope.statements.query<{ id: string }>(
+    const rows = await scope.query<{ id: string }>(
       `SELECT '' AS id FROM deployment WHERE name = ? AND value = 'true'
        UNION ALL SELECT organization_id AS id FROM organization_settings WHERE require_second_factor = 1`,
       [DEPLOYMENT_SECOND_FACTOR],
@@ -70,26 +58,14 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
 
   /** @param organizationId null: the deployment, for everybody. Answers how it was. */
   requireSecondFactor: (organizationId: string | null, required: boolean): Promise<boolean> =>
-    scope.write(async (transaction) => {
+    scope.write(async (own) => {
       if (organizationId === null) {
-        const [row] = await transaction.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [
-          DEPLOYMENT_SECOND_FACTOR,
-        ])
-        await transaction.execute(
-          'INSERT INTO deployment (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
-          [DEPLOYMENT_SECOND_FACTOR, String(required)],
-        )
-        return row?.value === 'true'
+        const before = await readValue(own, DEPLOYMENT_SECOND_FACTOR)
+        await DEPLOYMENT.put(own, { name: DEPLOYMENT_SECOND_FACTOR }, { value: String(required) })
+        return before === 'true'
       }
-      const [row] = await transaction.query<{ require_second_factor: number }>(
-        'SELECT require_second_factor FROM organization_settings WHERE organization_id = ?',
-        [organizationId],
-      )
-      await transaction.execute(
-        `INSERT INTO organization_settings (organization_id, second_person, require_second_factor) VALUES (?, 0, ?)
-         ON CONFLICT (organization_id) DO UPDATE SET require_second_factor = excluded.require_second_factor`,
-        [organizationId, required ? 1 : 0],
-      )
-      return row?.require_second_factor === 1
+      const before = await SETTINGS.find(own, { organizationId })
+      await SETTINGS.put(own, { organizationId }, { requireSecondFactor: required }, { secondPerson: false })
+      return before?.requireSecondFactor ?? false
     }),
 })

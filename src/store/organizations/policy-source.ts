@@ -3,7 +3,7 @@ import type { PolicyRevision } from '../../domain/target.ts'
 import type { PolicySource, TargetRecord } from '../../policy/types/source.ts'
 import type { Statements } from '../database.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { REVISION_COLUMNS, type RevisionRow, toRevision } from './policies.ts'
+import { REVISIONS } from './policies.ts'
 
 type TargetRow = RowOf<Omit<TargetRecord, 'id'>> & {
   readonly project_version: number
@@ -49,12 +49,9 @@ export const createPolicySource = (statements: Statements): PolicySource => {
     loadBindingTarget: (organizationId, chainName, address) =>
       findTarget(BY_BINDING, [organizationId, chainName, address]),
     loadRevision: async (revisionId): Promise<PolicyRevision | null> => {
-      const [row] = await statements.query<RevisionRow>(
-        `SELECT ${REVISION_COLUMNS} FROM policy_revisions WHERE id = ?`,
-        [revisionId],
-      )
-      if (row === undefined) return null
-      const { id, policyId, number, source, contentHash } = toRevision(row)
+      const revision = await REVISIONS.everywhere.find(statements, { id: revisionId })
+      if (revision === null) return null
+      const { id, policyId, number, source, contentHash } = revision
       return { id, policyId, number, source, contentHash }
     },
   }

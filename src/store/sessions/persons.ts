@@ -3,12 +3,20 @@
 // "userId"; threats row 3).
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { Session } from '../../domain/session.ts'
+import { integer, text } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
+import { readValue, USER_KEY_NAME } from '../deployment.ts'
 import { lockDeployment } from '../row-locks.ts'
+import { defineTable } from '../table.ts'
 import { IS_SHARED } from './session-sharing.ts'
 
-/** Name of the deployment's value that holds the key of the pairwise ids: 32 bytes as hex. */
-export const USER_KEY_NAME = 'pairwise_user_key'
+const PERSONS = defineTable('persons', {
+  id: text,
+  organizationId: text,
+  environment: text,
+  checkType: text,
+  createdAtSeconds: integer,
+})
 
 /**
  * The id by which one organization knows a person: the first 16 bytes of an HMAC-SHA-256 under the deployment's key,
@@ -27,10 +35,7 @@ export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, pers
 }
 
 export const readUserKey = async (statements: Statements): Promise<Uint8Array> => {
-  const [row] = await statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [
-    USER_KEY_NAME,
-  ])
-  const key = Uint8Array.fromHex(row?.value ?? '')
+  const key = Uint8Array.fromHex((await readValue(statements, USER_KEY_NAME)) ?? '')
   if (key.length !== 32) throw new Error('the key of the user ids is missing')
   return key
 }
@@ -69,10 +74,13 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
   let personId = known.length === 1 ? known[0]?.person_id : undefined
   if (personId === undefined) {
     personId = newIdentifier('person')
-    await transaction.execute(
-      'INSERT INTO persons (id, organization_id, environment, check_type, created_at_seconds) VALUES (?, ?, ?, ?, ?)',
-      [personId, organizationId, environment, checkType, nowSeconds],
-    )
+    await PERSONS.insert(transaction, {
+      id: personId,
+      organizationId,
+      environment,
+      checkType,
+      createdAtSeconds: nowSeconds,
+    })
   }
   return { personId, userId: pairwiseUserId(await readUserKey(transaction), organizationId, personId) }
 }

@@ -2,9 +2,9 @@
 // report all of them in order.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
+import { splitNames } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
-import { splitNames } from '../evidence/evidence-rows.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 

@@ -3,8 +3,9 @@
 import { missingParts, type SessionPart } from '../../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../../domain/session.ts'
 import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'
+import { splitNames } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
-import { FIELDS_KIND, OF_SESSION, splitNames } from '../evidence/evidence-rows.ts'
+import { FIELDS_KIND, OF_SESSION } from '../evidence/evidence-rows.ts'
 
 type Target = Pick<Session, 'organizationId' | 'id'>
 
