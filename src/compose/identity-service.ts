@@ -28,8 +28,7 @@ import { createStreamHub, type StreamHub } from '../identity/streams/stream-hub.
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
 import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
 import { systemClock } from '../lib/time.ts'
-import type { Module, ModuleCore, SessionParts, WalletSources } from '../module-interface/module.ts'
-import { openSessionModules } from '../module-interface/open-modules.ts'
+import type { IdentityCore, SessionParts, WalletSources } from '../module-interface/module.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import type { Gate } from '../server/gate.ts'
@@ -68,8 +67,7 @@ export interface IdentityDependencies {
   readonly scannerAway: 'refuse' | 'allow'
   /** What connected wallets are looked up with. */
   readonly walletSources: WalletSources
-  readonly modules: readonly Module[]
-  readonly core: ModuleCore
+  readonly openModules: (core: IdentityCore) => Promise<Required<SessionParts>>
 }
 
 export interface Identity {
@@ -167,8 +165,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
   const storeChecks = createStoreChecks(together, (organizationId, compared) =>
     traces.valueOf(organizationId, 'hit', compared),
   )
-  const modules = await openSessionModules(dependencies.modules, {
-    ...dependencies.core,
+  const modules = await dependencies.openModules({
     evidence: evidenceParts.evidence,
     readings: evidenceParts.readings,
     decisionFacts: evidenceParts.decisionFacts,

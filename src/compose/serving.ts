@@ -12,6 +12,7 @@ import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
 import { systemTimers } from '../lib/time.ts'
+import { openSessionModules } from '../module-interface/open-modules.ts'
 import { knownNodeName, nodeNameOf } from '../modules/log-shipping/ship-names.ts'
 import { keptHeadProblems } from '../modules/transparency/service/audit-head.ts'
 import { readLogHead } from '../modules/transparency/service/log-head.ts'
@@ -126,8 +127,7 @@ export const serve = async (
     webhookReach: config.webhookReach,
     scanner: config.scanner,
     scannerAway: config.scannerAway,
-    modules: opened.modules,
-    core: opened.core,
+    openModules: (core) => openSessionModules(opened.modules, { ...opened.core, ...core }),
     walletSources: {
       lists: facts.listMemberships,
       screeners: facts.screeners,

@@ -71,7 +71,7 @@ export interface WalletSources {
 }
 
 /** The parts of the identity API. */
-export interface SessionCore extends ModuleCore {
+export interface IdentityCore {
   readonly evidence: EvidenceService
   /** What the service read of documents. */
   readonly readings: DocumentReadings
@@ -87,6 +87,9 @@ export interface SessionCore extends ModuleCore {
   /** Counts a decision by a policy, with the seconds since the session was handed in. */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
 }
+
+/** The parts of the core that a module's part of the identity API gets. */
+export interface SessionCore extends ModuleCore, IdentityCore {}
 
 /** A module's additions to the identity API. */
 export interface SessionParts {

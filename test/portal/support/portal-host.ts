@@ -67,7 +67,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   })
   const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
-  const identity = createIdentity({
+  const identity = await createIdentity({
     chains,
     store,
     portalUrl,
@@ -88,6 +88,13 @@ export const startPortalHost = async (options: HostOptions = {}) => {
     scanner: null,
     scannerAway: 'refuse',
     webhookReach: 'public' as IdentityDependencies['webhookReach'],
+    openModules: async () => ({
+      checks: [],
+      onChecked: async () => undefined,
+      leaderTasks: [],
+      lists: () => [],
+      stop: async () => undefined,
+    }),
     walletSources: { lists: () => [], screeners: new Map(), chainOf: async (name) => ({ name }) },
   })
   const deadlines = createDeadlines({ clock, durationMs: 25_000 })
