@@ -258,12 +258,12 @@ func (c *Client) Follow(ctx context.Context, kind SessionType, sessionID string,
 }
 
 // Verify says whether a wallet belongs to a verified identity. An empty kind stands for both.
-// A contract wallet is verified only on its own chain: see VerifyOn.
+// A contract address can belong to different owners on different chains: use VerifyOn for contract wallets.
 func (c *Client) Verify(ctx context.Context, address string, kind SessionType) (*WalletVerification, error) {
 	return c.VerifyOn(ctx, address, kind, "")
 }
 
-// VerifyOn is Verify for a wallet on a chain, by the chain's name. An empty chain stands for none.
+// VerifyOn is Verify for a wallet on the named chain: a contract wallet is verified only on the chain of its proof.
 func (c *Client) VerifyOn(ctx context.Context, address string, kind SessionType, chain string) (*WalletVerification, error) {
 	if err := required(c.identity, "IdentityURL"); err != nil {
 		return nil, err

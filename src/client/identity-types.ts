@@ -49,7 +49,10 @@ export interface VerifyRequest {
   readonly address: string
   /** Both, unless stated. */
   readonly type?: SessionType | undefined
-  /** Where the wallet is used. A contract wallet is verified only on its own chain, and only if the chain is named. */
+  /**
+   * Chain on which the wallet is used. A contract wallet is then verified only on the chain of its proof. Without a chain,
+   * compare the chains in the answer's `wallets`.
+   */
   readonly chain?: string | undefined
 }
 

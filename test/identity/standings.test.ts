@@ -480,7 +480,11 @@ describe('a contract wallet', () => {
     for (let i = 0; i < 2; i++) {
       expect(await on('ethereum')).toMatchObject({ verified: true, userId: session.userId } as never)
       expect(await on('base')).toEqual({ address: CONTRACT, verified: false } as never)
-      expect(await verify(ours, CONTRACT)).toMatchObject({ verified: false, wallets: [] })
+      // The specified request names no chain; the answer does.
+      expect(await verify(ours, CONTRACT)).toMatchObject({
+        verified: true,
+        wallets: [{ chain: 'ethereum' }, { address: checksumAddress(CONTRACT), chain: 'ethereum' }],
+      } as never)
       expect([await factsOn('ethereum'), await factsOn('base')]).toEqual([true, false])
       // A key's wallet is the same on every chain.
       for (const chain of ['ethereum', 'base']) {

@@ -196,8 +196,8 @@ class Client:
         return follow_session(self._transport, self._required("identity"), path, quiet_seconds)
 
     def verify(self, address: str, *, kind: Optional[str] = None, chain: Optional[str] = None) -> WalletVerification:
-        """Whether a wallet belongs to a verified identity. A contract wallet is verified only on its own chain, and
-        only if ``chain`` is given."""
+        """Whether a wallet belongs to a verified identity. With ``chain``, a contract wallet is verified only on the
+        chain of its proof. Without it, compare the chains in ``wallets``."""
         body = {"address": address}
         if kind is not None:
             body["type"] = session_type(kind)

@@ -121,8 +121,8 @@ const OPERATIONS: readonly DescribedOperation[] = [
     tag: 'Wallets',
     summary: 'Whether a wallet belongs to a verified identity',
     description:
-      'At the calling organization’s current level. A contract wallet is verified only on the chains on which it was ' +
-      'proven, and only if `chain` is sent.',
+      'At the calling organization’s current level. With `chain`, a contract wallet is verified only on the chains on ' +
+      'which it was proven. Without `chain`, compare the chains in `wallets`.',
     bodies: {
       'application/json': {
         required: true,

@@ -98,15 +98,11 @@ const verifyingOf = (
 }
 
 /**
- * The sessions of the wallet on a chain. If no chain is named, proofs that hold on one chain only prove nothing, but
- * rejections and hits count.
+ * Returns the sessions that count for the wallet on a chain. A contract wallet counts on the chain of its proof. With
+ * null, all sessions count, because the specified verify request has no chain; the answer lists the chains.
  */
-export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] => {
-  if (sessions.every(({ provenChain }) => provenChain === null)) return sessions
-  return chain === null
-    ? sessions.map((session) => (session.provenChain === null ? session : { ...session, connected: false }))
-    : sessions.filter(({ provenChain }) => provenChain === null || provenChain === chain)
-}
+export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] =>
+  chain === null ? sessions : sessions.filter(({ provenChain }) => provenChain === null || provenChain === chain)
 
 /**
  * @param sessions the wallet's sessions that the organization may see (StandingSource.loadSessions, sessionsOn)

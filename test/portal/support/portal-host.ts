@@ -68,7 +68,6 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const identity = await createIdentity({
-    chains,
     store,
     portalUrl,
     standings: createStoredStandings(store, () => true),
