@@ -62,7 +62,7 @@ describe('names as their languages write them', () => {
     ['김 정 은', 'KIM, Jong Un', 'Hangul with spaces'],
     ['金正恩', 'KIM, Jong Un', 'Chinese characters of a Korean'],
     ['Gim Jeongeun', 'KIM, Jong Un', 'the spelling of the South'],
-    ['Yongmu I', 'RI, Yong Mu', 'the same with the family name last'],
+    ['Byeongseo Hwang', 'HWANG, Pyong So', 'the same with the family name last'],
     ['Hwang Byeong Seo', 'HWANG, Pyong So', 'the same in three words'],
     ['I Yongmu', 'RI, Yong Mu', 'the same with a family name of one letter'],
     ['Bak Dochun', "PAK, To'-Ch'un", 'the same with other consonants'],
