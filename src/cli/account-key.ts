@@ -2,7 +2,8 @@
 
 import type { AccountKeyRotation } from '../setup/account-key-rotation.ts'
 import type { Store } from '../store/store.ts'
-import { type CommandOutput, findVerb, parseCommand, runToExitCode, UsageError, type Verbs } from './output.ts'
+import { type CommandOutput, findVerb, parseCommand, UsageError, type Verbs } from './output.ts'
+import { runToExitCode } from './print-error.ts'
 
 const USAGE = `Usage: countersign account-key rotate [--json]
 

@@ -1,12 +1,9 @@
 // A command of the command line as data: its name, words and options, from which the help, the parser and the completion are
 // made; and the parser.
-import { parseArgs } from 'node:util'
-import { nearNames } from '../lib/edit-distance.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
 import type { CommandDeployment } from './deployment.ts'
-import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
-import { explainArguments } from './usage.ts'
+import { type CommandOutput, didYouMean, type ParsedCommand, parseStrictly, UsageError } from './output.ts'
 
 export interface Word {
   /** As the help shows it: `PROJECT`. */
@@ -100,12 +97,6 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
   HELP,
 ]
 
-/** ` Did you mean …?` for a name that is like a known one; otherwise empty. */
-export const didYouMean = (name: string, known: Iterable<string>): string => {
-  const [near] = nearNames(name, known)
-  return near === undefined ? '' : `. Did you mean ${near}?`
-}
-
 export const namesOf = ({ verb, aliases = [] }: Pick<Command, 'verb' | 'aliases'>): readonly string[] => [
   verb,
   ...aliases,
@@ -150,16 +141,7 @@ const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): vo
  */
 export const parseGiven = (command: Command, args: readonly string[]): GivenCommand => {
   const options = optionsOf(command)
-  let parsed: { values: Record<string, unknown>; positionals: string[] }
-  try {
-    parsed = parseArgs({ args: [...args], options: parserOptions(options), allowPositionals: true, strict: true })
-  } catch (error) {
-    const names = options.flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
-    const reason = explainArguments(error)
-    const unknown = /^there is no option (--\S+)/.exec(reason)?.[1]
-    throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, names)}`)
-  }
-  const { values, positionals } = parsed
+  const { values, positionals } = parseStrictly(args, parserOptions(options))
   const [verb = '', ...words] = positionals
   const textOf = (name: string): string | undefined => {
     const value = Array.isArray(values[name]) ? values[name].at(-1) : values[name]

@@ -26,8 +26,12 @@ const WRITTEN: readonly Command[] = [
   ...SESSION_COMMANDS,
 ]
 
+/** The verbs that every noun may have come first. */
+const FIRST = ['list', 'show', 'create', 'update', 'delete']
+const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(verb) ? FIRST.indexOf(verb) : verb}`
+
 export const COMMANDS: readonly Command[] = [...deriveCommands(COMMAND_ROUTES), ...WRITTEN].toSorted((one, other) =>
-  one.noun < other.noun ? -1 : one.noun > other.noun ? 1 : 0,
+  orderOf(one) < orderOf(other) ? -1 : 1,
 )
 
 /** Short and earlier spellings of nouns. */

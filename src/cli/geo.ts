@@ -4,7 +4,8 @@ import { createGeography } from '../facts/geography.ts'
 import { durationText } from '../lib/duration-text.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import { type Clock, isoSeconds } from '../lib/time.ts'
-import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from './output.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, print, UsageError } from './output.ts'
+import { runToExitCode } from './print-error.ts'
 
 const USAGE = `Usage: countersign geo lookup IP [--geoip-file FILE]
        countersign geo status [--geoip-file FILE]

@@ -1,7 +1,8 @@
 // Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
 import { parseArgs } from 'node:util'
+import { nearNames } from '../lib/edit-distance.ts'
 import { NamedError } from '../lib/named-error.ts'
-import { explainArguments, usageOf } from './usage.ts'
+import { explainArguments } from './usage.ts'
 
 export interface CommandOutput {
   readonly stdout: (text: string) => void
@@ -30,6 +31,27 @@ export interface ParsedCommand {
   /** @throws UsageError when it was not given. */
   required(name: string): string
   flag(name: string): boolean
+}
+
+/** ` Did you mean …?` for a name that is like a known one; otherwise empty. */
+export const didYouMean = (name: string, known: Iterable<string>): string => {
+  const [near] = nearNames(name, known)
+  return near === undefined ? '' : `. Did you mean ${near}?`
+}
+
+/** @throws UsageError for an unknown option or a missing value */
+export const parseStrictly = (
+  commandArguments: readonly string[],
+  options: OptionTypes,
+): { readonly values: Readonly<Record<string, unknown>>; readonly positionals: readonly string[] } => {
+  try {
+    return parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
+  } catch (error) {
+    const reason = explainArguments(error)
+    const unknown = /^there is no option (--\S+)/.exec(reason)?.[1]
+    const names = Object.keys(options).map((name) => `--${name}`)
+    throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, names)}`)
+  }
 }
 
 /** A command's verbs by name. */
@@ -69,13 +91,7 @@ export const parseCommand = (
   options: OptionTypes,
   verbs: Verbs<unknown> = {},
 ): ParsedCommand => {
-  let parsed: { values: Record<string, unknown>; positionals: string[] }
-  try {
-    parsed = parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    throw new UsageError(explainArguments(error))
-  }
-  const { values, positionals } = parsed
+  const { values, positionals } = parseStrictly(commandArguments, options)
   if (values['help'] !== true) refuseSurplus(positionals, verbs)
   const text = (name: string): string | undefined => {
     const value = values[name]
@@ -125,29 +141,4 @@ export const print = (
 ): void => {
   const text = typeof shown === 'string' ? shown : formatTable(shown)
   output.stdout(command.flag('json') ? `${JSON.stringify(value)}\n` : text)
-}
-
-/**
- * Runs a verb; prints its error as a line, and returns the exit code.
- * @param help the text of `--help`; after a wrong call, only its usage lines are printed
- */
-export const runToExitCode = async (
-  output: CommandOutput,
-  help: string,
-  commandArguments: readonly string[],
-  body: () => Promise<number> | number,
-): Promise<number> => {
-  try {
-    return await body()
-  } catch (error) {
-    if (error instanceof UsageError) {
-      output.stderr(`${error.message}\n${usageOf(help, commandArguments)}`)
-      return 2
-    }
-    if (error instanceof CommandFailedError) {
-      output.stderr(`${error.message}\n`)
-      return 1
-    }
-    throw error
-  }
 }

@@ -6,6 +6,7 @@ import { StoreUnreachableError, StoreUnusableError } from '../store/errors.ts'
 import { explainFileProblem } from '../store/sqlite/file-problem.ts'
 import { CommandFailedError, type CommandOutput, UsageError } from './output.ts'
 import { NEEDS_SECOND_PERSON, REFUSAL } from './second-person.ts'
+import { usageOf } from './usage.ts'
 
 interface Explained {
   readonly exit: number
@@ -39,4 +40,23 @@ export const printError = (output: CommandOutput, json: boolean, error: unknown,
   const { exit, code, detail } = explain(error)
   output.stderr(json ? `${JSON.stringify({ code, detail })}\n` : `${detail}\n${usage}`)
   return exit
+}
+
+/**
+ * Runs a verb that is not in the command table; prints its error, and returns the exit code.
+ * @param help the text of `--help`; after a wrong call, only its usage lines are printed
+ */
+export const runToExitCode = async (
+  output: CommandOutput,
+  help: string,
+  commandArguments: readonly string[],
+  body: () => Promise<number> | number,
+): Promise<number> => {
+  try {
+    return await body()
+  } catch (error) {
+    if (!(error instanceof UsageError || error instanceof CommandFailedError)) throw error
+    const usage = error instanceof UsageError ? usageOf(help, commandArguments) : ''
+    return printError(output, commandArguments.includes('--json'), error, usage)
+  }
 }

@@ -1,13 +1,6 @@
 // Runs a command with verbs: parses options, finds the verb, prints help, and turns errors into a line and an exit code.
-import {
-  type CommandOutput,
-  findVerb,
-  type ParsedCommand,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-  type Verbs,
-} from './output.ts'
+import { type CommandOutput, findVerb, type ParsedCommand, parseCommand, UsageError, type Verbs } from './output.ts'
+import { runToExitCode } from './print-error.ts'
 
 export interface CommandShape<Run> {
   readonly help: string

@@ -190,7 +190,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'readProof',
     ...ATTESTATION_PATHS.proof,
     tag: 'Attestation',
-    summary: 'The proof that a decision is in the log',
+    summary: 'Show the proof that a decision is in the log',
     description:
       'For attestations and tasks of the key’s organization, compliant or denied. The proof is a C2SP tlog-proof with the ' +
       'line of the log; whoever has the log’s key checks it offline (`countersign proof check`, or the client). A decision ' +

@@ -54,7 +54,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
   return [
     route('listApprovals', 'GET', '/organizations/{organization}/approvals', {
       access: VIEWER,
-      summary: 'Changes that wait, or waited, for a second person, newest first',
+      summary: 'List the changes that wait, or waited, for a second person, newest first',
       query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
       answer: pageOf(APPROVAL),
       handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
@@ -77,7 +77,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     }),
     route('listDeploymentApprovals', 'GET', '/approvals', {
       access: DEPLOYMENT,
-      summary: 'Changes of the deployment that wait, or waited, for a second person, newest first',
+      summary: 'List the deployment’s changes that wait, or waited, for a second person, newest first',
       query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
       answer: pageOf(APPROVAL),
       handle: ({ services, query }) => approvalPage(services, null, query),

@@ -167,7 +167,7 @@ export const ATTESTER_COMMANDS = [
 export const ATTESTER_ROUTES = [
   route('listAttesters', 'GET', '/attesters', {
     access: CALLER,
-    summary: 'The keys that sign, oldest first',
+    summary: 'List the keys that sign, oldest first',
     description: 'Their addresses are public: contracts know them.',
     answer: closed({ data: Type.Array(ATTESTER) }),
     handle: async ({ services }) => ({ data: (await services.store.attesters.list()).map(showAttester) }),
@@ -175,7 +175,7 @@ export const ATTESTER_ROUTES = [
   route('addAttester', 'POST', '/attesters', {
     access: DEPLOYMENT,
     command: { aliases: ['add'], fields: { token_key: { option: 'pkcs11' } } },
-    summary: 'Make an attester key, or use one in the hardware token',
+    summary: 'Create an attester key, or use a key of the hardware token',
     description:
       'Made on this machine and kept in an encrypted keystore; or, with `token_key`, found in the token that the settings ' +
       'name, where it stays. The oldest active key of a kind signs, so nothing changes until the old one retires. A ' +

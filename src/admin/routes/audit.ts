@@ -188,7 +188,7 @@ export const AUDIT_ROUTES = [
   route('listAudit', 'GET', '/organizations/{organization}/audit', {
     access: ORGANIZATION_ADMIN,
     command: { wholeDeployment: true, limit: 20 },
-    summary: 'Every change in an organization, newest first',
+    summary: 'List every change in an organization, newest first',
     query: Type.Object({ ...PAGE_QUERY, ...FILTERS }),
     answer: pageOf(ENTRY),
     handle: async ({ services, organization, query }) =>
@@ -202,7 +202,7 @@ export const AUDIT_ROUTES = [
   }),
   route('listDeploymentAudit', 'GET', '/audit', {
     access: DEPLOYMENT,
-    summary: 'Every change in the deployment, newest first',
+    summary: 'List every change in the deployment, newest first',
     query: Type.Object({ ...PAGE_QUERY, ...FILTERS }),
     answer: pageOf(ENTRY),
     handle: async ({ services, query }) =>

@@ -47,7 +47,7 @@ export const BINDING_ROUTES = [
   route('listBindings', 'GET', '/organizations/{organization}/bindings', {
     access: VIEWER,
     command: { fields: { project_id: FIND_PROJECT } },
-    summary: 'Bindings of contracts and programs to projects, oldest first',
+    summary: 'List the bindings of contracts and programs to projects, oldest first',
     query: Type.Object({
       ...PAGE_QUERY,
       project_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -123,7 +123,7 @@ export const BINDING_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { binding: FIND_BINDING } },
     alone: 'texts',
-    summary: 'Say what people call a bound contract or program',
+    summary: 'Name a bound contract or program',
     body: closed({ label: nullable(LABEL) }),
     answer: BINDING,
     handle: ({ organization, params, body, write }) =>

@@ -33,7 +33,7 @@ const LOG_HEAD = named(
 export const DECISION_LOG_ROUTES = [
   route('readDecisionIndex', 'GET', '/decision-index', {
     access: DEPLOYMENT,
-    summary: 'Progress of the search index',
+    summary: 'Show the progress of the search index',
     answer: closed({
       decisions: Type.Integer(),
       unreadable: Type.Integer({ description: 'Lines of the log that could not be read since the start' }),
@@ -70,7 +70,7 @@ export const DECISION_LOG_ROUTES = [
   route('readLogHead', 'GET', '/decision-log/head', {
     access: DEPLOYMENT,
     command: { name: 'decision-log show-head' },
-    summary: 'The newest signed head of the log, and its cosignatures',
+    summary: 'Show the newest signed head of the log and its cosignatures',
     answer: LOG_HEAD,
     errors: [503],
     handle: async ({ services }) => {

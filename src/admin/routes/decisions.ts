@@ -127,7 +127,7 @@ export const DECISION_ROUTES = [
   route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
     access: VIEWER,
     command: { name: 'decision prove' },
-    summary: 'The proof that a decision is in the log',
+    summary: 'Show the proof that a decision is in the log',
     description: 'Keep it. `countersign proof check` verifies it offline with the log’s key.',
     answer: closed({
       proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
@@ -143,7 +143,7 @@ export const DECISION_ROUTES = [
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
     command: { fields: { uuid: { word: 'UUID' } } },
-    summary: 'One decision in full, with its place in the log’s chain',
+    summary: 'Show a decision in full, with its place in the log’s chain',
     answer: closed({ decision: DECISION, names: DECISION_NAMES, basis: BASIS, proof: PROOF }),
     errors: [503],
     handle: async ({ services, organization, params }) => {

@@ -17,7 +17,7 @@ const DEPLOYMENT_SETTINGS = named(
 export const DEPLOYMENT_ROUTES = [
   deployment('readDeployment', 'GET', '/deployment', {
     access: CALLER,
-    summary: 'The deployment',
+    summary: 'Show the deployment',
     answer: closed({
       id: Type.String(),
       version: Type.String(),
@@ -44,7 +44,7 @@ export const DEPLOYMENT_ROUTES = [
   deployment('readDeploymentSettings', 'GET', '/deployment/settings', {
     access: DEPLOYMENT,
     command: { name: 'second-person-rule show' },
-    summary: 'Whether changes of the deployment need a second person',
+    summary: 'Show whether changes of the deployment need a second person',
     answer: DEPLOYMENT_SETTINGS,
     handle: async ({ services }) => ({
       second_person: await services.store.organizationSettings.readDeploymentSecondPerson(),
@@ -53,7 +53,7 @@ export const DEPLOYMENT_ROUTES = [
   deployment('changeDeploymentSettings', 'PATCH', '/deployment/settings', {
     access: DEPLOYMENT,
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
-    summary: 'Require a second person for attester keys, deployment admins and shared lists, or no longer',
+    summary: 'Require a second person for attester keys, deployment admins and shared lists, or end the rule',
     description:
       'Refused where fewer than two people could approve. No longer asking for one needs a second person itself.',
     body: closed({ second_person: Type.Boolean() }),

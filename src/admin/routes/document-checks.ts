@@ -83,7 +83,7 @@ export const DOCUMENT_CHECK_ROUTES = [
   route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
     access: REVIEWER,
     command: { name: 'session show-checks' },
-    summary: 'The checks of a session’s documents, person and wallets',
+    summary: 'Show the checks of a session’s documents, person and wallets',
     description: 'Made once it is handed in, and again each time. A check never decides.',
     answer: closed({
       waiting: Type.Boolean({ description: 'The checks are still running' }),

@@ -126,7 +126,7 @@ export const EVIDENCE_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { name: 'evidence erase', author: 'by', irreversible: true },
     alone: 'one-session',
-    summary: 'Erase a session’s evidence, for good',
+    summary: 'Erase a session’s evidence for good',
     description: 'Its keys are destroyed, then its files. The decision and its history stay.',
     body: closed({}),
     answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),

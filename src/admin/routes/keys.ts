@@ -89,7 +89,7 @@ const expiryOf = (text: string | null | undefined, nowSeconds: number): number |
 export const KEY_ROUTES = [
   route('listKeys', 'GET', '/organizations/{organization}/keys', {
     access: VIEWER,
-    summary: 'An organization’s keys, oldest first',
+    summary: 'List an organization’s keys, oldest first',
     description:
       'Revoked and expired ones included; never the keys themselves. Admin keys are left out for whoever is not an admin, ' +
       'keys with the scope `deployment` for whoever may not do what belongs to the deployment.',
@@ -173,7 +173,7 @@ export const KEY_ROUTES = [
   route('readKey', 'GET', '/organizations/{organization}/keys/{key}', {
     access: VIEWER,
     command: { fields: { key: FIND_KEY } },
-    summary: 'One key, without the key itself',
+    summary: 'Show a key, without the key itself',
     answer: KEY,
     handle: async ({ services, organization, params }) => {
       const key = await services.store.apiKeys.find(organization.id, params.key)
@@ -223,7 +223,7 @@ export const KEY_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { irreversible: true, fields: { key: FIND_KEY } },
     alone: 'takes-access-away',
-    summary: 'End a key, for good',
+    summary: 'Revoke a key for good',
     description: 'Takes effect everywhere within a second.',
     body: closed({}),
     answer: KEY,

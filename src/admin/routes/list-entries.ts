@@ -96,7 +96,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     route(`list${suffix}ListEntries`, 'GET', '/lists/{list}/entries', {
       access: access.read,
       command: { deploymentFlag: 'shared', name: 'list show-entries' },
-      summary: 'The addresses of a list',
+      summary: 'List the addresses of a list',
       description: 'EVM before Solana, each in the order of their bytes.',
       query: Type.Object({
         ...PAGE_QUERY,
@@ -116,7 +116,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     route(`find${suffix}ListEntry`, 'GET', '/lists/{list}/entries/{address}', {
       access: access.read,
       command: { deploymentFlag: 'shared', name: 'list find', fails: ({ listed }) => listed === false },
-      summary: 'Whether an address is in a list, and why',
+      summary: 'Show whether an address is in a list, and why',
       answer: closed({
         address: Type.String(),
         listed: Type.Boolean(),

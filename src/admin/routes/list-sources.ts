@@ -176,7 +176,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`read${suffix}ListSource`, 'GET', '/lists/{list}/source', {
       access: access.write,
       command: { deploymentFlag: 'shared' },
-      summary: 'A list’s source, and the result of its last reads',
+      summary: 'Show a list’s source and the result of its last reads',
       answer: SOURCE,
       handle: async ({ services, organization, params }) =>
         showSource(
@@ -225,7 +225,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`remove${suffix}ListSource`, 'DELETE', '/lists/{list}/source', {
       access: access.write,
       command: { deploymentFlag: 'shared' },
-      summary: 'Keep a list by hand again, with its present content',
+      summary: 'Remove a list’s source, and keep its content',
       secondPerson: {
         action: 'list.source-end',
         see: (tables, { organization, params }) => seeSource(tables, organization?.id ?? null, params.list, null),

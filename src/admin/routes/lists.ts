@@ -18,7 +18,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     route(`list${suffix}Lists`, 'GET', '/lists', {
       access: access.read,
       command: { deploymentFlag: 'shared' },
-      summary: 'Lists, by name',
+      summary: 'List the lists of addresses by name',
       description: 'For an organization: its own and the shared ones.',
       answer: closed({ data: Type.Array(LIST) }),
       handle: async ({ services, organization }) => {
@@ -30,7 +30,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     route(`create${suffix}List`, 'POST', '/lists', {
       access: access.write,
       command: { deploymentFlag: 'shared', fields: { name: { word: 'NAME' } } },
-      summary: 'Make an empty list',
+      summary: 'Create an empty list',
       description: 'An organization’s lists `allow` and `deny` are checked before its policies.',
       body: closed({ name: NAME, description: Type.Optional(Type.String({ maxLength: 200, printable: true })) }),
       status: 201,
@@ -55,7 +55,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     route(`read${suffix}List`, 'GET', '/lists/{list}', {
       access: access.read,
       command: { deploymentFlag: 'shared' },
-      summary: 'One list',
+      summary: 'Show a list',
       answer: LIST,
       handle: async ({ services, organization, params }) =>
         showList(await requireList(services.store, ownerOf({ organization }), params.list)),

@@ -45,7 +45,7 @@ const seenOffer = ({ id, email }: MembershipOffer) => ({
 export const MEMBER_OFFER_ROUTES = [
   route('listMemberOffers', 'GET', '/organizations/{organization}/member-offers', {
     access: VIEWER,
-    summary: 'Open offers of membership, oldest first',
+    summary: 'List open offers of membership, oldest first',
     description: 'Declined and withdrawn offers, and those older than a week, are not listed.',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(OFFER),
@@ -99,7 +99,7 @@ export const MEMBER_OFFER_ROUTES = [
   route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'member-offer renew' },
-    summary: 'Make another link for an offer',
+    summary: 'Create another link for an offer',
     fresh: true,
     description: 'The link before stops working; the offer is valid for another week.',
     body: closed({}),

@@ -49,7 +49,7 @@ const seenMember = ({ userId, name, email }: Member) => ({ subject: userId, name
 export const MEMBER_ROUTES = [
   route('listMembers', 'GET', '/organizations/{organization}/members', {
     access: VIEWER,
-    summary: 'The members of an organization, oldest first',
+    summary: 'List the members of an organization, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(MEMBER),
     handle: async ({ services, organization, query }) =>
@@ -179,7 +179,7 @@ export const MEMBER_ROUTES = [
   route('inviteMemberAgain', 'POST', '/organizations/{organization}/members/{user}/invitation', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'member invite' },
-    summary: 'Make another link for a member who has not taken up the invitation',
+    summary: 'Create another link for a member who has not accepted the invitation',
     fresh: true,
     description:
       'The link before it stops working. Only for an account that this organization made, that was not taken up and has no ' +

@@ -47,7 +47,7 @@ const agesText = ({ years, levels }: Ages) => ({ years, ...levels })
 export const MINIMUM_AGE_ROUTES = [
   route('readMinimumAge', 'GET', PATH, {
     access: VIEWER,
-    summary: 'The minimum age',
+    summary: 'Show the minimum age',
     answer: AGES,
     handle: async ({ services, organization }) => showAges(await services.store.minimumAges.read(organization.id)),
   }),

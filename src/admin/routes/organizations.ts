@@ -65,7 +65,7 @@ const reread = async (tables: Tables, id: string) => {
 export const ORGANIZATION_ROUTES = [
   route('listOrganizations', 'GET', '/organizations', {
     access: CALLER,
-    summary: 'The organizations that the caller may see, oldest first',
+    summary: 'List the organizations that the caller may see, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(ORGANIZATION),
     handle: async ({ services, actor, query }) =>
@@ -127,7 +127,7 @@ export const ORGANIZATION_ROUTES = [
   }),
   route('readOrganization', 'GET', '/organizations/{organization}', {
     access: VIEWER,
-    summary: 'One organization',
+    summary: 'Show an organization',
     answer: ORGANIZATION,
     handle: async ({ organization }) => showOrganization(organization),
   }),
@@ -167,7 +167,7 @@ export const ORGANIZATION_ROUTES = [
   route('readSettings', 'GET', '/organizations/{organization}/settings', {
     access: VIEWER,
     command: { name: 'second-person-rule show' },
-    summary: 'Whether changes in the organization need a second person',
+    summary: 'Show whether changes in the organization need a second person',
     answer: SETTINGS,
     handle: async ({ services, organization }) => {
       const { secondPerson } = await services.store.organizationSettings.read(organization.id)
@@ -177,7 +177,7 @@ export const ORGANIZATION_ROUTES = [
   route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
-    summary: 'Require a second person, or no longer',
+    summary: 'Require a second person, or end the rule',
     description:
       'Refused where fewer than two people could approve. Asking for one takes back the offers of membership that nobody ' +
       'has accepted yet. No longer asking for one needs a second person itself.',

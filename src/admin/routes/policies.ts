@@ -124,7 +124,7 @@ const FIND_REVISION: FieldOverride = { find: { in: 'listRevisions', by: ['id', '
 export const POLICY_ROUTES = [
   route('listPolicies', 'GET', '/organizations/{organization}/policies', {
     access: VIEWER,
-    summary: 'An organization’s policies, oldest first',
+    summary: 'List an organization’s policies, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(POLICY),
     handle: async ({ services, organization, query }) =>
@@ -169,7 +169,7 @@ export const POLICY_ROUTES = [
   route('readPolicy', 'GET', '/organizations/{organization}/policies/{policy}', {
     access: VIEWER,
     command: false,
-    summary: 'One policy',
+    summary: 'Show a policy',
     answer: POLICY,
     handle: async ({ services, organization, params }) =>
       showPolicy(await requirePolicy(services.store, organization.id, params.policy)),
@@ -177,7 +177,7 @@ export const POLICY_ROUTES = [
   route('listRevisions', 'GET', '/organizations/{organization}/policies/{policy}/revisions', {
     access: VIEWER,
     command: { name: 'policy list-revisions' },
-    summary: 'A policy’s revisions, newest first',
+    summary: 'List a policy’s revisions, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(REVISION),
     handle: async ({ services, organization, params, query }) => {
@@ -221,7 +221,7 @@ export const POLICY_ROUTES = [
   route('readRevision', 'GET', '/organizations/{organization}/policies/{policy}/revisions/{revision}', {
     access: VIEWER,
     command: false,
-    summary: 'One revision, with its document',
+    summary: 'Show a revision, with its document',
     answer: REVISION_WITH_SOURCE,
     handle: async ({ services, organization, params }) => {
       const policy = await requirePolicy(services.store, organization.id, params.policy)

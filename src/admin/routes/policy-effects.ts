@@ -114,7 +114,7 @@ export const POLICY_EFFECT_ROUTES = [
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
     command: { name: 'policy show-shadow' },
-    summary: 'How often the shadow revision decided differently',
+    summary: 'Show how often the shadow revision decided differently',
     description: '`searchDecisions` finds these decisions by `shadow_revision_id` and `shadow`.',
     query: Type.Object({
       since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),

@@ -89,7 +89,7 @@ const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {
 export const POOL_ROUTES = [
   pool('readPool', 'GET', '/pool', {
     access: DEPLOYMENT,
-    summary: 'The processes, their signing workers and queues',
+    summary: 'Show the processes, their signing workers and queues',
     description: 'Of all processes together, and of each. What one that does not answer holds is left out of the sums.',
     answer: POOL,
     handle: async ({ services }) => showPool(await services.processes.look(), services),

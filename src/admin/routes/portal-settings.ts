@@ -98,7 +98,7 @@ const decodeLogo = (text: string): Logo => {
 export const PORTAL_SETTING_ROUTES = [
   route('readBrand', 'GET', `${BASE}/brand`, {
     access: VIEWER,
-    summary: 'How the organization looks on the verification page',
+    summary: 'Show the organization’s colors, logo and texts on the verification page',
     answer: BRAND,
     handle: async ({ services, organization }) =>
       showBrand(services.store, organization.id, await services.store.organizationBrands.find(organization.id)),
@@ -129,7 +129,7 @@ export const PORTAL_SETTING_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { logo: { file: 'base64' } } },
     alone: 'texts',
-    summary: 'Change how the verification page looks and what it says of the organization',
+    summary: 'Change the organization’s colors, logo and texts on the verification page',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
       logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {
@@ -171,7 +171,7 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('readRetention', 'GET', `${BASE}/evidence-retention`, {
     access: VIEWER,
-    summary: 'For how many days evidence is kept, by the session’s outcome',
+    summary: 'Show for how many days evidence is kept, by the session’s outcome',
     answer: RETENTION,
     handle: async ({ services, organization }) =>
       showRetention(await services.store.evidenceRetention.find(organization.id)),

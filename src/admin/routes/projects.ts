@@ -81,7 +81,7 @@ export const PROJECT_ROUTES = [
   route('listProjects', 'GET', '/organizations/{organization}/projects', {
     access: VIEWER,
     command: { warn: inactivePolicy },
-    summary: 'An organization’s projects, oldest first',
+    summary: 'List an organization’s projects, oldest first',
     query: Type.Object({ ...PAGE_QUERY, policy_id: Type.Optional(Type.String({ maxLength: 100 })) }),
     answer: pageOf(PROJECT),
     handle: async ({ services, organization, query }) =>
@@ -150,7 +150,7 @@ export const PROJECT_ROUTES = [
   route('readProject', 'GET', '/organizations/{organization}/projects/{project}', {
     access: VIEWER,
     command: { warn: inactivePolicy, fields: { project: FIND_PROJECT } },
-    summary: 'One project',
+    summary: 'Show a project',
     answer: PROJECT,
     handle: async ({ services, organization, params }) => {
       return showProject(await requireProject(services.store, organization.id, params.project))

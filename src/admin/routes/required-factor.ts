@@ -44,7 +44,7 @@ const change = async (tables: Tables, note: Note, actor: Actor, organizationId: 
 export const REQUIRED_FACTOR_ROUTES = [
   route('readSecondFactorRule', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Whether the organization requires a second factor',
+    summary: 'Show whether the organization requires a second factor',
     answer: ORGANIZATION_RULE,
     handle: async ({ services, organization }) => {
       const rules = await services.store.organizationSettings.readSecondFactorRules()
@@ -54,7 +54,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   route('changeSecondFactorRule', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
     alone: 'factor-rule',
-    summary: 'Require a second factor in the organization, or no longer',
+    summary: 'Require a second factor in the organization, or end the rule',
     description: DESCRIPTION,
     fresh: true,
     body: RULE,
@@ -69,7 +69,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   }),
   deployment('readDeploymentSecondFactorRule', 'GET', DEPLOYMENT_PATH, {
     access: DEPLOYMENT,
-    summary: 'Whether the deployment requires a second factor of everybody',
+    summary: 'Show whether the deployment requires a second factor of everybody',
     answer: RULE,
     handle: async ({ services }) => ({
       required: (await services.store.organizationSettings.readSecondFactorRules()).deployment,
@@ -78,7 +78,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   deployment('changeDeploymentSecondFactorRule', 'PUT', DEPLOYMENT_PATH, {
     access: DEPLOYMENT,
     alone: 'factor-rule',
-    summary: 'Require a second factor of everybody, or no longer',
+    summary: 'Require a second factor of everybody, or end the rule',
     description: DESCRIPTION,
     fresh: true,
     body: RULE,

@@ -104,14 +104,14 @@ const settingsText = (settings: ScreeningSettings) => {
 export const SCREENING_SETTINGS_ROUTES = [
   route('readScreeningSettings', 'GET', PATH, {
     access: VIEWER,
-    summary: 'What is a hit, and what a new one does',
+    summary: 'Show what counts as a hit, and the action for a new hit',
     answer: SETTINGS,
     handle: async ({ services, organization }) =>
       showSettings(await services.store.screeningSettings.read(organization.id)),
   }),
   route('changeScreeningSettings', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Say what is a hit, and what a new one does',
+    summary: 'Change what counts as a hit, and the action for a new hit',
     description:
       'What is left out stays. Sessions that wait for a decision and verified ones are compared again with what changed; ' +
       'screeners are asked again where `screeners_again` says so.',

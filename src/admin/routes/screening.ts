@@ -179,7 +179,7 @@ const checkOf = async (
 export const SCREENING_ROUTES = [
   route('listScreeningLists', 'GET', LISTS, {
     access: DEPLOYMENT,
-    summary: 'Lists that sessions are compared with, and how old each is',
+    summary: 'List the lists that sessions are compared with, and their age',
     answer: closed({ items: Type.Array(SCREENING_LIST) }),
     handle: async ({ services }) => {
       const now = services.clock.unixSeconds()
@@ -189,7 +189,7 @@ export const SCREENING_ROUTES = [
   route('enableScreeningList', 'PUT', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
     command: { name: 'screening-list enable', fields: { urls: { option: 'fetch-url' } } },
-    summary: 'Compare sessions with a list from now on',
+    summary: 'Start screening sessions against a list',
     description:
       `Of the known publishers (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) the name is enough. Any other ` +
       'list needs `format`, and `urls` where it is fetched; without addresses it is filled by file.',
@@ -230,7 +230,7 @@ export const SCREENING_ROUTES = [
   route('disableScreeningList', 'DELETE', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
     command: { name: 'screening-list disable' },
-    summary: 'Compare sessions with a list no longer',
+    summary: 'Stop screening sessions against a list',
     description: 'Its versions and what was found with them stay.',
     secondPerson: {
       action: 'screening.list-end',
@@ -255,7 +255,7 @@ export const SCREENING_ROUTES = [
   route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,
     command: { name: 'session show-hits' },
-    summary: 'What a session was compared with, and every hit',
+    summary: 'Show the lists that a session was compared with, and every hit',
     answer: CHECK,
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)

@@ -98,13 +98,13 @@ const showDecision = async (
 export const SESSION_POLICY_ROUTES = [
   route('readSessionPolicy', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Who decides sessions: people, or a policy',
+    summary: 'Show whether people or a policy decide sessions',
     answer: SESSION_POLICY,
     handle: async ({ services, organization }) => readCurrent(services.store, organization.id),
   }),
   route('changeSessionPolicy', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Let a policy decide sessions, or people again',
+    summary: 'Choose whether a policy or people decide sessions',
     description:
       'For sessions that are handed in from now on. What its active revision neither allows nor denies waits for a person. ' +
       'While the policy has no active revision, its shadow is recorded and people decide. An active one has to have been ' +
@@ -161,7 +161,7 @@ export const SESSION_POLICY_ROUTES = [
   route('listPolicyDecisions', 'GET', DECISIONS, {
     access: REVIEWER,
     command: { name: 'session list-policy-decisions' },
-    summary: 'What policies made of a session, newest first',
+    summary: 'List the decisions of policies about a session, newest first',
     answer: closed({ items: Type.Array(POLICY_DECISION) }),
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)

@@ -114,7 +114,7 @@ export const SESSION_ROUTES = [
   route('listSessions', 'GET', BASE, {
     access: REVIEWER,
     command: { limit: 20 },
-    summary: 'Sessions',
+    summary: 'List sessions',
     description: '`status=submitted` is the queue. `assigned_to`: an account, or `nobody`.',
     query: Type.Object({
       ...PAGE_QUERY,
@@ -204,7 +204,7 @@ export const SESSION_ROUTES = [
   route('makeSession', 'POST', BASE, {
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
-    summary: 'Make a session, with the link for its person',
+    summary: 'Create a session, with the link for its person',
     description:
       'As the identity API does, where the organization has no backend for it. The link is answered once and stored nowhere.',
     body: closed({
@@ -239,7 +239,7 @@ export const SESSION_ROUTES = [
   route('linkSession', 'POST', `${BASE}/{session}/link`, {
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
-    summary: 'Make another link for a session’s person',
+    summary: 'Create another link for a session’s person',
     description: 'The newest ten links of a session work. The link is answered once and stored nowhere.',
     status: 201,
     answer: SESSION_LINK,
@@ -257,7 +257,7 @@ export const SESSION_ROUTES = [
   }),
   route('readSession', 'GET', `${BASE}/{session}`, {
     access: REVIEWER,
-    summary: 'One session with its wallets and its history',
+    summary: 'Show a session with its wallets and its history',
     answer: SESSION_DETAIL,
     handle: async ({ services, organization, params }) =>
       detailOf(services.store, await requireSession(services.store, organization.id, params.session)),

@@ -62,7 +62,7 @@ const required = (task: Task | null): Task => {
 export const TASK_ROUTES = [
   route('listJobs', 'GET', '/organizations/{organization}/jobs', {
     access: VIEWER,
-    summary: 'An organization’s jobs, newest first',
+    summary: 'List an organization’s jobs, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(TASK),
     handle: async ({ services, organization, actor, query }) =>
@@ -72,7 +72,7 @@ export const TASK_ROUTES = [
   }),
   route('readJob', 'GET', '/organizations/{organization}/jobs/{job}', {
     access: VIEWER,
-    summary: 'One job',
+    summary: 'Show a job',
     answer: TASK,
     handle: async ({ services, organization, actor, params }) =>
       showTask(required(await services.store.tasks.find(organization.id, params.job)), services, actor),
@@ -95,7 +95,7 @@ export const TASK_ROUTES = [
   }),
   route('listDeploymentJobs', 'GET', '/jobs', {
     access: DEPLOYMENT,
-    summary: 'The deployment’s own jobs, newest first',
+    summary: 'List the deployment’s own jobs, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(TASK),
     handle: async ({ services, actor, query }) =>
@@ -105,7 +105,7 @@ export const TASK_ROUTES = [
   }),
   route('readDeploymentJob', 'GET', '/jobs/{job}', {
     access: DEPLOYMENT,
-    summary: 'One of the deployment’s own jobs',
+    summary: 'Show one of the deployment’s own jobs',
     answer: TASK,
     handle: async ({ services, actor, params }) =>
       showTask(required(await services.store.tasks.find(null, params.job)), services, actor),

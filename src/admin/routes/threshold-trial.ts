@@ -44,7 +44,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
   route('tryThresholds', 'POST', '/organizations/{organization}/screening/trial', {
     access: REVIEWER,
     alone: 'reads',
-    summary: 'What another threshold would have caught',
+    summary: 'Compare the hits of other thresholds',
     description:
       'Compares the newest sessions that were handed in or completed, 500 of each, with the lists as they are today, in a ' +
       'process of its own. Takes seconds, changes nothing, and is in the audit log.',

@@ -79,7 +79,7 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
 export const VERIFICATION_TRUST_ROUTES = [
   route('readVerificationTrust', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Which organizations’ verifications count',
+    summary: 'Show which organizations’ verifications count',
     answer: TRUST,
     handle: async ({ services, organization }) =>
       showTrust(await services.store.verificationTrust.read(organization.id)),

@@ -144,7 +144,7 @@ const requireEndpoint = async (
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
     access: ORGANIZATION_ADMIN,
-    summary: 'An organization’s webhook endpoints, oldest first',
+    summary: 'List an organization’s webhook endpoints, oldest first',
     answer: closed({ data: Type.Array(ENDPOINT) }),
     handle: async ({ services, organization }) => ({
       data: (await services.store.webhookEndpoints.list(organization.id)).map(showEndpoint),
@@ -344,7 +344,7 @@ export const WEBHOOK_ROUTES = [
   route('listWebhookMessages', 'GET', '/organizations/{organization}/webhook-messages', {
     access: ORGANIZATION_ADMIN,
     command: { limit: 20 },
-    summary: 'Webhook messages, newest first',
+    summary: 'List webhook messages, newest first',
     description: 'Delivered ones are kept for a week, dead ones for a month.',
     query: Type.Object({
       ...PAGE_QUERY,

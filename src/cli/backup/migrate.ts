@@ -13,14 +13,8 @@ import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved
 import { findUsers } from '../../store/in-use.ts'
 import { type FolderLock, lockFolder } from '../../store/sqlite/folder-lock.ts'
 import { describeStore, parseStoreAddress, type StoreTarget } from '../../store/store-address.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  formatTable,
-  parseCommand,
-  runToExitCode,
-  UsageError,
-} from '../output.ts'
+import { CommandFailedError, type CommandOutput, formatTable, parseCommand, UsageError } from '../output.ts'
+import { runToExitCode } from '../print-error.ts'
 
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS

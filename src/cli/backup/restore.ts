@@ -21,9 +21,9 @@ import {
   formatTable,
   type ParsedCommand,
   parseCommand,
-  runToExitCode,
   UsageError,
 } from '../output.ts'
+import { runToExitCode } from '../print-error.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { fetchBackup, readBucket } from './backup-place.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'

@@ -6,7 +6,8 @@ import type { LogKey } from '../../modules/transparency/service/log-key.ts'
 import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import { readLogKeyOption } from '../log-key-option.ts'
-import { CommandFailedError, type CommandOutput, parseCommand, print, runToExitCode, UsageError } from '../output.ts'
+import { CommandFailedError, type CommandOutput, parseCommand, print, UsageError } from '../output.ts'
+import { runToExitCode } from '../print-error.ts'
 import { shown } from './decisions-report.ts'
 
 const USAGE = `Usage: ${PROGRAM} proof check FILE --key KEY [--json]

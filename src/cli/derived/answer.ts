@@ -9,6 +9,9 @@ import { formatTable, shortTime } from '../output.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
+/** A record with more members than this is printed apart. */
+const BLOCK_MIN = 3
+
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
 
 const cellText = (name: string, value: unknown): string => {
@@ -19,9 +22,9 @@ const cellText = (name: string, value: unknown): string => {
   if (Array.isArray(value)) {
     return value.length === 0 ? 'none' : value.map((each) => cellText('', each)).join(', ')
   }
-  return Object.entries(value)
-    .map(([member, each]) => `${heading(member).toLowerCase()} ${cellText(member, each)}`)
-    .join(', ')
+  const members = Object.entries(value)
+  if (members.length === 0) return '-'
+  return members.map(([member, each]) => `${heading(member).toLowerCase()} ${cellText(member, each)}`).join(', ')
 }
 
 /** `lifetime_seconds` → `LIFETIME`: the value names the unit. */
@@ -51,19 +54,19 @@ const table = (schema: TSchema | null, rows: readonly Row[]): string => {
 const isRows = (value: unknown): value is readonly Row[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject)
 
-/** Lines of name and value, then a table of each member that is a list of records. */
+const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
+
+/** Lines of name and value, then each member that is a large record or a list of records. */
 const record = (value: Row, schema: TSchema | null): string => {
   const members = Object.entries(value)
-  const lists = members.filter(([, member]) => isRows(member))
-  const lines = members
-    .filter(([, member]) => !isRows(member))
-    .map(([name, member]) => [heading(name), cellText(name, member)])
-  const itemsOf = (name: string): TSchema | null =>
-    ((schema?.['properties'] as Record<string, TSchema> | undefined)?.[name]?.['items'] as TSchema | undefined) ?? null
-  return [
-    ...(lines.length > 0 ? [formatTable(lines)] : []),
-    ...lists.map(([name, rows]) => `${heading(name)}\n${table(itemsOf(name), rows as readonly Row[])}`),
-  ].join('\n')
+  const properties = (schema?.['properties'] ?? {}) as Record<string, TSchema>
+  const lines = members.filter(([, member]) => !isRows(member) && !isBlock(member))
+  const parts = members.flatMap(([name, member]) => {
+    if (isRows(member)) return [`${heading(name)}\n${table((properties[name]?.['items'] as TSchema) ?? null, member)}`]
+    return isBlock(member) ? [`${heading(name)}\n${record(member, properties[name] ?? null)}`] : []
+  })
+  const shown = formatTable(lines.map(([name, member]) => [heading(name), cellText(name, member)]))
+  return [...(lines.length > 0 ? [shown] : []), ...parts].join('\n')
 }
 
 export interface AnswerShape {

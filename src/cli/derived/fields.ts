@@ -116,7 +116,7 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-const helpOf = ({ schema, isNullable, path, override }: Field): string => {
+const helpOf = ({ schema, isNullable, isWord, path, override }: Field): string => {
   const { find } = override
   const by = find?.by.map((member) => member.replaceAll('_', ' ')).join(' or ')
   const described =
@@ -126,7 +126,7 @@ const helpOf = ({ schema, isNullable, path, override }: Field): string => {
         ? sentence(schema['description'])
         : `The ${path.replaceAll(/[._]/g, ' ')}`
   const choices = choicesOf(schema)
-  const listed = choices.length > 4 ? `. One of ${choices.join(', ')}` : ''
+  const listed = choices.length > (isWord ? 0 : 4) ? `. One of ${choices.join(', ')}` : ''
   const empty = schema['type'] === 'array' ? '. none: an empty list' : ''
   return `${described}${listed}${empty}${isNullable ? (empty === '' ? '. Or none' : '. Or default') : ''}`
 }

@@ -4,7 +4,8 @@
 import { parseListen } from '../../config/setting-values.ts'
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { type ListenAddress, listenUrl } from '../../server/listen-address.ts'
-import { type CommandOutput, parseCommand, runToExitCode, UsageError } from '../output.ts'
+import { type CommandOutput, parseCommand, UsageError } from '../output.ts'
+import { runToExitCode } from '../print-error.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
 
