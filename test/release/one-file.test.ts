@@ -113,7 +113,7 @@ describe.skipIf(!ONE_FILE_TARGETS.includes(HOST))('one file', () => {
 
   test('knows every verb', TEST_LIMIT_MS, async () => {
     const { stdout } = await run(['--help'])
-    expect(stdout).toStartWith('Usage: countersign VERB')
+    expect(stdout).toStartWith('Usage: countersign NOUN VERB')
     const verbs = [...stdout.matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(([, verb]) => verb ?? '')
     expect(verbs).toContain('start')
     const answers = await Promise.all(verbs.map((verb) => run([verb, '--help'])))
