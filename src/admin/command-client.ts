@@ -65,6 +65,12 @@ export class ServiceNeededError extends fixedError(
   'this needs the running service: use the dashboard or the admin API',
 ) {}
 
+/** A module declares the operation, and this deployment runs without the module. */
+class OperationLeftOutError extends fixedError(
+  'NOT_FOUND',
+  'this deployment runs without the module of this operation: see --without',
+) {}
+
 /** Adds a getter that throws for each service that only a running service has. */
 const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
@@ -117,7 +123,7 @@ export const createCommandClient = ({ routes, services, actor }: CommandDoorDepe
   const over = (services: Services, actor: CommandActor): CommandClient => ({
     call: async (operation, input = {}) => {
       const route = declared.get(operation)
-      if (route === undefined) throw new Error(`${operation} is not declared`)
+      if (route === undefined) throw new OperationLeftOutError()
       const { access } = route
       if (access.kind === 'public' || access.kind === 'second-factor' || access.kind === 'person') {
         throw new RoleInsufficientError('person')

@@ -3,7 +3,6 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
-import type { NearNames } from '../domain/screening-hit.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { FindService } from '../lib/service-key.ts'
@@ -130,8 +129,6 @@ export interface Services {
    * @throws FieldInvalidError for the field `url` when the service must not request it
    */
   readonly reachableUrl: (text: string, reach: Reach) => string
-  /** Names on lists that resemble those of an organization's newest sessions, from a score on; null before a list was read. */
-  readonly nearNames: (organizationId: string, lowest: number) => Promise<NearNames | null>
   readonly webhooks: {
     /** Which networks the receivers of messages may be in. */
     readonly reach: Reach

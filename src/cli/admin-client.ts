@@ -3,14 +3,15 @@
 import type { CallParts, OperationsOf } from '../admin/client-types.ts'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts'
-import type { COMMAND_ROUTES } from '../admin/route-table.ts'
+import type { CoreCommand, CoreRoute } from '../admin/route-table.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import type { ModuleCommand, ModuleRoute } from '../module-routes.ts'
 import { PolicyInvalidError } from '../policy/errors.ts'
 import { StoreUnavailableError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
-type Operations = OperationsOf<typeof COMMAND_ROUTES>
+type Operations = OperationsOf<readonly (CoreRoute | CoreCommand | ModuleRoute | ModuleCommand)[]>
 
 /** Method and path below /admin/v1. */
 export type OperationKey = keyof Operations

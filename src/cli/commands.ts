@@ -1,6 +1,8 @@
 // The commands that administer: one for each operation of the admin API that a command can run, and those that do more than one
 // operation or work on files.
-import { COMMAND_ROUTES } from '../admin/route-table.ts'
+import { commandRoutes } from '../admin/route-table.ts'
+import { loadOperations } from '../module-interface/operations.ts'
+import { MODULES } from '../modules.ts'
 import { ACCOUNT_COMMANDS } from './account.ts'
 import { ATTESTER_COMMANDS } from './attester.ts'
 import { AUDIT_COMMANDS } from './audit.ts'
@@ -30,9 +32,10 @@ const WRITTEN: readonly Command[] = [
 const FIRST = ['list', 'show', 'create', 'update', 'delete']
 const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(verb) ? FIRST.indexOf(verb) : verb}`
 
-export const COMMANDS: readonly Command[] = [...deriveCommands(COMMAND_ROUTES), ...WRITTEN].toSorted((one, other) =>
-  orderOf(one) < orderOf(other) ? -1 : 1,
-)
+export const COMMANDS: readonly Command[] = [
+  ...deriveCommands(commandRoutes(await loadOperations(MODULES))),
+  ...WRITTEN,
+].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
 
 /** Short and earlier spellings of nouns. */
 const NOUN_ALIASES: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }

@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { secretVariable } from '../config/setting.ts'
 import { SETTINGS } from '../config/settings.ts'
+import { findServiceAmong } from '../lib/service-key.ts'
 import { type Clock, systemClock } from '../lib/time.ts'
-import { findModuleService, runningModules } from '../module-interface/open-modules.ts'
+import { providedByModules, runningModules } from '../module-interface/open-modules.ts'
 import { bucketAccessOf, foreignSessionToken } from '../modules/log-shipping/service/ship-service.ts'
 import { openShipTarget, ShipAccessMissingError } from '../modules/log-shipping/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../modules/log-shipping/ship-target.ts'
@@ -104,7 +105,7 @@ export type CommandDeployment = ReturnType<typeof createDeployment>
 
 export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput) => {
   const folder = dataFolderAt(config.dataDir)
-  const findService = findModuleService(MODULES, { config, folder })
+  const provided = providedByModules(MODULES, { config, folder })
   const openStore = (): Promise<Store> => openExistingStore(config, folder, clock)
   const withStore = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
     const store = await openStore()
@@ -120,7 +121,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     config,
     configFile,
     folder,
-    findService,
+    findService: findServiceAmong(provided),
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
@@ -131,7 +132,8 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
         config,
         folder,
         store,
-        findService,
+        provided,
+        modules: runningModules(MODULES, config),
         clock,
         user,
         override,

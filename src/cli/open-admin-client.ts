@@ -5,8 +5,9 @@ import type { Config } from '../config/config.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { createSessionKnowledge } from '../identity/session-knowledge.ts'
 import { onceMade } from '../lib/once.ts'
-import type { FindService } from '../lib/service-key.ts'
+import { findServiceAmong, type ProvidedService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
+import type { Module } from '../module-interface/module.ts'
 import { listenUrl } from '../server/listen-address.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
@@ -18,7 +19,10 @@ export interface OpenDoorInput {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store
-  readonly findService: FindService
+  /** Services of modules. */
+  readonly provided: readonly ProvidedService[]
+  /** Those that run. */
+  readonly modules: readonly Module[]
   readonly clock: Clock
   /** Name of the operating system's user. */
   readonly user: string
@@ -32,7 +36,8 @@ export const openAdminClient = ({
   config,
   folder,
   store,
-  findService,
+  provided,
+  modules,
   clock,
   user,
   override,
@@ -47,21 +52,22 @@ export const openAdminClient = ({
   const load = onceMade(async () => {
     const { createDashboardOrigins } = await import('../admin/accounts/origin.ts')
     const { createCommandClient, ServiceNeededError } = await import('../admin/command-client.ts')
-    const { COMMAND_ROUTES } = await import('../admin/route-table.ts')
+    const { commandRoutes } = await import('../admin/route-table.ts')
     const { createOperationServices } = await import('../compose/operation-services.ts')
+    const operations = await (await import('../module-interface/operations.ts')).loadOperations(modules)
+    const evidence = async () => (await evidenceParts()).evidence
     return createCommandClient({
-      routes: COMMAND_ROUTES,
+      routes: commandRoutes(operations),
       actor: { kind: 'command-line', user, author: user, override },
       services: {
         ...createOperationServices({
           config,
           folder,
           store,
-          findService,
+          findService: findServiceAmong([...provided, ...operations.services({ store, clock, evidence })]),
           clock,
           passphrase: () => locatePassphrase(config, folder, false),
           organizationKeys: onceMade(openKeys),
-          evidence: async () => (await evidenceParts()).evidence,
           collectFacts: () => {
             throw new ServiceNeededError()
           },

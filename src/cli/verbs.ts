@@ -1,8 +1,9 @@
 // Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
 // takes longer than most commands.
 
+import { findServiceAmong } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
-import { findModuleService } from '../module-interface/open-modules.ts'
+import { providedByModules } from '../module-interface/open-modules.ts'
 import type { ShipPlace } from '../modules/log-shipping/ship-target.ts'
 import { readLogKey } from '../modules/transparency/service/log-key.ts'
 import { MODULES } from '../modules.ts'
@@ -154,7 +155,10 @@ export const runVerb = async (
         openBucket,
         inspectTokenKeys: async (attesters, restored) => {
           const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
-          return inspectTokenKeys(attesters, findModuleService(MODULES, { config, folder: restored })(ASK_TOKEN))
+          return inspectTokenKeys(
+            attesters,
+            findServiceAmong(providedByModules(MODULES, { config, folder: restored }))(ASK_TOKEN),
+          )
         },
         trial: () => ({
           secretSettings: deployment.secretSettings(),

@@ -23,7 +23,7 @@ import { adminDocument } from '../admin/openapi/admin.ts'
 import { attestationDocument } from '../admin/openapi/attestation.ts'
 import { identityDocument } from '../admin/openapi/identity.ts'
 import { createPrepareTask } from '../admin/prepare-task.ts'
-import { ADMIN_ROUTES } from '../admin/route-table.ts'
+import { adminRoutes } from '../admin/route-table.ts'
 import type { Services } from '../admin/services.ts'
 import { createSessionMaker } from '../admin/session-maker.ts'
 import { createTaskRunner } from '../admin/task-runner.ts'
@@ -33,8 +33,9 @@ import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.t
 import { createReferencePages } from '../dashboard/reference.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { once } from '../lib/once.ts'
-import type { FindService } from '../lib/service-key.ts'
+import { findServiceAmong, type ProvidedService } from '../lib/service-key.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
+import type { ModuleOperations } from '../module-interface/operations.ts'
 import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
 import { readTreeTaskInput } from '../modules/transparency/service/tree-task-input.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
@@ -79,7 +80,9 @@ export interface AdminDependencies {
   readonly folder: DataFolder
   readonly target: StoreTarget
   readonly store: Store
-  readonly findService: FindService
+  /** Services of modules. */
+  readonly provided: readonly ProvidedService[]
+  readonly operations: Required<ModuleOperations>
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
@@ -168,9 +171,11 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const ticking = setInterval(() => void live.tick(), LIVE_TICK_MS)
   ticking.unref()
 
+  const routes = adminRoutes(dependencies.operations.routes)
+  const ofModules = dependencies.operations.services({ store, clock, evidence: async () => identity.evidence })
   // Built on first use, because the reference is rarely read.
   const documents = {
-    admin: once(() => adminDocument(ADMIN_ROUTES, version, origins.secure)),
+    admin: once(() => adminDocument(routes, version, origins.secure)),
     attestation: once(() => attestationDocument(version, urls.api)),
     identity: once(() => identityDocument(version, urls.api)),
   }
@@ -179,11 +184,10 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       config,
       folder,
       store,
-      findService: dependencies.findService,
+      findService: findServiceAmong([...dependencies.provided, ...ofModules]),
       clock,
       passphrase: () => dependencies.passphrase,
       organizationKeys: async () => dependencies.organizationKeys,
-      evidence: async () => dependencies.identity.evidence,
       collectFacts: dependencies.factCollector.collect,
     }),
     notifyChanges: dependencies.notifyChanges,
@@ -237,7 +241,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       : null,
   }
   const api = createAdminApi({
-    routes: ADMIN_ROUTES,
+    routes,
     services,
     gate: createAdminGate({
       store,

@@ -10,7 +10,7 @@ import { createIdentityFacts } from '../identity/standing/facts.ts'
 import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module, ModuleCore } from '../module-interface/module.ts'
-import { findModuleService, openModules } from '../module-interface/open-modules.ts'
+import { openModules } from '../module-interface/open-modules.ts'
 import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
 import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
 import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
@@ -195,7 +195,6 @@ export const openService = async (
     modules,
     core,
     moduleParts,
-    findService: findModuleService(modules, { config, folder }),
     clock,
     isFirst,
     shipping,

@@ -8,10 +8,8 @@ import { FieldInvalidError } from '../domain/errors.ts'
 import type { Reach } from '../domain/list.ts'
 import { parseReachableUrl, UrlRefusedError } from '../facts/reachable.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
-import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { FindService } from '../lib/service-key.ts'
 import { type Clock, lastingTimers } from '../lib/time.ts'
-import { createNearNames } from '../modules/screening/checks/near-names.ts'
 import { createFairWork } from '../policy/fair-work.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
@@ -29,8 +27,6 @@ export interface OperationServicesDependencies {
   readonly passphrase: () => Passphrase
   /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
-  /** Called when names are compared. */
-  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }
 
@@ -51,7 +47,6 @@ export const createOperationServices = ({
   clock,
   passphrase,
   organizationKeys,
-  evidence,
   collectFacts,
 }: OperationServicesDependencies) =>
   ({
@@ -83,7 +78,6 @@ export const createOperationServices = ({
       sealSecret: async (organizationId, endpointId, secret) =>
         (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
     },
-    nearNames: createNearNames({ store, evidence }),
     // Loaded on first use: a command that lists rows needs no client of a chain.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')

@@ -12,7 +12,8 @@ import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
 import { systemTimers } from '../lib/time.ts'
-import { openSessionModules } from '../module-interface/open-modules.ts'
+import { openSessionModules, providedByModules, runningModules } from '../module-interface/open-modules.ts'
+import { loadOperations } from '../module-interface/operations.ts'
 import { knownNodeName, nodeNameOf } from '../modules/log-shipping/ship-names.ts'
 import { keptHeadProblems } from '../modules/transparency/service/audit-head.ts'
 import { readLogHead } from '../modules/transparency/service/log-head.ts'
@@ -247,7 +248,8 @@ export const serve = async (
         folder,
         target: opened.target,
         store,
-        findService: opened.findService,
+        provided: providedByModules(opened.modules, opened.core),
+        operations: await loadOperations(runningModules(opened.modules, config)),
         notifyChanges: feed.catchUp,
         processes: place.control,
         identity,

@@ -27,6 +27,8 @@ import type { Logger } from '../telemetry/log.ts'
 import type { MetricDefinition } from '../telemetry/metric-table.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
+import type { ModuleOperations } from './operations.ts'
+
 /** The parts of the core that exist before the signing workers start. */
 export interface ModuleCore {
   readonly config: Config
@@ -111,6 +113,8 @@ export interface Module extends ModuleSettings {
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
   /** Services that the running service, and commands without it, find by their keys. Imports code on use. */
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
+  /** Imports the module's operations. */
+  readonly operations?: () => Promise<ModuleOperations>
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
   /** The same for its part of the identity API. */

@@ -1,7 +1,7 @@
 // Opens the modules that are not left out, and combines their additions.
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
-import { type FindService, findServiceAmong } from '../lib/service-key.ts'
+import type { ProvidedService } from '../lib/service-key.ts'
 import type { TokenSettings } from '../signing/types.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 import type { Module, ModuleCore, OpenedModule, SessionCore, SessionParts } from './module.ts'
@@ -9,12 +9,11 @@ import type { Module, ModuleCore, OpenedModule, SessionCore, SessionParts } from
 export const runningModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => config.modules.has(name))
 
-/** Finds the services of modules that run. */
-export const findModuleService = (
+/** The services of modules that run. */
+export const providedByModules = (
   modules: readonly Module[],
   core: Pick<ModuleCore, 'config' | 'folder'>,
-): FindService =>
-  findServiceAmong(runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? []))
+): readonly ProvidedService[] => runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? [])
 
 export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'leaderTasks'>> & {
   /** Null if no request is traced. */

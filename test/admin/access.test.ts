@@ -2,10 +2,10 @@
 // own work is taken out, so that what is answered is the gate's decision alone.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { type Access, Reply, type Route } from '../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { type ApiKeyKind, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
 import { ORGANIZATION_ROLES, type OrganizationRole } from '../../src/store/accounts/role.ts'
 import { allKeys } from '../support/all-rows.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 import { CONNECTION, toRequest } from './support/request.ts'
 

@@ -1,7 +1,7 @@
 // A keystore goes only when nobody can know its key: not while the commit that names it may have happened.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { ConstraintViolatedError, StoreUnavailableError } from '../../src/store/errors.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { type Harness, startHarness } from './support/harness.ts'
 import { CONNECTION, toRequest } from './support/request.ts'
 

@@ -2,9 +2,9 @@
 // ends the sessions there were. And the way back in for who lost everything.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'

@@ -2,8 +2,8 @@
 // withholds the end of the body, and not where the right is lost between the admission and the transaction.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isUnsafe, type Route } from '../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { closed } from '../../src/admin/schema.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 import { CONNECTION, toRequest } from './support/request.ts'
 

@@ -5,11 +5,11 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import { adminDocument } from '../../src/admin/openapi/admin.ts'
 import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
 import { identityDocument } from '../../src/admin/openapi/identity.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { type OpenApiDocument, operationsOf } from '../../src/dashboard/reference/document.ts'
 import { html, inline } from '../../src/dashboard/reference/html.ts'
 import { curlOf, exampleOf } from '../../src/dashboard/reference/sample.ts'
 import { createReferencePages } from '../../src/dashboard/reference.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 
 const DOCUMENTS = {
   admin: adminDocument(ADMIN_ROUTES, '1.2.3', false),

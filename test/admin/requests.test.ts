@@ -1,9 +1,9 @@
 // What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { allKeys } from '../support/all-rows.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import { type CallOptions, CONNECTION, toRequest } from './support/request.ts'
 

@@ -3,8 +3,8 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { namedHolders, namedThings } from '../../src/admin/rights.ts'
 import type { Route } from '../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { allKeys } from '../support/all-rows.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 
 interface Caller {

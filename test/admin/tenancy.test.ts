@@ -1,9 +1,9 @@
 // Two organizations over every route with an id in its path: another's id is unknown (404), whoever asks, and what it names
 // stays as it is.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
 import { allKeys, allPolicies } from '../support/all-rows.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { decisionRecord, uuidOf } from './support/decisions.ts'
 import { startHarness } from './support/harness.ts'
 import { openHit } from './support/open-hit.ts'

@@ -1,6 +1,6 @@
 // The attack script (test/long/attack.ts) would see what gives way: its judge, its routes and its inputs, without a service.
 import { describe, expect, test } from 'bun:test'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
+import { ADMIN_ROUTES } from '../admin/support/all-routes.ts'
 import { judge } from './judge.ts'
 import { createRandom } from './random.ts'
 import { type AttackedRoute, attackedRoutes } from './routes.ts'

@@ -3,13 +3,13 @@
 import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
 import { identityDocument } from '../../src/admin/openapi/identity.ts'
 import type { Access } from '../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../src/admin/route-table.ts'
 import { createEntry } from '../../src/portal/entry.ts'
 import { evidenceRoutes } from '../../src/portal/evidence-routes.ts'
 import type { PortalGate } from '../../src/portal/gate.ts'
 import { sessionRoutes } from '../../src/portal/session-routes.ts'
 import { streamRoutes } from '../../src/portal/stream-route.ts'
 import { walletRoutes } from '../../src/portal/wallet-routes.ts'
+import { ADMIN_ROUTES } from '../admin/support/all-routes.ts'
 
 export type Listener = 'api' | 'portal' | 'dashboard'
 

@@ -5,6 +5,7 @@ import { openAdminClient } from '../../src/cli/open-admin-client.ts'
 import type { Override } from '../../src/cli/second-person.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
+import { MODULES } from '../../src/modules.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -30,7 +31,8 @@ export const openOver =
       config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: dirname(path) } }),
       folder: dataFolderAt(dirname(path)),
       store,
-      findService: () => null,
+      provided: [],
+      modules: MODULES,
       clock,
       user,
       override,

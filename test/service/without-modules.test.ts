@@ -1,16 +1,20 @@
 // The core alone: a service with every module left out attests, verifies people, and has nothing of a module.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadOperations } from '../../src/module-interface/operations.ts'
 import { MODULES } from '../../src/modules.ts'
 import { type Caller, createCaller, walletOf } from '../conformance/identity-caller.ts'
 import { ask } from './calls.ts'
-import { type RunningService, startService } from './start-service.ts'
+import { type RunningService, runCommand, startService } from './start-service.ts'
 
 const TIMEOUT_MS = 60_000
+const WITHOUT = MODULES.map(({ name }) => name).join(',')
 
 let service: RunningService
 let caller: Caller
 beforeAll(async () => {
-  service = await startService({ arguments: ['--without', MODULES.map(({ name }) => name).join(',')] })
+  service = await startService({ arguments: ['--without', WITHOUT] })
   caller = createCaller(service, service.quickstart['IDENTITY_TEST_API_KEY'] ?? '')
 }, TIMEOUT_MS)
 afterAll(() => service.stop())
@@ -24,6 +28,32 @@ describe('without any module', () => {
     const walletAddress = walletOf('alone')
     await caller.registered({ body: { walletAddress }, headers: { 'countersign-sandbox-outcome': 'completed' } })
     expect(await caller.verified({ address: walletAddress })).toMatchObject({ verified: true })
+  })
+
+  test('no operation of a module is served', async () => {
+    const { routes } = await loadOperations(MODULES)
+    expect(routes.length).toBeGreaterThan(0)
+    const statusOf = async (method: string, path: string): Promise<number> =>
+      (await fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1${path}`, { method })).status
+    // Nobody is signed in: an operation that is served answers 401.
+    expect(await statusOf('GET', '/organizations')).toBe(401)
+    const served = await Promise.all(
+      routes.map(async ({ method, path, operationId }) => ({
+        operationId,
+        status: await statusOf(method, path.replaceAll(/\{\w+\}/g, 'x')),
+      })),
+    )
+    expect(served.filter(({ status }) => status !== 404 && status !== 405)).toEqual([])
+  })
+
+  test('a command of a module says that the module is left out', async () => {
+    const config = join(service.dataDirectory, 'without.yaml')
+    writeFileSync(config, `without: ${WITHOUT}\n`)
+    const words = ['minimum-age', 'show', '--org', 'demo', '--config', config]
+    expect(await runCommand(service.dataDirectory, ...words)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('runs without the module'),
+    })
   })
 
   test('no metric of a module is exposed', async () => {

@@ -6,5 +6,6 @@ export const documents = defineModule({
   processes: {
     'src/modules/documents/worker/read-picture.process.ts': () => import('./worker/read-picture.process.ts'),
   },
+  operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => (await import('./checks/open-checks.ts')).openDocumentChecks(core),
 })

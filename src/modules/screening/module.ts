@@ -11,6 +11,7 @@ export const screening = defineModule({
     'src/modules/screening/worker/screening-wallets.process.ts': () => import('./worker/screening-wallets.process.ts'),
     'src/modules/screening/worker/screening.process.ts': () => import('./worker/screening.process.ts'),
   },
+  operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => {
     const { createScreeningService } = await import('./screening-service.ts')
     const { parts, lists, leaderTask } = createScreeningService({ ...core, storeAgain: core.storeChecks })

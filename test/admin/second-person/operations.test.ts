@@ -2,7 +2,7 @@
 // changes nothing before someone else approves it. Whoever makes an account, or a link to one, is recorded as its maker.
 import { describe, expect, test } from 'bun:test'
 import { isUnsafe } from '../../../src/admin/route.ts'
-import { ADMIN_ROUTES, COMMAND_ROUTES } from '../../../src/admin/route-table.ts'
+import { ADMIN_ROUTES, COMMAND_ROUTES } from '../support/all-routes.ts'
 import type { CallOptions } from '../support/request.ts'
 import { startWorld, type World } from './world.ts'
 

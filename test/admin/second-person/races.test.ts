@@ -1,9 +1,9 @@
 // Two approvals at the same moment: what the second rests on must still be so once the first is committed.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Route } from '../../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import { describeStores } from '../../store/dialects.ts'
 import { interleaveWork } from '../../store/interleave.ts'
+import { ADMIN_ROUTES } from '../support/all-routes.ts'
 import { type Harness, type Organization, type Person, startHarness } from '../support/harness.ts'
 import { CONNECTION, toRequest } from '../support/request.ts'
 

@@ -1,8 +1,8 @@
 // Whoever approves a request sees every member of it that changes something: for each member of each operation, two requests
 // that differ in it look different.
 import { expect, test } from 'bun:test'
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
+import { ADMIN_ROUTES } from '../support/all-routes.ts'
 import { startWorld, type World } from './world.ts'
 
 /** Why no other value is tried. */

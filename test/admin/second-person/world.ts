@@ -1,10 +1,11 @@
 // An organization and a deployment with something of everything that the second person's rule is about, and a request for
 // each operation that would be right.
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
+
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
 import { contentHashOf } from '../../../src/policy/revision.ts'
 import { readCatalog } from '../../../src/store/copy/table-catalog.ts'
 import { newWebhookEndpointId } from '../../../src/store/webhooks/webhook-endpoints.ts'
+import { ADMIN_ROUTES } from '../support/all-routes.ts'
 import { type Harness, type Person, startHarness } from '../support/harness.ts'
 import type { CallOptions } from '../support/request.ts'
 

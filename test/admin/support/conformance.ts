@@ -2,8 +2,8 @@
 // what the operation says.
 import Ajv2020 from 'ajv/dist/2020.js'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import { createRouter } from '../../../src/admin/router.ts'
+import { ADMIN_ROUTES } from './all-routes.ts'
 
 interface Operation {
   readonly operationId: string

@@ -19,7 +19,6 @@ import { createLiveStreams } from '../../../src/admin/live/streams.ts'
 import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import type { Route } from '../../../src/admin/route.ts'
-import { ADMIN_ROUTES } from '../../../src/admin/route-table.ts'
 import type { Services } from '../../../src/admin/services.ts'
 import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
 import { openSegment } from '../../../src/decision-log/segment.ts'
@@ -32,6 +31,7 @@ import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../../src/domain/session.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
+import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
@@ -47,6 +47,7 @@ import type { Task } from '../../../src/store/tasks.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { createDecisionIndex, type DecisionIndex } from '../../../workers/index/decision-index.ts'
 import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../store/temporary-store.ts'
+import { ADMIN_ROUTES } from './all-routes.ts'
 import { checkConformance } from './conformance.ts'
 import { FIRST_MS } from './decisions.ts'
 import { bodyOf, type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
@@ -248,6 +249,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
     findService: findServiceAmong([
+      provide(NEAR_NAMES, async (organizationId) => near.get(organizationId) ?? null),
       provide(ASK_TOKEN, async (keys) =>
         keys.map(({ key }) =>
           key.endsWith('=missing')
@@ -308,7 +310,6 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       if (!text.startsWith('https://')) throw new FieldInvalidError('url', 'must be https')
       return new URL(text).href
     },
-    nearNames: async (organizationId) => near.get(organizationId) ?? null,
     webhooks: {
       reach: 'public',
       sealSecret: async (organizationId, _endpointId, secret) => {

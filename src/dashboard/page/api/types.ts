@@ -1,9 +1,10 @@
 // What the admin API takes and answers, as its routes are declared.
 import type { OperationsOf } from '../../../admin/client-types.ts'
-import type { ADMIN_ROUTES } from '../../../admin/route-table.ts'
+import type { CoreRoute } from '../../../admin/route-table.ts'
+import type { ModuleRoute } from '../../../module-routes.ts'
 
 /** By method and path. */
-export type Operations = OperationsOf<typeof ADMIN_ROUTES>
+export type Operations = OperationsOf<readonly (CoreRoute | ModuleRoute)[]>
 type Answer<Key extends keyof Operations> = Operations[Key]['answer']
 
 export type Account = Answer<'GET /me'>

@@ -4,10 +4,15 @@ import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../../domain/session.ts'
 import type { EvidenceService } from '../../../identity/evidence-types.ts'
+import { serviceKey } from '../../../lib/service-key.ts'
 import type { Store } from '../../../store/store.ts'
 import { packLists, versionsOf } from '../processes/list-versions.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
+
+/** Names on lists that resemble those of an organization's newest sessions, from a score on; null before a list was read. */
+export const NEAR_NAMES =
+  serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
 
 export interface NearNamesDependencies {
   readonly store: Pick<Store, 'sessions' | 'screeningLists'>

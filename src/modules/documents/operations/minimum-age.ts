@@ -1,10 +1,10 @@
 // The minimum age that an organization requires, at every level or at one.
-import { ADULT_YEARS, LEVELS, type LevelName } from '../../domain/level.ts'
-import type { MinimumAges } from '../../store/sessions/minimum-ages.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, partial, type Static, Type } from '../schema.ts'
 
-import { changedFields } from '../second-person/declaration.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
+import { closed, named, nullable, partial, type Static, Type } from '../../../admin/schema.ts'
+import { changedFields } from '../../../admin/second-person/declaration.ts'
+import { ADULT_YEARS, LEVELS, type LevelName } from '../../../domain/level.ts'
+import type { MinimumAges } from '../../../store/sessions/minimum-ages.ts'
 
 const route = declareRoutes('Sessions')
 

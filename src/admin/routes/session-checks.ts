@@ -1,10 +1,8 @@
-// What the service found of a session, for whoever decides, and what the organization asks of a
-// person's age.
+// What the service found of a session, for whoever decides.
 import { isoTime } from '../../lib/time.ts'
-import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
-import { BASE, operator, requireSession } from '../sessions.ts'
+import { BASE, requireSession } from '../sessions.ts'
 
 const route = declareRoutes('Sessions')
 
@@ -27,23 +25,6 @@ const CHECK = named(
     problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the check could not be made' }),
     version: Type.String({ description: 'Version of the reader or list that the check was made with' }),
     checked_at: time(),
-  }),
-)
-
-const ZONE = named(
-  'DocumentZone',
-  closed({
-    document_id: nullable(Type.String()),
-    format: oneOf(['TD1', 'TD2', 'TD3']),
-    type: Type.String(),
-    issuer: Type.String({ description: 'Three characters, as in the zone' }),
-    nationality: Type.String(),
-    number: Type.String(),
-    surname: Type.String(),
-    given_names: Type.String(),
-    birth_date: nullable(Type.String()),
-    expiry_date: Type.String(),
-    sex: nullable(oneOf(['M', 'F'])),
   }),
 )
 
@@ -79,7 +60,7 @@ const showCheck = (check: {
   }
 }
 
-export const DOCUMENT_CHECK_ROUTES = [
+export const SESSION_CHECK_ROUTES = [
   route('readDocumentChecks', 'GET', `${BASE}/{session}/checks/documents`, {
     access: REVIEWER,
     command: { name: 'session show-checks' },
@@ -102,37 +83,6 @@ export const DOCUMENT_CHECK_ROUTES = [
         waiting,
         checks: checks.map(showCheck),
         address_country: await services.store.sessionOrigins.find(organization.id, session.id),
-      }
-    },
-  }),
-  route('readDocumentZone', 'POST', `${BASE}/{session}/evidence/zone`, {
-    access: REVIEWER,
-    command: { name: 'evidence show-zone', author: 'by' },
-    alone: 'one-session',
-    summary: 'Read the fields of the identity document’s machine-readable zone',
-    description: 'A POST, since each reading is recorded. 404 where no zone was read.',
-    body: closed({}),
-    answer: ZONE,
-    handle: async ({ services, organization, actor, params, write }) => {
-      const { session } = await requireSession(services.store, organization.id, params.session)
-      await write(async (_tables, note) =>
-        note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'zone' } }),
-      )
-      const reading = await services.identity.readings.read(session, operator(actor))
-      if (reading === null || reading.zone === null) throw new SubjectUnknownError('zone')
-      const { zone, documentId } = reading
-      return {
-        document_id: documentId,
-        format: zone.format,
-        type: zone.type,
-        issuer: zone.issuer.replaceAll('<', ''),
-        nationality: zone.nationality.replaceAll('<', ''),
-        number: zone.number,
-        surname: zone.surname,
-        given_names: zone.givenNames,
-        birth_date: zone.birthDate,
-        expiry_date: zone.expiryDate,
-        sex: zone.sex,
       }
     },
   }),

@@ -1,20 +1,20 @@
 // Lists of sanctioned people and companies, and the hits of a session: what was compared, what was found, and what a reviewer
 // decided about it.
 
-import { FieldInvalidError } from '../../domain/errors.ts'
-import { HIT_STATES } from '../../domain/screening-hit.ts'
-import { counted } from '../../lib/counted.ts'
-import { isoTime } from '../../lib/time.ts'
-import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../../modules/screening/formats/publishers.ts'
-import type { StoredHit } from '../../store/lists/screening-checks.ts'
-import type { ScreeningList } from '../../store/lists/screening-lists.ts'
-import type { Tables } from '../../store/store.ts'
-import { SubjectUnknownError } from '../errors.ts'
-import { DEPLOYMENT, declareRoutes, REVIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../schema.ts'
-import { changedFields } from '../second-person/declaration.ts'
-import { locationText } from '../second-person/location-text.ts'
-import { BASE, operator, requireSession } from '../sessions.ts'
+import { SubjectUnknownError } from '../../../admin/errors.ts'
+import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time, timeOrNull } from '../../../admin/schema.ts'
+import { changedFields } from '../../../admin/second-person/declaration.ts'
+import { locationText } from '../../../admin/second-person/location-text.ts'
+import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
+import { FieldInvalidError } from '../../../domain/errors.ts'
+import { HIT_STATES } from '../../../domain/screening-hit.ts'
+import { counted } from '../../../lib/counted.ts'
+import { isoTime } from '../../../lib/time.ts'
+import type { StoredHit } from '../../../store/lists/screening-checks.ts'
+import type { ScreeningList } from '../../../store/lists/screening-lists.ts'
+import type { Tables } from '../../../store/store.ts'
+import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
 
 const route = declareRoutes('Screening')
 

@@ -1,17 +1,18 @@
 // An organization's settings for screening: from which score a name is a hit, which lists and screeners wallets are
 // looked up in, and what a new hit does to somebody who is verified.
-import { FieldInvalidError } from '../../domain/errors.ts'
-import { DUTY_LIST_NAMES } from '../../domain/list.ts'
+
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
+import { closed, named, oneOf, partial, type Static, Type } from '../../../admin/schema.ts'
+import { changedFields } from '../../../admin/second-person/declaration.ts'
+import { FieldInvalidError } from '../../../domain/errors.ts'
+import { DUTY_LIST_NAMES } from '../../../domain/list.ts'
 import {
   DEFAULT_THRESHOLD,
   HIT_ACTIONS,
   type ScreeningSettings,
   THRESHOLD_MAX,
   THRESHOLD_MIN,
-} from '../../domain/screening-hit.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, oneOf, partial, type Static, Type } from '../schema.ts'
-import { changedFields } from '../second-person/declaration.ts'
+} from '../../../domain/screening-hit.ts'
 
 const route = declareRoutes('Screening')
 

@@ -1,16 +1,17 @@
 // Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
-import { compilePolicy } from '../../policy/cel/compile.ts'
-import { contentHashOf } from '../../policy/revision.ts'
-import { replaySessions, type SessionReplay } from '../../policy/tools/session-replay.ts'
-import { actorId } from '../actor.ts'
-import { ConflictError } from '../errors.ts'
-import { RULE_OUTCOME, simulateSession } from '../policies/simulate.ts'
-import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
-import { REPLAY_KIND } from '../policies/tried.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, Type } from '../schema.ts'
-import { BASE, requireSession } from '../sessions.ts'
-import { timeOf } from '../time.ts'
+
+import { actorId } from '../../../admin/actor.ts'
+import { ConflictError } from '../../../admin/errors.ts'
+import { RULE_OUTCOME, simulateSession } from '../../../admin/policies/simulate.ts'
+import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../../../admin/policies/source.ts'
+import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../../../admin/route.ts'
+import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
+import { BASE, requireSession } from '../../../admin/sessions.ts'
+import { timeOf } from '../../../admin/time.ts'
+import { compilePolicy } from '../../../policy/cel/compile.ts'
+import { contentHashOf } from '../../../policy/revision.ts'
+import { replaySessions, type SessionReplay } from '../../../policy/tools/session-replay.ts'
 
 const route = declareRoutes('Policy trials')
 

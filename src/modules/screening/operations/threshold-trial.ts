@@ -1,9 +1,12 @@
 // What another threshold would have caught: the newest sessions against today's lists, by score, with what was decided about
 // those that are hits already.
-import { DEFAULT_THRESHOLD, HIT_STATES, type NearName, TRIAL_THRESHOLDS } from '../../domain/screening-hit.ts'
-import { ConflictError } from '../errors.ts'
-import { declareRoutes, REVIEWER } from '../route.ts'
-import { closed, named, oneOf, type Static, Type } from '../schema.ts'
+
+import { ConflictError } from '../../../admin/errors.ts'
+import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
+import { closed, named, oneOf, type Static, Type } from '../../../admin/schema.ts'
+import { DEFAULT_THRESHOLD, HIT_STATES, type NearName, TRIAL_THRESHOLDS } from '../../../domain/screening-hit.ts'
+import { requireService } from '../../../lib/service-key.ts'
+import { NEAR_NAMES } from '../checks/near-names.ts'
 
 const route = declareRoutes('Screening')
 
@@ -52,7 +55,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
     answer: TRIAL,
     errors: [409],
     handle: async ({ services, organization, write }): Promise<Static<typeof TRIAL>> => {
-      const found = await services.nearNames(organization.id, TRIAL_THRESHOLDS[0])
+      const found = await requireService(services.findService, NEAR_NAMES)(organization.id, TRIAL_THRESHOLDS[0])
       if (found === null) throw new ConflictError('no list of sanctioned people was read yet: enable one first')
       const { near, sessions, exact, unread } = found
       const shown = near.slice(0, NAMES_MAX)

@@ -1,8 +1,8 @@
 // The content of a list of sanctioned people from files of this machine, for the command line alone: it has read the files and
 // packed their entries, so a request carries no path.
-import { SubjectUnknownError } from '../errors.ts'
-import { DEPLOYMENT, declareRoutes } from '../route.ts'
-import { Type } from '../schema.ts'
+import { SubjectUnknownError } from '../../../admin/errors.ts'
+import { DEPLOYMENT, declareRoutes } from '../../../admin/route.ts'
+import { Type } from '../../../admin/schema.ts'
 
 const PACKED = 'application/octet-stream'
 const COUNT = Type.Integer({ minimum: 0 })

@@ -1,17 +1,18 @@
 // Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
 // facts.
-import { isoTime } from '../../lib/time.ts'
-import { describePolicy } from '../../policy/document/diff.ts'
-import { compileRevision } from '../../policy/revision.ts'
-import type { Policy } from '../../store/organizations/policies.ts'
-import type { EvaluatedRevision, SessionPolicyDecision } from '../../store/sessions/session-policies.ts'
-import type { Tables } from '../../store/store.ts'
-import { requirePolicy, requirePolicyOf, requireRevision } from '../policies/find.ts'
-import { seeEffects } from '../policies/see-activation.ts'
-import { requireTriedDecider } from '../policies/tried.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
-import { BASE, operator, requireSession } from '../sessions.ts'
+
+import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
+import { seeEffects } from '../../../admin/policies/see-activation.ts'
+import { requireTriedDecider } from '../../../admin/policies/tried.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../../../admin/route.ts'
+import { closed, named, nullable, oneOf, type Static, Type, time } from '../../../admin/schema.ts'
+import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
+import { isoTime } from '../../../lib/time.ts'
+import { describePolicy } from '../../../policy/document/diff.ts'
+import { compileRevision } from '../../../policy/revision.ts'
+import type { Policy } from '../../../store/organizations/policies.ts'
+import type { EvaluatedRevision, SessionPolicyDecision } from '../../../store/sessions/session-policies.ts'
+import type { Tables } from '../../../store/store.ts'
 
 const route = declareRoutes('Sessions')
 const PATH = '/organizations/{organization}/session-policy'

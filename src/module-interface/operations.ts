@@ -1,0 +1,34 @@
+// The operations of modules: routes of the admin API, those of the command line alone, and the services that they use.
+import type { Route } from '../admin/route.ts'
+import type { EvidenceService } from '../identity/evidence-types.ts'
+import type { ProvidedService } from '../lib/service-key.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Store } from '../store/store.ts'
+
+/** The parts that operations have with or without a running service. */
+export interface OperationCore {
+  readonly store: Store
+  readonly clock: Clock
+  /** Opened on use. */
+  readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
+}
+
+/** What a module's `operations` imports. */
+export interface ModuleOperations {
+  readonly routes: readonly Route[]
+  /** Of the command line alone. */
+  readonly commands?: readonly Route[]
+  readonly services?: (core: OperationCore) => readonly ProvidedService[]
+}
+
+/** Imports the operations of modules. */
+export const loadOperations = async (
+  modules: readonly { readonly operations?: () => Promise<ModuleOperations> }[],
+): Promise<Required<ModuleOperations>> => {
+  const loaded = await Promise.all(modules.flatMap(({ operations }) => operations?.() ?? []))
+  return {
+    routes: loaded.flatMap(({ routes }) => routes),
+    commands: loaded.flatMap(({ commands = [] }) => commands),
+    services: (core) => loaded.flatMap(({ services }) => services?.(core) ?? []),
+  }
+}

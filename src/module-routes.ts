@@ -1,0 +1,19 @@
+// The types of the routes of all modules, by which clients in TypeScript call them. Types alone: the routes themselves are
+// imported by the modules that run.
+import type { ROUTES as DOCUMENT_ROUTES } from './modules/documents/operations/operations.ts'
+import type {
+  COMMANDS as SCREENING_COMMANDS,
+  ROUTES as SCREENING_ROUTES,
+} from './modules/screening/operations/operations.ts'
+import type {
+  COMMANDS as SESSION_POLICY_COMMANDS,
+  ROUTES as SESSION_POLICY_ROUTES,
+} from './modules/session-policies/operations/operations.ts'
+
+export type ModuleRoute =
+  | (typeof DOCUMENT_ROUTES)[number]
+  | (typeof SCREENING_ROUTES)[number]
+  | (typeof SESSION_POLICY_ROUTES)[number]
+
+/** Of the command line alone. */
+export type ModuleCommand = (typeof SCREENING_COMMANDS)[number] | (typeof SESSION_POLICY_COMMANDS)[number]
