@@ -14,6 +14,7 @@ const ROOT = join(import.meta.dir, '..', '..')
 const EDITED = [
   'CONTRIBUTING.md',
   'docs/{attestation-api,documents,hardware-keys,identity,many-machines,running,security,solana-program,transparency}.md',
+  'docs/providers/*.md',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
 ]
