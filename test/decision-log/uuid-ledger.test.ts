@@ -9,6 +9,8 @@ test('over all its ranges it finds the same repetitions as a set, whatever its l
   // Uuids in long runs that differ in one digit as well: a poor hash would never halve them.
   const uuid = fc.oneof(
     fc.nat({ max: 60 }).map(uuidOf),
+    // Its hash is 0, the first of the first range.
+    fc.constant('9e3779b9-0000-0000-0000-000000000000'),
     fc.nat({ max: 60 }).map((n) => `00000000-0000-4000-a000-${n.toString(16).padStart(12, '0')}`),
     fc.nat({ max: 60 }).map((n) => `${n.toString(16).padStart(8, '0')}-0000-4000-a000-000000000000`),
   )

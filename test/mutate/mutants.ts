@@ -1,5 +1,5 @@
 // Generates mutants of a source file from its syntax tree: one small change each, by rule.
-import { parseSync, Visitor } from 'oxc-parser'
+import { type Expression, parseSync, Visitor } from 'oxc-parser'
 
 export const MUTATION_RULES = [
   'arithmetic',
@@ -43,6 +43,10 @@ const LOGICAL: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' }
 /** Statements whose removal no test has to notice: log lines and timers that don't keep the process alive. */
 const HARMLESS = /^(?:void )?(?:await )?(?:\w+\.)*(?:log|logger)\??\.\w+\(|\.unref\(\)$|^process\.std(?:err|out)\.write/
 
+/** Errors for what the types allow and the code rules out. */
+const IMPOSSIBLE = /=== (?:undefined|null)\) \{?\s*throw new Error\($/
+const SYMMETRIC = /^Math\.(?:min|max)$/
+
 /** A condition of SQL up to the next one, or up to the end of the clause. */
 const SQL_PREDICATE =
   /\s+AND\s+(?:NOT\s+)?[\s\S]+?(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON|SET|UNION)\b|\)|;|$)/gi
@@ -77,7 +81,12 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     const start = source.indexOf(operator, left.end)
     if (start >= 0 && start < right.start) add(rule, { start, end: start + operator.length }, other)
   }
-  const negate = (test: Node): void => add('negated condition', test, `!(${textOf(test)})`)
+  /** The negation of a single comparison is the mutant of that comparison. */
+  const negate = (test: Expression): void => {
+    if (test.type !== 'BinaryExpression' || COMPARISONS[test.operator] === undefined)
+      add('negated condition', test, `!(${textOf(test)})`)
+  }
+  const inTypes = new Set<number>()
   const addSql = (node: Node): void => {
     const text = textOf(node)
     if (!IS_SQL.test(text)) return
@@ -111,14 +120,18 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     },
     LogicalExpression: (node) => {
       addOperator('logical operator', node.left, node.right, node.operator, LOGICAL[node.operator])
-      if (node.operator === '??') add('default value', node, textOf(node.left))
+      const isForTypes =
+        node.left.type === 'MemberExpression' && node.left.computed && /^(?:''|0|\[\])$/.test(textOf(node.right))
+      if (node.operator === '??' && !isForTypes) add('default value', node, textOf(node.left))
     },
     IfStatement: ({ test }) => negate(test),
     ConditionalExpression: ({ test }) => negate(test),
     WhileStatement: ({ test }) => {
       if (test.type !== 'Literal') add('negated condition', test, 'false')
     },
+    TSLiteralType: ({ literal }) => void inTypes.add(literal.start),
     Literal: (node) => {
+      if (inTypes.has(node.start)) return
       if (node.value === true) add('boolean literal', node, 'false')
       if (node.value === false) add('boolean literal', node, 'true')
       if (typeof node.value === 'string') addSql(node)
@@ -127,13 +140,16 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     ExpressionStatement: (node) => {
       if (!('directive' in node && node.directive) && !HARMLESS.test(textOf(node))) add('removed statement', node, ';')
     },
-    ThrowStatement: (node) => add('removed statement', node, ';'),
+    ThrowStatement: (node) => {
+      const opening = source.slice(0, node.start + 'throw new Error('.length).slice(-120)
+      if (!IMPOSSIBLE.test(opening)) add('removed statement', node, ';')
+    },
     AwaitExpression: (node) => add('removed await', node, textOf(node.argument)),
     TryStatement: ({ finalizer }) => {
       if (finalizer !== null && finalizer.body.length > 0) add('removed finally', finalizer, '{}')
     },
-    CallExpression: ({ arguments: [first, second] }) => {
-      if (first?.type !== 'Identifier' || second?.type !== 'Identifier') return
+    CallExpression: ({ callee, arguments: [first, second] }) => {
+      if (first?.type !== 'Identifier' || second?.type !== 'Identifier' || SYMMETRIC.test(textOf(callee))) return
       add(
         'swapped arguments',
         { start: first.start, end: second.end },

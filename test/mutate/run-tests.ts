@@ -4,11 +4,14 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 /** Time limit of one test, as in the suite. */
 const TEST_LIMIT_MS = 30_000
 
+/** The name of a file, without the name of another one up to the first failure. */
+const FAILURE = /^(test\/\S+\.tsx?):$(?:(?!^test\/\S+:$)[\s\S])*?^\(fail\) (.*?)(?: \[[\d.]+ ?m?s\])?$/m
+
 export interface Run {
   readonly passed: boolean
   readonly timedOut: boolean
   /** The first test that failed; null if none did, or if a file could not be loaded. */
-  readonly failed: string | null
+  readonly failed: { readonly file: string; readonly name: string } | null
   readonly seconds: number
 }
 
@@ -40,6 +43,8 @@ export interface RunOptions {
 export const runTests = async ({ root, temporary, tests, options = [], limitMs }: RunOptions): Promise<Run> => {
   mkdirSync(temporary, { recursive: true })
   const log = `${temporary}.log`
+  // `Bun.file` as a target keeps what a longer report left behind.
+  rmSync(log, { force: true })
   const startedMs = performance.now()
   const child = Bun.spawn(
     ['bun', 'test', '--bail', `--timeout=${TEST_LIMIT_MS}`, ...options, ...tests.map((test) => `./${test}`)],
@@ -62,7 +67,8 @@ export const runTests = async ({ root, temporary, tests, options = [], limitMs }
   const exitCode = await child.exited
   clearTimeout(limit)
   endGroup(child.pid)
-  const failed = /^\(fail\) (.*?)(?: \[[\d.]+ ?m?s\])?$/m.exec(readFileSync(log, 'utf8'))?.[1] ?? null
+  const [, file, name] = FAILURE.exec(readFileSync(log, 'utf8')) ?? []
+  const failed = file === undefined || name === undefined ? null : { file, name }
   rmSync(temporary, { recursive: true, force: true })
   return { passed: exitCode === 0, timedOut, failed, seconds: (performance.now() - startedMs) / 1000 }
 }

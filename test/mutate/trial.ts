@@ -1,5 +1,5 @@
 // Tries one mutant: puts it into a copy of the tree and runs the tests that may notice it.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TreeCopy } from './copy.ts'
 import { type TestCoverage, testsFor } from './coverage.ts'
@@ -12,6 +12,9 @@ const BATCH_SECONDS = 6
 const TRIAL_SECONDS = 180
 /** A mutant that makes its tests this many times slower is noticed. */
 const SLOWDOWN = 4
+
+/** Test file → whether it passes without a mutant. Filled when a file fails for the first time. */
+const soundTests = new Map<string, boolean>()
 
 export interface Trial {
   readonly mutant: Mutant
@@ -51,20 +54,38 @@ export const tryMutant = async (copy: TreeCopy, coverage: readonly TestCoverage[
     by,
     seconds: (performance.now() - startedMs) / 1000,
   })
-  const batches = batchesOf(testsFor(coverage, mutant.file, mutant.line))
+  const tests = testsFor(coverage, mutant.file, mutant.line)
+  const batches = batchesOf(tests.filter(({ test }) => existsSync(join(copy.path, test))))
   if (batches.length === 0) return ended('no test')
+  const run = (batch: readonly TestCoverage[]) =>
+    runTests({
+      root: copy.path,
+      temporary: copy.temporary,
+      tests: batch.map(({ test }) => test),
+      limitMs: 1_000 * (30 + SLOWDOWN * batch.reduce((sum, { seconds }) => sum + seconds, 0)),
+    })
+  /** Whether a test file passes without the mutant. */
+  const isSound = async (one: TestCoverage): Promise<boolean> => {
+    const known = soundTests.get(one.test)
+    if (known !== undefined) return known
+    writeFileSync(path, source)
+    const { passed } = await run([one])
+    writeFileSync(path, applyMutant(source, mutant))
+    soundTests.set(one.test, passed)
+    return passed
+  }
   writeFileSync(path, applyMutant(source, mutant))
   try {
     for (const batch of batches) {
-      const tests = batch.map(({ test }) => test)
-      const limitMs = 1_000 * (30 + SLOWDOWN * batch.reduce((sum, { seconds }) => sum + seconds, 0))
-      const { passed, timedOut, failed } = await runTests({
-        root: copy.path,
-        temporary: copy.temporary,
-        tests,
-        limitMs,
-      })
-      if (!passed) return ended(timedOut ? 'timed out' : 'noticed', failed)
+      let left = batch.filter(({ test }) => soundTests.get(test) !== false)
+      while (left.length > 0) {
+        const { passed, timedOut, failed } = await run(left)
+        if (passed) break
+        if (timedOut) return ended('timed out')
+        const failing = left.find(({ test }) => test === failed?.file)
+        if (failing === undefined || (await isSound(failing))) return ended('noticed', failed?.name)
+        left = left.filter((one) => one !== failing)
+      }
     }
     return ended('survived')
   } finally {
