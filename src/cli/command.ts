@@ -20,6 +20,8 @@ export interface Option {
   /** As the help shows it: `NAME`. Null: a flag. */
   readonly value: string | null
   readonly help: string
+  /** One letter. */
+  readonly short?: string
   readonly required?: boolean
   readonly choices?: readonly string[]
   /** May be repeated. */
@@ -76,11 +78,16 @@ export const text = (name: string, value: string, help: string, more: Partial<Op
   help,
   ...more,
 })
-export const flag = (name: string, help: string): Option => ({ name, value: null, help })
+export const flag = (name: string, help: string, short?: string): Option => ({
+  name,
+  value: null,
+  help,
+  ...(short !== undefined && { short }),
+})
 
 export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo.')
 const JSON_OPTION = flag('json', 'Print JSON')
-const HELP: Option = flag('help', 'Print this')
+const HELP: Option = flag('help', 'Print this', 'h')
 
 const YES = flag('yes', 'Do not ask')
 const REMOTE = text('url', 'URL', 'Run on the deployment at this address, with the key of COUNTERSIGN_ADMIN_KEY[_FILE]')
@@ -116,10 +123,9 @@ export const findCommand = (commands: readonly Command[], words: readonly string
 
 const parserOptions = (options: readonly Option[]) =>
   Object.fromEntries(
-    options.flatMap(({ name, value, many, negatable }) => {
-      const short = name === 'help' ? { short: 'h' } : name === 'quiet' ? { short: 'q' } : {}
+    options.flatMap(({ name, value, short, many, negatable }) => {
       const type = value === null ? ('boolean' as const) : ('string' as const)
-      const entry = [name, { type, ...short, ...(many && { multiple: true }) }] as const
+      const entry = [name, { type, ...(short && { short }), ...(many && { multiple: true }) }] as const
       return negatable ? [entry, [`no-${name}`, { type }] as const] : [entry]
     }),
   )

@@ -4,28 +4,38 @@ import { commandRoutes } from '../admin/route-table.ts'
 import { loadOperations } from '../module-interface/operations.ts'
 import { MODULES } from '../modules.ts'
 import { ACCOUNT_COMMANDS } from './account.ts'
+import { ACCOUNT_KEY_COMMANDS } from './account-key.ts'
 import { ATTESTER_COMMANDS } from './attester.ts'
 import { AUDIT_COMMANDS } from './audit.ts'
 import type { Command } from './command.ts'
+import { DECISIONS_COMMANDS } from './decisions/decisions.ts'
+import { PROOF_COMMANDS } from './decisions/proof.ts'
 import { deriveCommands } from './derived/derive.ts'
 import { EVIDENCE_COMMANDS } from './evidence.ts'
+import { GEO_COMMANDS } from './geo.ts'
 import { LIST_ENTRY_COMMANDS } from './lists/list-entries.ts'
 import { LIST_SOURCE_COMMANDS } from './lists/list-sources.ts'
 import { POLICY_COMMANDS } from './policy/policy.ts'
 import { SCREENING_COMMANDS } from './screening/screening.ts'
 import { SESSION_COMMANDS } from './session.ts'
+import { SOLANA_COMMANDS } from './solana.ts'
 
 /** Commands that are not derived. */
 const WRITTEN: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
+  ...ACCOUNT_KEY_COMMANDS,
   ...ATTESTER_COMMANDS,
   ...AUDIT_COMMANDS,
+  ...DECISIONS_COMMANDS,
   ...EVIDENCE_COMMANDS,
+  ...GEO_COMMANDS,
   ...LIST_ENTRY_COMMANDS,
   ...LIST_SOURCE_COMMANDS,
   ...POLICY_COMMANDS,
+  ...PROOF_COMMANDS,
   ...SCREENING_COMMANDS,
   ...SESSION_COMMANDS,
+  ...SOLANA_COMMANDS,
 ]
 
 /** The verbs that every noun may have come first. */

@@ -7,6 +7,7 @@ import { VERSION } from '../config/version.ts'
 import { systemClock } from '../lib/time.ts'
 import { MODULES } from '../modules.ts'
 import { PROGRAM } from '../program/labels.ts'
+import type { Command } from './command.ts'
 import { isNoted, noteCommand } from './command-note.ts'
 import { type CommandDeployment, createDeployment } from './deployment.ts'
 import { configFileOf } from './given-settings.ts'
@@ -21,20 +22,21 @@ import { type CommandPlace, runVerb, VERBS } from './verbs.ts'
 const usage = async (): Promise<string> => {
   const { NOUNS, commandsOf } = await import('./commands.ts')
   const { described } = await import('./help.ts')
+  const isLocal = (noun: string): boolean => commandsOf(noun).every((command) => command.isLocal)
+  const verbsOf = (noun: string) =>
+    [
+      noun,
+      commandsOf(noun)
+        .map(({ verb }) => verb)
+        .join(', '),
+    ] as const
   return `Usage: ${PROGRAM} NOUN VERB [options]
        ${PROGRAM} VERB [options]
 
 Administration, on this machine or with --url and an admin key at another deployment:
-${described(
-  NOUNS.map((noun) => [
-    noun,
-    commandsOf(noun)
-      .map(({ verb }) => verb)
-      .join(', '),
-  ]),
-)}
+${described(NOUNS.filter((noun) => !isLocal(noun)).map(verbsOf))}
 This machine:
-${described(Object.entries(VERBS))}
+${described([...NOUNS.filter(isLocal).map(verbsOf), ...Object.entries(VERBS)])}
 countersign help NOUN [VERB] shows more. Every command takes --json, --data-dir FOLDER and --config FILE.
 Changes are live in a running service within a second.
 
@@ -55,7 +57,22 @@ const unknownNoun = async (noun: string): Promise<never> => {
   )
 }
 
-/** Runs a command that administers. @returns null if there is no such noun */
+/** Nouns whose commands need no operation, and so start without loading them. */
+const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
+  decisions: async () => (await import('./decisions/decisions.ts')).DECISIONS_COMMANDS,
+  geo: async () => (await import('./geo.ts')).GEO_COMMANDS,
+  proof: async () => (await import('./decisions/proof.ts')).PROOF_COMMANDS,
+  solana: async () => (await import('./solana.ts')).SOLANA_COMMANDS,
+}
+
+const commandsFor = async (word: string): Promise<readonly Command[]> => {
+  const own = Object.hasOwn(WITHOUT_OPERATIONS, word) ? WITHOUT_OPERATIONS[word] : undefined
+  if (own !== undefined) return own()
+  const { commandsOf, nounOf } = await import('./commands.ts')
+  return commandsOf(nounOf(word))
+}
+
+/** Runs a command of the table. @returns null if there is no such noun */
 const runNoun = async (
   word: string,
   args: readonly string[],
@@ -63,8 +80,7 @@ const runNoun = async (
   deployment: CommandDeployment,
   place: CommandPlace,
 ): Promise<number | null> => {
-  const { commandsOf, nounOf } = await import('./commands.ts')
-  const commands = commandsOf(nounOf(word))
+  const commands = await commandsFor(word)
   if (commands.length === 0) return null
   const { runCommand } = await import('./run-command.ts')
   const { environment, ask = null } = place

@@ -33,8 +33,10 @@ const wordText = ({ name, optional, many }: Word): string => {
   return optional ? `[${shown}]` : shown
 }
 
-const optionText = ({ name, value, negatable }: Option): string =>
-  value === null ? `--${negatable ? '[no-]' : ''}${name}` : `--${name} ${value}`
+const optionText = ({ name, value, short, negatable }: Option): string => {
+  const shown = value === null ? `--${negatable ? '[no-]' : ''}${name}` : `--${name} ${value}`
+  return short === undefined ? shown : `-${short}, ${shown}`
+}
 
 const plain = (text: string): string => text.replaceAll('`', '')
 

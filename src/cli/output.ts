@@ -54,45 +54,9 @@ export const parseStrictly = (
   }
 }
 
-/** A command's verbs by name. */
-export type Verbs<Run> = Readonly<
-  Record<
-    string,
-    {
-      readonly run: Run
-      /** How many words may follow the verb, options apart. */
-      readonly words: number
-    }
-  >
->
-
-/** @returns the verb of the first word; undefined when there is no such verb */
-export const findVerb = <Run>(verbs: Verbs<Run>, { positionals }: Pick<ParsedCommand, 'positionals'>) => {
-  const name = positionals[0] ?? ''
-  return Object.hasOwn(verbs, name) ? verbs[name]?.run : undefined
-}
-
-/** Refuses surplus words: often an option's name was forgotten. Does not repeat the word, which may be a key. */
-const refuseSurplus = (positionals: readonly string[], verbs: Verbs<unknown>): void => {
-  const name = positionals[0] ?? ''
-  const words = Object.hasOwn(verbs, name) ? verbs[name]?.words : undefined
-  if (words === undefined || positionals.length - 1 <= words) return
-  throw new UsageError(
-    words === 0 ? `${name} takes options only` : `${name} takes ${words} word${words === 1 ? '' : 's'} and options`,
-  )
-}
-
-/**
- * @param verbs how many words may follow each verb; left out: the caller checks the words itself
- * @throws UsageError for an unknown option, a missing value or a surplus word
- */
-export const parseCommand = (
-  commandArguments: readonly string[],
-  options: OptionTypes,
-  verbs: Verbs<unknown> = {},
-): ParsedCommand => {
+/** @throws UsageError for an unknown option or a missing value */
+export const parseCommand = (commandArguments: readonly string[], options: OptionTypes): ParsedCommand => {
   const { values, positionals } = parseStrictly(commandArguments, options)
-  if (values['help'] !== true) refuseSurplus(positionals, verbs)
   const text = (name: string): string | undefined => {
     const value = values[name]
     return typeof value === 'string' ? value : undefined

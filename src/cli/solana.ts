@@ -1,25 +1,11 @@
 // `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register our attesters,
 // with Solana's tools and the example in docs/. Reads the store and sends nothing.
-import { type ChainSettings, parseRpcUrl } from '../config/chain-settings.ts'
+import { parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import { PROGRAM } from '../program/labels.ts'
-import type { Store } from '../store/store.ts'
-import { type CommandOutput, type ParsedCommand, UsageError } from './output.ts'
-import { runVerbOf } from './run-verb.ts'
-
-const USAGE = `Usage: countersign solana deploy-plan [--program ADDRESS] [--url URL]
-
-Prints the steps that give a Solana cluster a registry program of your own (contracts/solana/registry): deploy it, see that it
-is the one that was tested, make the registry, register this deployment's active attesters, set policies, check it all.
-
-  --program ADDRESS  The deployed program; without it the registry of the chain "solana" in the configuration
-  --url URL          Of the cluster's RPC (default https://api.devnet.solana.com)
-  --json             Print JSON: the file's sum, the attesters, and with a program its registry account
-  --help             Print this
-
-Exit codes: 0 done, 1 it can't be done, 2 the call is wrong.
-`
+import { type Command, type CommandContext, text } from './command.ts'
+import { print, UsageError } from './output.ts'
 
 /** contracts/solana/registry/registry.so; a test compares both with the file. */
 export const REGISTRY_FILE = {
@@ -28,13 +14,6 @@ export const REGISTRY_FILE = {
 } as const
 
 const DEFAULT_URL = 'https://api.devnet.solana.com'
-
-export interface SolanaCommandInput {
-  readonly output: CommandOutput
-  readonly openStore: () => Promise<Store>
-  /** Settings of the chain "solana". */
-  readonly settings: ChainSettings | undefined
-}
 
 interface Plan {
   readonly url: string
@@ -75,13 +54,11 @@ const planText = ({ url, program, attesters }: Plan): string => {
 `
 }
 
-const deployPlan = async (
-  command: ParsedCommand,
-  { output, openStore, settings }: SolanaCommandInput,
-): Promise<number> => {
-  const given = command.text('program') ?? settings?.registry ?? null
+const deployPlan = async ({ command, output, deployment }: CommandContext): Promise<number> => {
+  const given = command.text('program') ?? deployment.config.chainSettings.get('solana')?.registry ?? null
   const url = command.text('url') ?? DEFAULT_URL
-  if (given !== null && parseAddress('solana', given) === null) throw new UsageError('--program is no Solana address')
+  if (given !== null && parseAddress('solana', given) === null)
+    throw new UsageError('--program is not a Solana address')
   try {
     parseRpcUrl(url)
   } catch (error) {
@@ -89,29 +66,31 @@ const deployPlan = async (
   }
   if (!/^[\x21-\x7e]+$/.test(url) || /['"`$\\;&|<>]/.test(url))
     throw new UsageError('--url has characters of the shell')
-  const store = await openStore()
-  try {
-    const attesters = (await store.attesters.list())
-      .filter(({ kind, status }) => kind === 'ed25519' && status === 'active')
-      .map(({ address }) => address)
-    if (command.flag('json')) {
-      const registry = given === null ? null : programAddress(given, [Buffer.from('predicate_registry')])
-      output.stdout(`${JSON.stringify({ file: REGISTRY_FILE, url, program: given, registry, attesters })}\n`)
-    } else output.stdout(planText({ url, program: given, attesters }))
-    return 0
-  } finally {
-    await store.close()
-  }
+  const attesters = (await deployment.withStore((store) => store.attesters.list()))
+    .filter(({ kind, status }) => kind === 'ed25519' && status === 'active')
+    .map(({ address }) => address)
+  const registry = given === null ? null : programAddress(given, [Buffer.from('predicate_registry')])
+  print(
+    { output, command },
+    { file: REGISTRY_FILE, url, program: given, registry, attesters },
+    planText({ url, program: given, attesters }),
+  )
+  return 0
 }
 
-const VERBS = { 'deploy-plan': { run: deployPlan, words: 0 } } as const
-
-const COMMAND = {
-  help: USAGE,
-  subject: 'Solana',
-  verbs: VERBS,
-  texts: ['program', 'url'],
-}
-
-export const runSolana = (commandArguments: readonly string[], input: SolanaCommandInput): Promise<number> =>
-  runVerbOf(COMMAND, commandArguments, input.output, (run, command) => run(command, input))
+export const SOLANA_COMMANDS: readonly Command[] = [
+  {
+    noun: 'solana',
+    verb: 'deploy-plan',
+    summary: 'Show the steps that give a Solana cluster a registry program of your own',
+    description:
+      'Deploy contracts/solana/registry, compare it with the tested program, create the registry, register the active attesters of ' +
+      'this deployment, set policies, and check the result.',
+    options: [
+      text('program', 'ADDRESS', 'Deployed program. Defaults to the registry of the chain solana in the configuration'),
+      text('url', 'URL', `RPC of the cluster. Defaults to ${DEFAULT_URL}`),
+    ],
+    isLocal: true,
+    run: deployPlan,
+  },
+]

@@ -5,7 +5,6 @@ import { findServiceAmong } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { providedByModules } from '../module-interface/open-modules.ts'
 import type { ShipPlace } from '../modules/log-shipping/ship-target.ts'
-import { readLogKey } from '../modules/transparency/service/log-key.ts'
 import { MODULES } from '../modules.ts'
 import { ASK_TOKEN } from '../signing/token-service.ts'
 import { openBackupBucket } from './backup/backup-place.ts'
@@ -28,17 +27,12 @@ export interface CommandPlace {
 /** What each verb that is no noun of the administration does. */
 export const VERBS: Readonly<Record<string, string>> = {
   start: 'Start the service',
-  'account-key': 'Encrypt the secrets of one-time codes with another key',
-  geo: 'Look up an IP address as policies see it',
   'screener-stub': 'Answer as a screener does, for trials',
-  decisions: 'Follow, verify, publish and ship the decision log',
-  proof: 'Check the proof of a decision offline, and print the log’s key',
   witness: 'Follow another deployment’s log and cosign its heads',
   backup: 'Copy the deployment to a folder while the service runs',
   restore: 'Create a deployment from a backup',
   migrate: 'Copy a database into another, SQLite or PostgreSQL',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
-  solana: 'Show how to deploy your own registry on a Solana cluster',
   sbom: 'Print the software bill of materials (CycloneDX)',
   settings: 'List every setting of the service with its default',
   completion: 'Print a completion script for bash, zsh or fish',
@@ -94,40 +88,6 @@ export const runVerb = async (
         output,
         stopped: untilSignal,
       })
-    case 'geo':
-      return (await import('./geo.ts')).runGeo(commandArguments, {
-        output,
-        geoipFile: config.geoipFile,
-        clock,
-      })
-    case 'account-key':
-      return (await import('./account-key.ts')).runAccountKey(commandArguments, {
-        output,
-        openStore,
-        rotate: async (store) => {
-          const { rotateAccountKey } = await import('../setup/account-key-rotation.ts')
-          return deployment.rotateAlone(() => rotateAccountKey({ config, folder, store }))
-        },
-      })
-    case 'decisions':
-      return (await import('./decisions/decisions.ts')).runDecisions(commandArguments, {
-        dataDirectory: config.dataDir,
-        ...output,
-        shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
-        openTarget: deployment.shipTarget,
-        beginTree: deployment.beginTree,
-        openTree: async () =>
-          (await import('./decisions/decisions-tree.ts')).openTreeForCommand(openStore, {
-            folder,
-            target: await deployment.locateStore(),
-            shipTarget: config.decisionsShip === null ? null : () => deployment.shipTarget(null),
-          }),
-      })
-    case 'proof':
-      return (await import('./decisions/proof.ts')).runProof(commandArguments, {
-        output,
-        readKey: () => deployment.withStore((store) => readLogKey(store.deployment, folder)),
-      })
     case 'witness':
       return (await import('./witness/witness.ts')).runWitness(commandArguments, {
         output,
@@ -173,12 +133,6 @@ export const runVerb = async (
         environment: place.environment,
         monotonicMs: clock.monotonicMs,
         wait: (milliseconds) => Bun.sleep(milliseconds),
-      })
-    case 'solana':
-      return (await import('./solana.ts')).runSolana(commandArguments, {
-        output,
-        openStore,
-        settings: config.chainSettings.get('solana'),
       })
     case 'doctor':
       return (await import('./doctor/doctor.ts')).runDoctor(commandArguments, {

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DecisionsIo, runDecisions } from '../../src/cli/decisions/decisions.ts'
+import type { DecisionsIo } from '../../src/cli/decisions/decisions.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
+import { type Clock, systemClock } from '../../src/lib/time.ts'
 import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
-import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,
   denial,
@@ -16,6 +16,7 @@ import {
   temporaryDirectory,
   withheld,
 } from './fixtures.ts'
+import { runDecisions } from './run-decisions.ts'
 
 let dataDirectory = ''
 let writer: SegmentWriter
@@ -27,11 +28,8 @@ beforeEach(() => {
 })
 afterEach(removeTemporaryDirectories)
 
-const run = async (args: string[], changes: Partial<DecisionsIo> = {}) => {
-  const { output, printed } = recordOutput()
-  const code = await runDecisions(args, { dataDirectory, ...output, ...changes })
-  return { code, out: printed.stdout, err: printed.stderr }
-}
+const run = (args: string[], changes: Partial<DecisionsIo> = {}, clock?: Clock) =>
+  runDecisions(args, { dataDirectory, ...changes }, clock)
 
 describe('verify', () => {
   test('0 for a sound log, with the hash of the last line', async () => {
@@ -81,7 +79,7 @@ describe('verify', () => {
         nowMs += stepMs
         return nowMs
       }
-      return (await run(['verify'], { monotonicMs })).err
+      return (await run(['verify'], {}, { ...systemClock, monotonicMs })).err
     }
     expect(await after(999)).toBe('')
     expect(await after(1_000)).toMatch(/^pass 1: 100% of \d+ bytes\n$/)
@@ -159,7 +157,7 @@ describe('usage', () => {
     for (const args of wrong) {
       const { code, out, err } = await run(args)
       expect([args, code, out]).toEqual([args, 2, ''])
-      expect(err).toContain('countersign decisions --help')
+      expect(err).toContain('countersign decisions')
     }
   })
 
@@ -231,7 +229,7 @@ describe('ship', () => {
 
   test('2 for a place that is none, and options of another command', async () => {
     expect((await run(['ship', '--to', 'folder'])).code).toBe(2)
-    expect((await run(['verify', '--once'])).err).toContain('--once is an option of ship')
+    expect((await run(['verify', '--once'])).code).toBe(2)
     expect((await run(['tail', '--from', 'dir:/x'])).code).toBe(2)
   })
 })

@@ -4,14 +4,12 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runDecisions } from '../../src/cli/decisions/decisions.ts'
 import { hashLine } from '../../src/decision-log/record.ts'
 import { createShipper } from '../../src/modules/log-shipping/ship.ts'
 import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
 import type { TreeAccess } from '../../src/modules/transparency/service/tree-access.ts'
 import { openDecisionTreeReader } from '../../src/modules/transparency/store/open.ts'
 import { readHeadFile, readShippedHead } from '../../src/modules/transparency/verify/tree-heads.ts'
-import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,
   openTestSegment,
@@ -20,6 +18,7 @@ import {
   segmentNames,
   temporaryDirectory,
 } from '../decision-log/fixtures.ts'
+import { runDecisions } from '../decision-log/run-decisions.ts'
 import { createTestMaker, placesIn, TEST_NODE, TEST_SALT_KEY, TEST_SIGNER } from './tree-fixtures.ts'
 
 let root = ''
@@ -64,11 +63,10 @@ const openTree = async (): Promise<TreeAccess> => {
 }
 
 const verify = async (...more: string[]): Promise<{ code: number; out: string }> => {
-  const { output, printed } = recordOutput()
   const { shipped } = await createTestMaker(root)
-  const io = { dataDirectory: root, ...output, openTree, openTarget: () => shipped }
-  const code = await runDecisions(['verify', ...more], io)
-  return { code, out: printed.stdout + printed.stderr }
+  const io = { dataDirectory: root, openTree, openTarget: () => shipped }
+  const { code, out, err } = await runDecisions(['verify', ...more], io)
+  return { code, out: out + err }
 }
 
 /** Changes a line and computes the chain anew over all that follows in its slot, headers included. */
@@ -284,11 +282,8 @@ test('prove names damaged lines where a decision is not found, since one of them
   const lines = text.split('\n')
   const { uuid } = JSON.parse(lines[3] ?? '') as { uuid: string }
   const prove = async (): Promise<readonly [number, string]> => {
-    let out = ''
-    const print = (more: string): void => {
-      out += more
-    }
-    return [await runDecisions(['prove', uuid], { dataDirectory: root, stdout: print, stderr: print, openTree }), out]
+    const { code, out, err } = await runDecisions(['prove', uuid], { dataDirectory: root, openTree })
+    return [code, out + err]
   }
   expect((await prove())[0]).toBe(0)
   lines[3] = (lines[3] ?? '').replace('"prev":"', '"prev":"0')

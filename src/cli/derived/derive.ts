@@ -118,7 +118,7 @@ const look = async (
 
 const LIMIT = (limit: number | undefined): Option =>
   text('limit', 'N', `At most this many. Defaults to ${limit ?? 'all'}`)
-const QUIET = flag('quiet', 'Print ids only')
+const QUIET = flag('quiet', 'Print ids only', 'q')
 
 const isIrreversible = (route: Route): boolean => route.method === 'DELETE' || overrideOf(route).irreversible === true
 
