@@ -1,6 +1,10 @@
 // How old an organization asks people to be, at all levels or at one of them.
 import type { Level } from '../../domain/level.ts'
+import { integer, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { defineTable } from '../table.ts'
+
+const AGES = defineTable('minimum_ages', { organizationId: text, level: typed<Level>(), years: integer })
 
 export interface MinimumAges {
   /** For the levels that have no age of their own; null: no minimum. */
@@ -48,17 +52,7 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       if (level === null) {
         await transaction.execute('UPDATE organizations SET minimum_age = ? WHERE id = ?', [years, organizationId])
-      } else if (years === null) {
-        await transaction.execute('DELETE FROM minimum_ages WHERE organization_id = ? AND level = ?', [
-          organizationId,
-          level,
-        ])
-      } else {
-        await transaction.execute(
-          `INSERT INTO minimum_ages (organization_id, level, years) VALUES (?, ?, ?)
-           ON CONFLICT (organization_id, level) DO UPDATE SET years = excluded.years`,
-          [organizationId, level, years],
-        )
-      }
+      } else if (years === null) await AGES.removeAll(transaction, { organizationId, level })
+      else await AGES.put(transaction, { organizationId, level }, { years })
     }),
 })

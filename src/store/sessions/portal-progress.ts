@@ -3,22 +3,28 @@
 import type { SessionStatus } from '../../domain/session.ts'
 import { PartNotRequestedError } from '../../domain/session-errors.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
-import { splitNames } from '../columns.ts'
-import type { TableScope } from '../copy/table-scope.ts'
-import type { Statements, Transaction } from '../database.ts'
+import { hidden, integer, names, text } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { announceSession } from './session-changes.ts'
-import { type Agreement, readAgreement, writeConsent } from './session-consent.ts'
+import { AGREEMENTS, type Agreement, writeConsent } from './session-consent.ts'
 import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
 /** What a person whose session was sent back has to correct. */
-interface Corrections {
+const CORRECTIONS = defineTable('session_corrections', {
+  organizationId: hidden(text),
+  sessionId: hidden(text),
   /** Names of evidence fields and document kinds, or `wallets`: what was requested, and what was missing and then given. */
-  readonly parts: readonly string[]
+  parts: names,
   /** The parts that were given since then. */
-  readonly done: readonly string[]
-}
+  done: names,
+  askedAtSeconds: hidden(integer),
+})
+
+interface Corrections extends ItemOf<typeof CORRECTIONS> {}
 
 interface SessionKey {
   readonly organizationId: string
@@ -34,27 +40,10 @@ export const writeCorrections = async (
   const { organizationId, sessionId, to, corrections = [] } = change
   // Submitting again changes nothing: the corrections apply until the next decision.
   if (to === 'submitted') return
-  await transaction.execute('DELETE FROM session_corrections WHERE organization_id = ? AND session_id = ?', [
-    organizationId,
-    sessionId,
-  ])
+  await CORRECTIONS.removeAll(transaction, { organizationId, sessionId })
   if (to !== 'retry' || corrections.length === 0) return
-  await transaction.execute(
-    "INSERT INTO session_corrections (organization_id, session_id, parts, done, asked_at_seconds) VALUES (?, ?, ?, '', ?)",
-    [organizationId, sessionId, corrections.join(','), nowSeconds],
-  )
-}
-
-const readCorrections = async (
-  statements: Statements,
-  organizationId: string,
-  sessionId: string,
-): Promise<Corrections | null> => {
-  const [row] = await statements.query<{ readonly parts: string; readonly done: string }>(
-    'SELECT parts, done FROM session_corrections WHERE organization_id = ? AND session_id = ?',
-    [organizationId, sessionId],
-  )
-  return row === undefined ? null : { parts: splitNames(row.parts), done: splitNames(row.done) }
+  const asked = { parts: corrections, done: [], askedAtSeconds: nowSeconds }
+  await CORRECTIONS.insert(transaction, { organizationId, sessionId, ...asked })
 }
 
 /**
@@ -70,7 +59,7 @@ export const acceptParts = async (
   parts: readonly string[],
   given: boolean,
 ): Promise<void> => {
-  const corrections = await readCorrections(transaction, organizationId, sessionId)
+  const corrections = await CORRECTIONS.find(transaction, { organizationId, sessionId })
   if (corrections === null) return
   const present = await readGivenParts(transaction, { organizationId, id: sessionId })
   const refused = parts.find((part) => !corrections.parts.includes(part) && present.has(part))
@@ -78,10 +67,7 @@ export const acceptParts = async (
   if (!given) return
   const requested = new Set([...corrections.parts, ...parts])
   const done = new Set([...corrections.done, ...parts])
-  await transaction.execute(
-    'UPDATE session_corrections SET parts = ?, done = ? WHERE organization_id = ? AND session_id = ?',
-    [[...requested].join(','), [...done].join(','), organizationId, sessionId],
-  )
+  await CORRECTIONS.updateAll(transaction, { organizationId, sessionId }, { parts: [...requested], done: [...done] })
 }
 
 export const createPortalProgressTable = (scope: TableScope) => ({
@@ -91,35 +77,22 @@ export const createPortalProgressTable = (scope: TableScope) => ({
    * @throws ConstraintViolatedError when there is no such session; BrowserUnknownError
    */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
-    scope.write(
-      async (transaction) => {
-        const { organizationId, sessionId, version, shares } = input
-        const nowSeconds = scope.nowSeconds()
-        const locked = await lockState(transaction, organizationId, sessionId, nowSeconds)
-        await requireBrowser(transaction, input, nowSeconds)
-        await transaction.execute(
-          `INSERT INTO portal_agreements (organization_id, session_id, version, shares, agreed_at_seconds)
-           VALUES (?, ?, ?, ?, ?) ON CONFLICT (organization_id, session_id) DO UPDATE SET
-             version = excluded.version, shares = excluded.shares, agreed_at_seconds = excluded.agreed_at_seconds`,
-          [organizationId, sessionId, version, shares ? 1 : 0, nowSeconds],
-        )
-        if (locked === null || shares) return
-        const session = await writeConsent(
-          transaction,
-          locked.session,
-          { version, shares, actor: 'person' },
-          nowSeconds,
-        )
-        if (session !== locked.session) await announceSession(transaction, { ...locked, session }, nowSeconds)
-      },
-      { survives: 'process-crash' },
-    ),
+    survivingCrashes(scope).write(async (own) => {
+      const { organizationId, sessionId, version, shares } = input
+      const nowSeconds = scope.nowSeconds()
+      const locked = await lockState(own, organizationId, sessionId, nowSeconds)
+      await requireBrowser(own, input, nowSeconds)
+      await AGREEMENTS.put(own, { organizationId, sessionId }, { version, shares, agreedAtSeconds: nowSeconds })
+      if (locked === null || shares) return
+      const session = await writeConsent(own, locked.session, { version, shares, actor: 'person' }, nowSeconds)
+      if (session !== locked.session) await announceSession(own, { ...locked, session }, nowSeconds)
+    }),
 
   /** Null before the person has agreed. */
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
-    readAgreement(scope.statements, organizationId, sessionId),
+    AGREEMENTS.find(scope, { organizationId, sessionId }),
 
   /** Null when nothing particular was asked for. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
-    readCorrections(scope.statements, organizationId, sessionId),
+    CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

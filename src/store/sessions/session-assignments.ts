@@ -1,21 +1,21 @@
 // Who reviews which session. If two reviewers take the same session, the version decides: the one who saw an older
 // state is refused.
 
+import { among, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
-export interface SessionAssignment {
-  readonly sessionId: string
+const ASSIGNMENTS = defineTable('session_assignments', {
+  organizationId: hidden(text),
+  sessionId: text,
   /** The reviewer's account; null: nobody reviews the session. */
-  readonly userId: string | null
+  userId: nullable(text),
   /** Rises with every change; 0 for a session that was never assigned. */
-  readonly version: number
-  readonly assignedAtSeconds: number | null
-}
+  version: integer,
+  assignedAtSeconds: nullable(integer),
+})
 
-type AssignmentRow = RowOf<SessionAssignment>
-
-const COLUMNS = 'session_id, user_id, version, assigned_at_seconds'
+export interface SessionAssignment extends ItemOf<typeof ASSIGNMENTS> {}
 
 const nobody = (sessionId: string): SessionAssignment => ({
   sessionId,
@@ -25,23 +25,13 @@ const nobody = (sessionId: string): SessionAssignment => ({
 })
 
 export const createSessionAssignmentTable = (scope: TableScope) => ({
-  find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> => {
-    const [row] = await scope.statements.query<AssignmentRow>(
-      `SELECT ${COLUMNS} FROM session_assignments WHERE organization_id = ? AND session_id = ?`,
-      [organizationId, sessionId],
-    )
-    return row === undefined ? nobody(sessionId) : fieldsOf(row)
-  },
+  find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> =>
+    (await ASSIGNMENTS.find(scope, { organizationId, sessionId })) ?? nobody(sessionId),
 
   /** The assignments of some sessions, by session id; a session without an assignment is left out. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
-    if (sessionIds.length === 0) return new Map<string, SessionAssignment>()
-    const rows = await scope.statements.query<AssignmentRow>(
-      `SELECT ${COLUMNS} FROM session_assignments WHERE organization_id = ?
-       AND session_id IN (${sessionIds.map(() => '?').join(', ')})`,
-      [organizationId, ...sessionIds],
-    )
-    return new Map(rows.map((row) => [row.session_id, fieldsOf(row)]))
+    const rows = await ASSIGNMENTS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
+    return new Map(rows.map((row) => [row.sessionId, row]))
   },
 
   /**
@@ -54,21 +44,15 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
     readonly userId: string | null
     readonly expectedVersion: number
   }): Promise<SessionAssignment | null> =>
-    scope.write(async (transaction) => {
+    scope.write(async (own) => {
       const { organizationId, sessionId, userId, expectedVersion } = input
-      const nowSeconds = scope.nowSeconds()
-      const [row] =
-        expectedVersion === 0
-          ? await transaction.query<AssignmentRow>(
-              `INSERT INTO session_assignments (organization_id, ${COLUMNS}) VALUES (?, ?, ?, 1, ?)
-               ON CONFLICT DO NOTHING RETURNING ${COLUMNS}`,
-              [organizationId, sessionId, userId, nowSeconds],
-            )
-          : await transaction.query<AssignmentRow>(
-              `UPDATE session_assignments SET user_id = ?, version = version + 1, assigned_at_seconds = ?
-               WHERE organization_id = ? AND session_id = ? AND version = ? RETURNING ${COLUMNS}`,
-              [userId, nowSeconds, organizationId, sessionId, expectedVersion],
-            )
-      return row === undefined ? null : fieldsOf(row)
+      const which = { organizationId, sessionId }
+      const assigned = { userId, assignedAtSeconds: scope.nowSeconds() }
+      if (expectedVersion > 0) {
+        const values = { ...assigned, version: sql`version + 1` }
+        return ASSIGNMENTS.update(own, { ...which, version: expectedVersion }, values)
+      }
+      const isFirst = await ASSIGNMENTS.insertNew(own, { ...which, ...assigned, version: 1 })
+      return isFirst ? ASSIGNMENTS.find(own, which) : null
     }),
 })

@@ -4,10 +4,11 @@
 import type { BoundHit } from '../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError } from '../../domain/session-errors.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { among, columnsOf, flag, hidden, integer, json, sql, text } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { replaceHits } from '../lists/screening-checks.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
 import { placeholdersFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { announceSharing, whileSharing } from './session-sharing.ts'
@@ -32,32 +33,32 @@ interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings
 /** Matches the names of a part's checks. Names of parts are ours: none has a wildcard of LIKE. */
 const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
 
-interface QueuedChecks {
-  readonly organizationId: string
-  readonly sessionId: string
-  readonly sequence: number
-  readonly attempts: number
+const QUEUE = defineTable('session_check_queue', {
+  organizationId: text,
+  sessionId: text,
+  sequence: integer,
+  attempts: integer,
   /** Whether all checks are stored. */
-  readonly isMade: boolean
-}
+  isMade: flag,
+  dueAtSeconds: hidden(integer),
+})
 
-type QueueRow = RowOf<Omit<QueuedChecks, 'isMade'>> & { readonly is_made: number }
+interface QueuedChecks extends ItemOf<typeof QUEUE> {}
 
 type QueuedSession = Pick<QueuedChecks, 'organizationId' | 'sessionId' | 'sequence'>
 
-type CheckRow = RowOf<Omit<StoredCheck, 'detail'>> & { readonly detail: string }
+const CHECKS = defineTable('session_checks', {
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+  ...columnsOf<Omit<StoredCheck, 'detail'>>()('name outcome version checkedAtSeconds'),
+  detail: json<StoredCheck['detail']>(),
+})
 
-const OF_SESSION = 'organization_id = ? AND session_id = ?'
 /** If a power cut loses a check or a claim, it is made again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> => {
-  const rows = await statements.query(`SELECT 1 FROM session_check_queue WHERE ${OF_SESSION} AND is_made = 0`, [
-    organizationId,
-    sessionId,
-  ])
-  return rows.length > 0
-}
+const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> =>
+  (await QUEUE.find(statements, { organizationId, sessionId, isMade: false })) !== null
 
 /** Call it in the transaction that submits a session, or for which its checks are missing. Deletes its earlier checks. */
 export const queueChecks = async (
@@ -65,13 +66,9 @@ export const queueChecks = async (
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
   nowSeconds: number,
 ): Promise<void> => {
-  await transaction.execute(`DELETE FROM session_checks WHERE ${OF_SESSION}`, [organizationId, id])
-  await transaction.execute(
-    `INSERT INTO session_check_queue (organization_id, session_id, sequence, due_at_seconds) VALUES (?, ?, ?, ?)
-     ON CONFLICT (organization_id, session_id) DO UPDATE SET sequence = excluded.sequence, attempts = 0,
-       due_at_seconds = excluded.due_at_seconds, is_made = 0`,
-    [organizationId, id, sequence, nowSeconds],
-  )
+  await CHECKS.removeAll(transaction, { organizationId, sessionId: id })
+  const queued = { sequence, dueAtSeconds: nowSeconds, attempts: 0, isMade: false }
+  await QUEUE.put(transaction, { organizationId, sessionId: id }, queued)
 }
 
 /**
@@ -180,13 +177,8 @@ const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
 
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
-  list: async (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
-    (
-      await scope.statements.query<CheckRow>(
-        `SELECT name, outcome, detail, version, checked_at_seconds FROM session_checks WHERE ${OF_SESSION} ORDER BY name`,
-        [organizationId, sessionId],
-      )
-    ).map((row) => ({ ...fieldsOf(row), detail: JSON.parse(row.detail) })),
+  list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
+    CHECKS.list(scope, { organizationId, sessionId }, ['name']),
 
   /** Whether its checks are still to be made. */
   isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
@@ -194,11 +186,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
 
   /** Which of these sessions of one organization still have checks to be made. */
   queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
-    const rows = await scope.statements.query<{ session_id: string }>(
-      `SELECT session_id FROM session_check_queue WHERE organization_id = ? AND session_id IN (${placeholdersFor(sessionIds)})`,
-      [organizationId, ...sessionIds],
-    )
-    return new Set(rows.map((row) => row.session_id))
+    const queued = await QUEUE.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
+    return new Set(queued.map(({ sessionId }) => sessionId))
   },
 
   /**
@@ -207,36 +196,28 @@ export const createSessionCheckTable = (scope: TableScope) => ({
    */
   claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
     const nowSeconds = scope.nowSeconds()
-    const due =
-      'SELECT organization_id, session_id, sequence, attempts, is_made FROM session_check_queue WHERE due_at_seconds <= ?'
-    const waiting = await scope.statements.query<QueueRow>(`${due} ORDER BY due_at_seconds LIMIT ?`, [
-      nowSeconds,
-      limit,
-    ])
+    const due = { dueAtSeconds: sql`<= ${nowSeconds}` }
+    const waiting = await QUEUE.everywhere.list(scope, due, { by: ['dueAtSeconds'], limit })
     if (waiting.length === 0) return []
-    return scope.write(async (transaction) => {
+    return survivingCrashes(scope).write(async (own) => {
       const claimed: QueuedChecks[] = []
-      for (const row of waiting) {
-        const taken = await transaction.execute(
-          `UPDATE session_check_queue SET due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ? AND due_at_seconds <= ?`,
-          [nowSeconds + claimSeconds, row.organization_id, row.session_id, row.sequence, nowSeconds],
-        )
-        if (taken > 0) claimed.push({ ...fieldsOf(row), isMade: row.is_made === 1 })
+      for (const queued of waiting) {
+        const { organizationId, sessionId, sequence } = queued
+        const which = { organizationId, sessionId, sequence, ...due }
+        const taken = await QUEUE.updateAll(own, which, { dueAtSeconds: nowSeconds + claimSeconds })
+        if (taken > 0) claimed.push(queued)
       }
       return claimed
-    }, DURABILITY)
+    })
   },
 
   /** Makes sessions due again that an earlier process had claimed. The only process that claims calls it before it begins. */
-  releaseClaims: (): Promise<number> =>
-    scope.write((transaction) => {
-      const nowSeconds = scope.nowSeconds()
-      // A session whose checks failed before waits for its next attempt.
-      return transaction.execute(
-        'UPDATE session_check_queue SET due_at_seconds = ? WHERE due_at_seconds > ? AND attempts = 0',
-        [nowSeconds, nowSeconds],
-      )
-    }, DURABILITY),
+  releaseClaims: (): Promise<number> => {
+    const nowSeconds = scope.nowSeconds()
+    // A session whose checks failed before waits for its next attempt.
+    const claimed = { dueAtSeconds: sql`> ${nowSeconds}`, attempts: 0 }
+    return QUEUE.everywhere.updateAll(survivingCrashes(scope), claimed, { dueAtSeconds: nowSeconds })
+  },
 
   /**
    * Puts a part's checks of several sessions of an organization in place of those it made before, but for sessions that have
@@ -287,30 +268,21 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   /** Marks a session whose checks are all stored, unless it was submitted again, and queues the webhook messages. */
   markMade: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
     scope.write(async (transaction) => {
-      const marked = await transaction.execute(
-        `UPDATE session_check_queue SET is_made = 1 WHERE ${OF_SESSION} AND sequence = ? AND is_made = 0`,
-        [organizationId, sessionId, sequence],
-      )
+      const which = { organizationId, sessionId, sequence, isMade: false }
+      const marked = await QUEUE.updateAll(transaction, which, { isMade: true })
       if (marked === 0) return
       await announceSharing(transaction, organizationId, sessionId, scope.nowSeconds())
       await queueCheckMessages(transaction, { organizationId, sessionId }, 'session.checked', scope.nowSeconds())
     }, DURABILITY),
 
   /** Removes a session from the queue, unless it was submitted again. */
-  finish: ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(`DELETE FROM session_check_queue WHERE ${OF_SESSION} AND sequence = ?`, [
-        organizationId,
-        sessionId,
-        sequence,
-      ])
-    }, DURABILITY),
+  finish: async ({ organizationId, sessionId, sequence }: QueuedSession): Promise<void> => {
+    await QUEUE.removeAll(survivingCrashes(scope), { organizationId, sessionId, sequence })
+  },
 
-  retry: ({ organizationId, sessionId, sequence, attempts }: QueuedChecks, dueAtSeconds: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `UPDATE session_check_queue SET attempts = ?, due_at_seconds = ? WHERE ${OF_SESSION} AND sequence = ?`,
-        [attempts + 1, dueAtSeconds, organizationId, sessionId, sequence],
-      )
-    }, DURABILITY),
+  retry: async (queued: QueuedChecks, dueAtSeconds: number): Promise<void> => {
+    const { organizationId, sessionId, sequence, attempts } = queued
+    const values = { attempts: attempts + 1, dueAtSeconds }
+    await QUEUE.updateAll(survivingCrashes(scope), { organizationId, sessionId, sequence }, values)
+  },
 })

@@ -1,36 +1,23 @@
 // The person's consent that other organizations may rely on the session's result (threats row 3). The agreement is the
 // person's newest answer; the session has the consent of its last submission, or none once the person withdraws it.
 import type { Session } from '../../domain/session.ts'
-import type { Statements, Transaction } from '../database.ts'
+import { flag, hidden, integer, text } from '../columns.ts'
+import type { Transaction } from '../database.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 import { noteChange } from './session-changes.ts'
 
 /** What the person agreed to before they gave anything. */
-export interface Agreement {
+export const AGREEMENTS = defineTable('portal_agreements', {
+  organizationId: hidden(text),
+  sessionId: hidden(text),
   /** Names the text that was shown and its language. */
-  readonly version: string
+  version: text,
   /** Whether other organizations may rely on the result. */
-  readonly shares: boolean
-  readonly agreedAtSeconds: number
-}
+  shares: flag,
+  agreedAtSeconds: integer,
+})
 
-/** Null before the person has agreed. */
-export const readAgreement = async (
-  statements: Statements,
-  organizationId: string,
-  sessionId: string,
-): Promise<Agreement | null> => {
-  const [row] = await statements.query<{
-    readonly version: string
-    readonly shares: number
-    readonly agreed_at_seconds: number
-  }>('SELECT version, shares, agreed_at_seconds FROM portal_agreements WHERE organization_id = ? AND session_id = ?', [
-    organizationId,
-    sessionId,
-  ])
-  return row === undefined
-    ? null
-    : { version: row.version, shares: row.shares === 1, agreedAtSeconds: row.agreed_at_seconds }
-}
+export interface Agreement extends ItemOf<typeof AGREEMENTS> {}
 
 /**
  * Gives or withdraws the consent of a locked session, with an event. If nothing changes, the time and the text of an
@@ -62,7 +49,8 @@ export const applyAgreement = async (
   session: Session,
   nowSeconds: number,
 ): Promise<Session> => {
-  const agreement = await readAgreement(transaction, session.organizationId, session.id)
+  const { organizationId, id } = session
+  const agreement = await AGREEMENTS.find(transaction, { organizationId, sessionId: id })
   if (agreement === null) return session
   return writeConsent(transaction, session, { ...agreement, actor: 'person' }, nowSeconds)
 }

@@ -1,6 +1,8 @@
 // Which policy decides an organization's sessions, and what policies have decided. A decision is stored in the transaction
 // that carries it out, under the session's sequence number that the policy saw: the same session is decided once.
+import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { defineTable } from '../table.ts'
 
 export type PolicyOutcome = 'completed' | 'rejected' | 'review'
 
@@ -34,63 +36,45 @@ interface SessionShadowCounts {
   readonly byOutcome: Readonly<Record<PolicyOutcome, number>>
 }
 
-interface DecisionRow {
-  readonly session_id: string
-  readonly sequence: number
-  readonly policy_id: string
-  readonly revision_id: string | null
-  readonly outcome: PolicyOutcome
-  readonly rule: string | null
-  readonly code: string | null
-  readonly problem: string | null
-  readonly shadow_revision_id: string | null
-  readonly shadow_outcome: PolicyOutcome | null
-  readonly shadow_rule: string | null
-  readonly shadow_problem: string | null
-  readonly decided_at_seconds: number
-}
+const POLICIES = defineTable('session_policies', { organizationId: text, policyId: text })
 
-const COLUMNS = `session_id, sequence, policy_id, revision_id, outcome, rule, code, problem, shadow_revision_id,
-  shadow_outcome, shadow_rule, shadow_problem, decided_at_seconds`
-
-const toDecision = (organizationId: string, row: DecisionRow): SessionPolicyDecision => ({
-  organizationId,
-  sessionId: row.session_id,
-  sequence: row.sequence,
-  policyId: row.policy_id,
-  decided:
-    row.revision_id === null
-      ? null
-      : {
-          revisionId: row.revision_id,
-          outcome: row.outcome,
-          rule: row.rule,
-          code: row.code,
-          problem: row.problem,
-        },
-  shadow:
-    row.shadow_revision_id === null || row.shadow_outcome === null
-      ? null
-      : {
-          revisionId: row.shadow_revision_id,
-          outcome: row.shadow_outcome,
-          rule: row.shadow_rule,
-          problem: row.shadow_problem,
-        },
-  decidedAtSeconds: row.decided_at_seconds,
-})
+const DECISIONS = defineTable(
+  'session_policy_decisions',
+  {
+    organizationId: text,
+    sessionId: text,
+    sequence: integer,
+    policyId: text,
+    revisionId: nullable(text),
+    outcome: typed<PolicyOutcome>(),
+    rule: nullable(text),
+    code: nullable(text),
+    problem: nullable(text),
+    shadowRevisionId: nullable(text),
+    shadowOutcome: nullable(typed<PolicyOutcome>()),
+    shadowRule: nullable(text),
+    shadowProblem: nullable(text),
+    decidedAtSeconds: integer,
+  },
+  ({ revisionId, outcome, rule, code, problem, ...row }): SessionPolicyDecision => {
+    const { shadowRevisionId, shadowOutcome, shadowRule, shadowProblem, ...others } = row
+    return {
+      ...others,
+      decided: revisionId === null ? null : { revisionId, outcome, rule, code, problem },
+      shadow:
+        shadowRevisionId === null || shadowOutcome === null
+          ? null
+          : { revisionId: shadowRevisionId, outcome: shadowOutcome, rule: shadowRule, problem: shadowProblem },
+    }
+  },
+)
 
 const SHADOWS_LISTED = 100
 
 export const createSessionPolicyTable = (scope: TableScope) => ({
   /** Id of the policy that decides the organization's sessions; null: people do. */
-  find: async (organizationId: string): Promise<string | null> => {
-    const [row] = await scope.statements.query<{ policy_id: string }>(
-      'SELECT policy_id FROM session_policies WHERE organization_id = ?',
-      [organizationId],
-    )
-    return row?.policy_id ?? null
-  },
+  find: async (organizationId: string): Promise<string | null> =>
+    (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
   /**
    * The caller has locked the organization, as the caller of activateRevision has: of the two at once, the later one sees the
@@ -98,58 +82,29 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
    * @param policyId null: people decide
    */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute('DELETE FROM session_policies WHERE organization_id = ?', [organizationId])
-      if (policyId !== null) {
-        await transaction.execute('INSERT INTO session_policies (organization_id, policy_id) VALUES (?, ?)', [
-          organizationId,
-          policyId,
-        ])
-      }
+    scope.write(async (own) => {
+      await POLICIES.removeAll(own, { organizationId })
+      if (policyId !== null) await POLICIES.insert(own, { organizationId, policyId })
     }),
 
   /** False, and nothing is stored, when the session was decided at this sequence number before. */
-  record: ({
-    organizationId,
-    sessionId,
-    sequence,
-    policyId,
-    decided,
-    shadow,
-  }: Omit<SessionPolicyDecision, 'decidedAtSeconds'>): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute(
-          `INSERT INTO session_policy_decisions (organization_id, ${COLUMNS})
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-          [
-            organizationId,
-            sessionId,
-            sequence,
-            policyId,
-            decided?.revisionId ?? null,
-            decided?.outcome ?? 'review',
-            decided?.rule ?? null,
-            decided?.code ?? null,
-            decided?.problem ?? null,
-            shadow?.revisionId ?? null,
-            shadow?.outcome ?? null,
-            shadow?.rule ?? null,
-            shadow?.problem ?? null,
-            scope.nowSeconds(),
-          ],
-        )) > 0,
-    ),
+  record: (decision: Omit<SessionPolicyDecision, 'decidedAtSeconds'>): Promise<boolean> => {
+    const { organizationId, sessionId, sequence, policyId, decided, shadow } = decision
+    return DECISIONS.insertNew(scope, {
+      ...{ organizationId, sessionId, sequence, policyId },
+      outcome: 'review',
+      ...decided,
+      shadowRevisionId: shadow?.revisionId,
+      shadowOutcome: shadow?.outcome,
+      shadowRule: shadow?.rule,
+      shadowProblem: shadow?.problem,
+      decidedAtSeconds: scope.nowSeconds(),
+    })
+  },
 
   /** Newest first. */
-  list: async (organizationId: string, sessionId: string): Promise<readonly SessionPolicyDecision[]> =>
-    (
-      await scope.statements.query<DecisionRow>(
-        `SELECT ${COLUMNS} FROM session_policy_decisions WHERE organization_id = ? AND session_id = ?
-         ORDER BY sequence DESC`,
-        [organizationId, sessionId],
-      )
-    ).map((row) => toDecision(organizationId, row)),
+  list: (organizationId: string, sessionId: string): Promise<readonly SessionPolicyDecision[]> =>
+    DECISIONS.list(scope, { organizationId, sessionId }, { by: ['sequence'], descending: true }),
 
   /** The outcomes of a revision that ran in shadow. */
   countShadow: async (
@@ -184,12 +139,11 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   },
 
   /** The newest sessions for which a revision in shadow had another outcome than the one that counted. */
-  listShadowed: async (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
-    (
-      await scope.statements.query<DecisionRow>(
-        `SELECT ${COLUMNS} FROM session_policy_decisions WHERE organization_id = ? AND shadow_revision_id = ?
-           AND (revision_id IS NULL OR outcome <> shadow_outcome) ORDER BY session_id DESC LIMIT ${SHADOWS_LISTED}`,
-        [organizationId, revisionId],
-      )
-    ).map((row) => toDecision(organizationId, row)),
+  listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
+    DECISIONS.list(
+      scope,
+      { organizationId, shadowRevisionId: revisionId },
+      { by: ['sessionId'], descending: true, limit: SHADOWS_LISTED },
+      sql`(revision_id IS NULL OR outcome <> shadow_outcome)`,
+    ),
 })

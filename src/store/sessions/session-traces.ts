@@ -2,9 +2,12 @@
 // under another identity of the organization. They are erased with the evidence.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
+import { bytes, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import type { Transaction } from '../database.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { EVIDENCE, keptOf } from '../evidence/evidence-rows.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
+import { defineTable } from '../table.ts'
 import { IS_SAME_WALLET } from './persons.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
@@ -23,12 +26,14 @@ interface TraceRow extends Trace {
 
 /** Sessions that are shown; and candidates that share some bits, before all bits are compared. */
 const FOUND_MAX = { value: 20, kind: 2_000 } as const
-const OF_SESSION = 'organization_id = ? AND session_id = ?'
 const DURABILITY = { survives: 'process-crash' } as const
+
+const TRACES = defineTable('session_traces', { organizationId: text, sessionId: text, kind: text, value: text })
+const KEYS = defineTable('trace_keys', { organizationId: text, sealedKey: bytes })
 
 /** Call it in the transaction that erases a session's evidence. */
 export const eraseTraces = (transaction: Transaction, organizationId: string, sessionId: string): Promise<number> =>
-  transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION}`, [organizationId, sessionId])
+  TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
  * Sessions of other persons: neither known as the same person nor holding one of the same wallets.
@@ -47,13 +52,8 @@ export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
    ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
 
 export const createSessionTraceTable = (scope: TableScope) => {
-  const readKey = async (organizationId: string): Promise<Uint8Array | null> => {
-    const [row] = await scope.statements.query<{ sealed_key: Uint8Array }>(
-      'SELECT sealed_key FROM trace_keys WHERE organization_id = ?',
-      [organizationId],
-    )
-    return row?.sealed_key ?? null
-  }
+  const readKey = async (organizationId: string, statements: Statements = scope): Promise<Uint8Array | null> =>
+    (await KEYS.find(statements, { organizationId }))?.sealedKey ?? null
 
   const ofOthers = async (
     session: Pick<Session, 'organizationId' | 'id' | 'personId'> & { readonly environment: ApiKeyEnvironment },
@@ -77,22 +77,16 @@ export const createSessionTraceTable = (scope: TableScope) => {
 
   return {
     /** The sealed key of the organization's traces; null before there is one. */
-    findKey: readKey,
+    findKey: (organizationId: string) => readKey(organizationId),
 
     /** Stores the key unless there is one, and returns the stored one. @throws OrganizationKeyExchangedError */
     addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
       scope.write(async (transaction) => {
         await requireKeyInUse(transaction, organizationId, sealedUnder)
-        await transaction.execute(
-          'INSERT INTO trace_keys (organization_id, sealed_key) VALUES (?, ?) ON CONFLICT DO NOTHING',
-          [organizationId, sealed],
-        )
-        const [row] = await transaction.query<{ sealed_key: Uint8Array }>(
-          'SELECT sealed_key FROM trace_keys WHERE organization_id = ?',
-          [organizationId],
-        )
-        if (row === undefined) throw new Error('the key of traces vanished inside its own transaction')
-        return row.sealed_key
+        await KEYS.insertNew(transaction, { organizationId, sealedKey: sealed })
+        const kept = await readKey(organizationId, transaction)
+        if (kept === null) throw new Error('the key of traces vanished inside its own transaction')
+        return kept
       }),
 
     /** Puts a session's traces whose kinds begin with `group` in place of those before; none where its evidence was erased. */
@@ -100,21 +94,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         // The erasure of the evidence locks the session, too.
         await lockSessionAsItIs(transaction, organizationId, sessionId)
-        await transaction.execute(`DELETE FROM session_traces WHERE ${OF_SESSION} AND kind LIKE ?`, [
-          organizationId,
-          sessionId,
-          `${group}%`,
-        ])
-        const kept = await transaction.query(
-          `SELECT 1 FROM session_evidence WHERE ${OF_SESSION} AND erased_at_seconds IS NULL LIMIT 1`,
-          [organizationId, sessionId],
-        )
-        if (kept.length === 0) return
+        await TRACES.removeAll(transaction, { organizationId, sessionId, kind: sql`LIKE ${`${group}%`}` })
+        if ((await EVIDENCE.find(transaction, keptOf({ organizationId, sessionId }))) === null) return
         for (const { kind, value } of traces) {
-          await transaction.execute(
-            'INSERT INTO session_traces (organization_id, session_id, kind, value) VALUES (?, ?, ?, ?)',
-            [organizationId, sessionId, kind, value],
-          )
+          await TRACES.insert(transaction, { organizationId, sessionId, kind, value })
         }
       }, DURABILITY),
 

@@ -2,49 +2,42 @@
 // nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
 // hand.
 import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
-import type { TableScope } from '../copy/table-scope.ts'
-import type { SqlParameter, Transaction } from '../database.ts'
-import { addFilter, type Page, type PageRequest, queryPage } from '../paging.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { sweepRows } from '../sweep.ts'
+import { hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import type { Transaction } from '../database.ts'
+import type { Page, PageRequest } from '../paging.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
 export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
 export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]
 
-export interface WebhookMessage {
+const COLUMNS = {
   /** The same for every attempt, so that receivers recognise a repetition. */
-  readonly id: string
-  readonly organizationId: string
-  readonly endpointId: string
-  readonly sessionId: string
-  readonly sequence: number
-  readonly type: WebhookMessageType
-  readonly state: WebhookMessageState
+  id: text,
+  organizationId: text,
+  endpointId: text,
+  sessionId: text,
+  sequence: integer,
+  type: typed<WebhookMessageType>(),
+  state: typed<WebhookMessageState>(),
   /** Number of attempts made so far. */
-  readonly attempts: number
-  readonly nextAttemptAtSeconds: number
+  attempts: integer,
+  nextAttemptAtSeconds: integer,
   /** HTTP status of the last attempt's answer; null when there was no answer. */
-  readonly lastStatus: number | null
+  lastStatus: nullable(integer),
   /** Why the last attempt failed, in our own words. */
-  readonly lastFailure: string | null
-  readonly createdAtSeconds: number
-  readonly settledAtSeconds: number | null
+  lastFailure: nullable(text),
+  createdAtSeconds: integer,
+  settledAtSeconds: nullable(integer),
+  claimedUntilSeconds: hidden(integer),
 }
 
-/** A message to send now. */
-interface ClaimedMessage extends WebhookMessage {
-  readonly snapshot: WebhookSnapshot
-}
+const MESSAGES = defineTable('webhook_messages', COLUMNS)
+/** With what is sent. */
+export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snapshot: json<WebhookSnapshot>() })
 
-type MessageRow = RowOf<WebhookMessage>
-
-interface MessageFilter {
-  readonly state?: WebhookMessageState
-  readonly endpointId?: string
-}
-
-const COLUMNS = `id, organization_id, endpoint_id, session_id, sequence, type, state, attempts, next_attempt_at_seconds,
-  last_status, last_failure, created_at_seconds, settled_at_seconds`
+export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}
+type ClaimedMessage = ItemOf<typeof SENT_MESSAGES>
 
 /**
  * Maximum number of messages sent to one endpoint at once, so that an endpoint that does not answer does not block the
@@ -113,13 +106,13 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         if (places <= 0) continue
         const due = await transaction.query<{ id: string }>(DUE, [endpointId, nowSeconds, nowSeconds, places])
         for (const { id } of due) {
-          const [row] = await transaction.query<MessageRow & { readonly snapshot: string }>(
-            // Check again: another process may have claimed the message since it was read.
-            `UPDATE webhook_messages SET claimed_until_seconds = ?, attempts = attempts + 1
-             WHERE id = ? AND state = 'waiting' AND claimed_until_seconds <= ? RETURNING ${COLUMNS}, snapshot`,
-            [nowSeconds + claimSeconds, id, nowSeconds],
+          // Check again: another process may have claimed the message since it was read.
+          const message = await SENT_MESSAGES.everywhere.update(
+            transaction,
+            { id, state: 'waiting', claimedUntilSeconds: sql`<= ${nowSeconds}` },
+            { claimedUntilSeconds: nowSeconds + claimSeconds, attempts: sql`attempts + 1` },
           )
-          if (row !== undefined) claimed.push({ ...fieldsOf(row), snapshot: JSON.parse(row.snapshot) })
+          if (message !== null) claimed.push(message)
         }
       }
       return claimed
@@ -131,29 +124,27 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
    * example because its endpoint was removed), or when the claim expired and another attempt has begun, whose failure
    * counts. A successful delivery counts whichever attempt reports it.
    */
-  settle: (
+  settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
     outcome: WebhookOutcome,
-  ): Promise<boolean> =>
-    scope.write(async (transaction) => {
-      const nowSeconds = scope.nowSeconds()
-      const settled = await transaction.execute(
-        `UPDATE webhook_messages SET state = ?, last_status = ?, last_failure = ?, claimed_until_seconds = 0,
-           next_attempt_at_seconds = ?, settled_at_seconds = ?
-         WHERE organization_id = ? AND id = ? AND state = 'waiting' ${outcome.state === 'delivered' ? '' : 'AND attempts = ?'}`,
-        [
-          outcome.state,
-          outcome.status,
-          outcome.state === 'delivered' ? null : outcome.failure,
-          outcome.state === 'waiting' ? outcome.nextAttemptAtSeconds : nowSeconds,
-          outcome.state === 'waiting' ? null : nowSeconds,
-          organizationId,
-          id,
-          ...(outcome.state === 'delivered' ? [] : [attempts]),
-        ],
-      )
-      return settled > 0
-    }, DURABILITY),
+  ): Promise<boolean> => {
+    const nowSeconds = scope.nowSeconds()
+    const isWaiting = outcome.state === 'waiting'
+    const isDelivered = outcome.state === 'delivered'
+    const settled = await MESSAGES.updateAll(
+      survivingCrashes(scope),
+      { organizationId, id, state: 'waiting', ...(isDelivered ? {} : { attempts }) },
+      {
+        state: outcome.state,
+        lastStatus: outcome.status,
+        lastFailure: isDelivered ? null : outcome.failure,
+        claimedUntilSeconds: 0,
+        nextAttemptAtSeconds: isWaiting ? outcome.nextAttemptAtSeconds : nowSeconds,
+        settledAtSeconds: isWaiting ? null : nowSeconds,
+      },
+    )
+    return settled > 0
+  },
 
   /**
    * The number of waiting messages over all organizations, and when the first is due; null when none waits. Reads only
@@ -167,65 +158,41 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /** Newest first. */
-  page: (organizationId: string, filter: MessageFilter, page: PageRequest): Promise<Page<WebhookMessage>> => {
-    const where = ['organization_id = ?']
-    const parameters: SqlParameter[] = [organizationId]
-    addFilter(where, parameters, 'state', filter.state)
-    addFilter(where, parameters, 'endpoint_id', filter.endpointId)
-    return queryPage<MessageRow, WebhookMessage>(
-      scope.statements,
-      {
-        select: `SELECT ${COLUMNS} FROM webhook_messages`,
-        where,
-        parameters,
-        order: ['created_at_seconds', 'id'],
-        descending: true,
-      },
-      page,
-      fieldsOf,
-    )
+  page: (
+    organizationId: string,
+    { state, endpointId }: { readonly state?: WebhookMessageState; readonly endpointId?: string },
+    page: PageRequest,
+  ): Promise<Page<WebhookMessage>> => {
+    const newestFirst = { by: ['createdAtSeconds', 'id'], descending: true } as const
+    return MESSAGES.page(scope, { organizationId, state, endpointId }, newestFirst, page)
   },
 
   /** Null when the organization has no such message. */
-  find: async (organizationId: string, id: string): Promise<WebhookMessage | null> => {
-    const [row] = await scope.statements.query<MessageRow>(
-      `SELECT ${COLUMNS} FROM webhook_messages WHERE organization_id = ? AND id = ?`,
-      [organizationId, id],
-    )
-    return row === undefined ? null : fieldsOf(row)
-  },
+  find: (organizationId: string, id: string): Promise<WebhookMessage | null> =>
+    MESSAGES.find(scope, { organizationId, id }),
 
   /**
    * Sends again, immediately and from the first attempt: one message, delivered or dead, or all dead messages of an
    * organization whose endpoints still exist. Returns their number.
    */
   resend: (organizationId: string, messageId: string | null): Promise<number> =>
-    scope.write((transaction) => {
-      const nowSeconds = scope.nowSeconds()
-      const which = messageId === null ? "state = 'dead'" : "state <> 'waiting' AND id = ?"
-      return transaction.execute(
-        `UPDATE webhook_messages SET state = 'waiting', attempts = 0, next_attempt_at_seconds = ?,
-           claimed_until_seconds = 0, settled_at_seconds = NULL
-         WHERE organization_id = ? AND ${which} AND endpoint_id IN (
-           SELECT id FROM webhook_endpoints WHERE organization_id = ? AND removed_at_seconds IS NULL)`,
-        messageId === null
-          ? [nowSeconds, organizationId, organizationId]
-          : [nowSeconds, organizationId, messageId, organizationId],
-      )
-    }),
+    MESSAGES.updateAll(
+      scope,
+      { organizationId, ...(messageId === null ? { state: 'dead' } : { state: sql`<> 'waiting'`, id: messageId }) },
+      {
+        ...{ state: 'waiting', attempts: 0, claimedUntilSeconds: 0, settledAtSeconds: null },
+        nextAttemptAtSeconds: scope.nowSeconds(),
+      },
+      sql`endpoint_id IN (
+        SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`,
+    ),
 
   /** Deletes a batch of messages that were kept long enough. @returns how many: call again until it is 0 */
-  sweep: (): Promise<number> =>
-    scope.write(
-      (transaction) =>
-        sweepRows(
-          transaction,
-          'webhook_messages',
-          'id',
-          "settled_at_seconds IS NOT NULL AND settled_at_seconds < CASE state WHEN 'dead' THEN ? ELSE ? END",
-          scope.nowSeconds() - DEAD_KEEP_SECONDS,
-          scope.nowSeconds() - DELIVERED_KEEP_SECONDS,
-        ),
-      DURABILITY,
-    ),
+  sweep: (): Promise<number> => {
+    const nowSeconds = scope.nowSeconds()
+    const before = sql`CASE state WHEN 'dead' THEN ${nowSeconds - DEAD_KEEP_SECONDS}
+      ELSE ${nowSeconds - DELIVERED_KEEP_SECONDS} END`
+    const isOld = sql`settled_at_seconds IS NOT NULL AND settled_at_seconds < ${before}`
+    return MESSAGES.sweep(survivingCrashes(scope), ['id'], isOld)
+  },
 })

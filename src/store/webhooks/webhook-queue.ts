@@ -11,6 +11,7 @@ import {
 } from '../../domain/webhook-message.ts'
 import type { Transaction } from '../database.ts'
 import { readState } from '../sessions/session-rows.ts'
+import { SENT_MESSAGES } from './webhook-messages.ts'
 
 const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   created: 'session.created',
@@ -44,25 +45,13 @@ const insertMessage = (
   endpointId: string,
   type: WebhookMessageType,
   snapshot: WebhookSnapshot,
-): Promise<number> => {
-  const { organizationId, id } = snapshot.state.session
+): Promise<unknown> => {
+  const { organizationId, id: sessionId } = snapshot.state.session
   const { sequence, createdAtSeconds } = snapshot.event
-  return transaction.execute(
-    `INSERT INTO webhook_messages (id, organization_id, endpoint_id, session_id, sequence, type, snapshot, state,
-       attempts, next_attempt_at_seconds, claimed_until_seconds, created_at_seconds)
-     VALUES (?, ?, ?, ?, ?, ?, ?, 'waiting', 0, ?, 0, ?)`,
-    [
-      newMessageId(),
-      organizationId,
-      endpointId,
-      id,
-      sequence,
-      type,
-      JSON.stringify(snapshot),
-      createdAtSeconds,
-      createdAtSeconds,
-    ],
-  )
+  return SENT_MESSAGES.insert(transaction, {
+    ...{ id: newMessageId(), organizationId, endpointId, sessionId, sequence, type, snapshot, createdAtSeconds },
+    ...{ state: 'waiting', attempts: 0, nextAttemptAtSeconds: createdAtSeconds, claimedUntilSeconds: 0 },
+  })
 }
 
 const readChecks = (transaction: Transaction, organizationId: string, sessionId: string) =>
