@@ -131,6 +131,16 @@ describe('the memory', () => {
     }
   })
 
+  test('holds the standings on 256 chains per caller, and replaces them', () => {
+    const memory = createStandingMemory(ROOM)
+    const keep = (at: number, userId: string): void =>
+      memory.keep(record({ chain: `chain-${at}`, standings: verified(userId), readAt: memory.now() }))
+    for (let at = 0; at < 300; at++) keep(at, 'first')
+    keep(0, 'second')
+    const users = Array.from({ length: 300 }, (_, at) => memory.find(caller, W1, 1, 'any', `chain-${at}`)?.userId)
+    expect(users).toEqual(['second', ...Array(255).fill('first'), ...Array(44).fill(undefined)])
+  })
+
   test('answers nothing but the last that was kept, however often its blocks are used again', () => {
     const step = fc.tuple(fc.nat(30), fc.constantFrom('keep', 'keep', 'change', 'clear'), fc.nat(20))
     fc.assert(

@@ -49,7 +49,7 @@ const SYMMETRIC = /^Math\.(?:min|max)$/
 
 /** A condition of SQL up to the next one, or up to the end of the clause. */
 const SQL_PREDICATE =
-  /\s+AND\s+(?:NOT\s+)?[\s\S]+?(?=\s+(?:AND|OR|ORDER|GROUP|LIMIT|RETURNING|ON|SET|UNION)\b|\)|;|$)/gi
+  /\s+AND\s+(?:NOT\s+)?[\s\S]+?(?=\s+(?:AND|OR|WHERE|ORDER|GROUP|LIMIT|RETURNING|ON|SET|UNION)\b|\)|;|$)/gi
 const IS_SQL = /\b(?:SELECT|UPDATE|DELETE|INSERT)\b[\s\S]*\bWHERE\b/
 
 interface Node {

@@ -162,7 +162,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   expect(cosigned()).toBe(before)
 
   writeFileSync(join(published, 'checkpoint'), 'nonsense')
-  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('this is no signed note') })
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('refused: this is no signed note') })
   rmSync(join(published, 'checkpoint'))
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint there') })
 })

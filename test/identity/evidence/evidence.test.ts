@@ -21,6 +21,7 @@ import {
   EvidenceUnreadableError,
 } from '../../../src/identity/evidence/errors.ts'
 import { createReencoder, type Reencoder } from '../../../src/identity/evidence/reencode.ts'
+import { createRetentionSweep } from '../../../src/identity/evidence/retention.ts'
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
@@ -636,6 +637,20 @@ describe('the retention of evidence', () => {
       rejectedDays: 365,
       abandonedDays: 30,
     })
+  })
+
+  test('ends only when nothing is left', async () => {
+    for (const count of [0, 100, 101, 250]) {
+      const left = Array.from({ length: count }, (_, at) => ({ organizationId: demo, sessionId: `ses_${at}` }))
+      const sweep = createRetentionSweep({
+        store: { listExpired: async (limit) => left.slice(0, limit), isFileInUse: async () => false },
+        erase: async (target) => left.splice(left.indexOf(target), 1),
+        files: parts.files,
+        clock: parts.clock,
+        requireSteadyClock: () => undefined,
+      })
+      expect([(await sweep()).sessions, left.length]).toEqual([count, 0])
+    }
   })
 
   test('takes files that no row names, once they are old, and no others', async () => {

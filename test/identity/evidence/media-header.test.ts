@@ -204,6 +204,10 @@ describe('a PDF', () => {
     expect(await refusalOf(pdf(part.repeat(4)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).not.toBeNull()
     expect(await refusalOf(pdf(part.repeat(3)), { ...INFLATE_LIMITS, inflatedBytesMax: 200_000 })).toBeNull()
     expect(await refusalOf(pdf(part), { ...INFLATE_LIMITS, processorMsMax: -1 })).not.toBeNull()
+    let nested = deflateSync(Buffer.from('BT (Passport) Tj ET'))
+    for (let depth = 1; depth <= 6; depth++, nested = deflateSync(nested)) {
+      expect([depth, (await refusalOf(pdf(streamOf(nested)))) === null]).toEqual([depth, depth <= 4])
+    }
   })
 
   test('is refused when its streams read more than the limit: texts inside texts, and packed data that stands for nothing', async () => {
