@@ -13,7 +13,8 @@ const ROOT = join(import.meta.dir, '..', '..')
 /** Files whose English has been edited. A file is added once it has no finding; in the end, the list is every file. */
 const EDITED = [
   'CONTRIBUTING.md',
-  'docs/{attestation-api,documents,hardware-keys,identity,many-machines,policies,running,screening,security,solana-program,transparency}.md',
+  'docs/{attestation-api,documents,hardware-keys,identity,many-machines,operations,policies,running,screening,security,solana-program,transparency}.md',
+  'deploy/prometheus/alerts.yaml',
   'docs/providers/*.md',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
@@ -26,7 +27,7 @@ const ALLOWED: readonly (readonly [file: string, text: string])[] = [
 
 const read = (file: string): Text[] => {
   const source = readFileSync(join(ROOT, file), 'utf8')
-  return file.endsWith('.md') ? textsOfPage(file, source) : textsOfSource(file, source)
+  return /\.(?:md|yaml)$/.test(file) ? textsOfPage(file, source) : textsOfSource(file, source)
 }
 
 const findings = EDITED.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)])
