@@ -85,7 +85,7 @@ describe('key regenerate and revoke', () => {
     const { code, stdout, stderr } = await run('regenerate', key.keyId)
     expect(code).toBe(0)
     const successor = parseApiKey(stdout.trim())
-    expect(stderr).toMatch(/expires 2026-01-02T00:00:00Z/)
+    expect(stderr).toMatch(/EXPIRES +2026-01-02T00:00:00Z/)
     const now = await run('regenerate', successor?.keyId ?? '', '--overlap', '0', '--json')
     expect(JSON.parse(now.stdout)).toMatchObject({ record: { status: 'active' }, previous: { status: 'expired' } })
     const again = await run('regenerate', key.keyId)
