@@ -1,6 +1,8 @@
 // A hit: what a check found on a list or was told by a screener, for a person to clear or confirm.
 
 /** The check that compares names. */
+/** The checks of names; a check that failed for good has this name alone. */
+export const NAME_CHECKS = 'lists'
 export const NAME_CHECK = 'lists.names'
 /** Checks of wallets begin with it and a point: a policy reads them as one. */
 export const WALLET_CHECKS = 'wallets'

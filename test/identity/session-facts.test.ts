@@ -1,6 +1,6 @@
 // What a policy may read of a session's checks: certain answers alone. Whatever a person would have to look at is no fact.
 import { expect, test } from 'bun:test'
-import { type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
+import { isUncompared, type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
 
 const AT = Date.UTC(2026, 10, 23) / 1000
@@ -83,6 +83,8 @@ test.each([
   ['lists.names', 'not-done', 'checks.sanctions.score', null],
   ['lists.names', null, 'checks.sanctions.score', null],
   ['lists.names', 'not-done', 'checks.sanctions.uncleared', null],
+  ['lists', 'not-done', 'checks.sanctions.score', null],
+  ['lists', 'not-done', 'checks.sanctions.uncleared', null],
   ['lists.names', 'unreadable', 'checks.sanctions.uncleared', null],
   ['lists.names', null, 'checks.sanctions.uncleared', null],
   ['wallets.screeners', 'not-done', 'checks.sanctions.uncleared', null],
@@ -135,4 +137,9 @@ test('a business has no age and nobody whom it could be the same as', () => {
 test('the age is that of the day on which it is asked for', () => {
   expect(factsOf({}, { atSeconds: AT + 86_400 })['person.age']).toBe(36)
   expect(factsOf({}, { fields: {} })).toMatchObject({ 'person.age': null, 'person.country': null })
+})
+
+test.each(['lists', 'lists.names', 'wallets', 'wallets.lists'])('a session whose check %s failed is not compared', (name) => {
+  expect(isUncompared([{ name, outcome: 'not-done' }])).toBe(true)
+  expect(isUncompared([{ name, outcome: 'passed' }])).toBe(false)
 })
