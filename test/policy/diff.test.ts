@@ -111,3 +111,26 @@ tests:
     { kind: 'changed', what: 'needs', from: '[]', to: '[{"kind":"geography"}]' },
   ])
 })
+
+test('every different set of texts is a difference', () => {
+  const values = ['a', 'b', 'a, b', 'a","b', '[a]', '["a"]', '["a", "b"]', '[]']
+  const constants = [
+    ...values.map((value) => JSON.stringify(value)),
+    ...values.flatMap((one) => values.map((other) => JSON.stringify([one, other]))),
+    ...values.map((value) => JSON.stringify([value])),
+  ]
+  const policies = constants.map((value) =>
+    compilePolicy(`name: P
+constants: { closed: { type: string, value: ${value} } }
+rules:
+  - { id: a, deny: ${value.startsWith('[') ? 'chain.name in constants.closed' : 'chain.name == constants.closed'} }
+`),
+  )
+  for (const [at, from] of policies.entries()) {
+    for (const to of policies.slice(at + 1)) {
+      expect(diffPolicies(from, to)).toContainEqual(
+        expect.objectContaining({ kind: 'changed', what: 'constants/closed' }) as never,
+      )
+    }
+  }
+})

@@ -90,8 +90,11 @@ const compareNamed = <Named extends { readonly name: string }>(
   return [...names].flatMap((name) => compare(`${what}/${name}`, before.get(name), after.get(name)))
 }
 
-const constantInWords = ({ type, values, isList }: PolicyConstant): string =>
-  `${type} ${isList ? `[${values.join(', ')}]` : values[0]}`
+/** Texts are quoted: one text with a comma is not a list of two. */
+const constantInWords = ({ type, values, isList }: PolicyConstant): string => {
+  const written = type === 'string' ? values.map((value) => JSON.stringify(value)) : values
+  return `${type} ${isList ? `[${written.join(', ')}]` : written[0]}`
+}
 
 const readInWords = ({ definition }: PolicyRead): string => JSON.stringify(definition)
 
