@@ -281,6 +281,18 @@ describe('a rejection', () => {
     await identity.complete(ours, [W1])
     expect((await verify(ours)).verified).toBe(true)
   })
+
+  test('ends what other organizations rely on, until its organization completes the wallet again', async () => {
+    const { session: older } = await identity.register(theirs)
+    await identity.connect(theirs, older.id, W1)
+    await identity.complete(theirs, [W1, W2], { consent: true })
+    expect((await verify(ours)).verified).toBe(true)
+    await identity.move(theirs, older.id, 'rejected')
+    expect([(await verify(theirs)).verified, (await verify(ours)).verified]).toEqual([false, false])
+    expect(addresses(await verify(ours, W2))).toEqual([W2])
+    await identity.complete(theirs, [W1], { consent: true })
+    expect((await verify(ours)).verified).toBe(true)
+  })
 })
 
 describe('test keys', () => {

@@ -48,12 +48,28 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
+/** An expression, because the index of a status leads to many more rows than the index of an address. */
+const REJECTED_LATER = `CASE WHEN rejected.status = 'rejected' THEN COALESCE(rejected.decided_sequence, 0) ELSE -1 END
+  > COALESCE(sessions.decided_sequence, 0)`
+
+/**
+ * The session's organization has not rejected this wallet since it completed the session: an organization shares only what
+ * it relies on itself.
+ */
+const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessions rejected
+        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
+      WHERE refused.address = session_wallets.address AND refused.environment = session_wallets.environment
+        AND refused.organization_id = sessions.organization_id AND ${REJECTED_LATER})
+    AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.locked_address IS NOT NULL AND rejected.locked_address = session_wallets.address
+        AND rejected.environment = session_wallets.environment
+        AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})`
+
 const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
       AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
-        AND ${IS_SHARED} AND ${IS_TRUSTED}))
+        AND ${IS_SHARED} AND ${IS_TRUSTED} AND ${IS_UPHELD}))
     UNION ALL
     SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
@@ -82,7 +98,7 @@ export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, per
 const WALLETS_OF_PERSON = `FROM sessions JOIN session_wallets
     ON session_wallets.organization_id = sessions.organization_id AND session_wallets.session_id = sessions.id
   WHERE sessions.person_id = ? AND sessions.status = 'completed' AND sessions.level >= ? AND sessions.environment = ?
-    AND (sessions.organization_id = ? OR (${IS_SHARED} AND ${IS_TRUSTED}))`
+    AND (sessions.organization_id = ? OR (${IS_SHARED} AND ${IS_TRUSTED} AND ${IS_UPHELD}))`
 
 export const PERSON_WALLETS_UNORDERED = `SELECT session_wallets.address_text AS address, session_wallets.chain,
     session_wallets.connected_at_seconds ${WALLETS_OF_PERSON} LIMIT ${PERSON_WALLETS_MAX + 1}`
