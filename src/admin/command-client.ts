@@ -62,7 +62,7 @@ export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 /** The operation has to do with the processes, or with people's sessions of the dashboard. */
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
-  'this needs the running service: use the dashboard or the admin API',
+  'this needs the running service: run the command with --url and an admin key, or use the dashboard',
 ) {}
 
 /** A module declares the operation, and this deployment runs without the module. */

@@ -217,7 +217,7 @@ export const ATTESTER_ROUTES = [
   }),
   route('retireAttester', 'POST', '/attesters/{attester}/retire', {
     access: DEPLOYMENT,
-    command: { fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
+    command: { irreversible: true, fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
     summary: 'Stop signing with a key',
     description: '`final` loads it no more, for good. The last active key of a kind can’t retire.',
     body: closed({ final: Type.Optional(Type.Boolean()) }),

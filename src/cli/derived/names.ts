@@ -1,0 +1,51 @@
+// Which operations are commands, and the commands' names.
+import type { CommandOverride } from '../../admin/command-override.ts'
+import type { Route } from '../../admin/route.ts'
+import type { TSchema } from '../../admin/schema.ts'
+
+/** `policies` → `policy`. */
+const singular = (word: string): string =>
+  word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.endsWith('s') ? word.slice(0, -1) : word
+
+const PREFIX = /^\/organizations\/\{organization\}(?=\/)|^\/deployment(?=\/)/
+const VERBS = { POST: 'create', PATCH: 'update', PUT: 'update', DELETE: 'delete' } as const
+
+/** Schema of the items of an answer that is a list; otherwise null. */
+export const itemsOf = ({ answers }: Route): TSchema | null => {
+  const { data, items } = (answers[0].schema?.['properties'] ?? {}) as Record<string, TSchema>
+  const list = data ?? items
+  return list?.['type'] === 'array' ? (list['items'] as TSchema) : null
+}
+
+/** Noun and verb of an operation. */
+const derivedName = (route: Route): readonly [noun: string, verb: string] => {
+  const { method, path } = route
+  const segments = path.replace(PREFIX, '').split('/').slice(1)
+  const endsInParameter = segments.at(-1)?.startsWith('{') ?? false
+  const isAction = method === 'POST' && segments.length > 1 && !endsInParameter
+  const nouns = (isAction ? segments.slice(0, -1) : segments).filter((segment) => !segment.startsWith('{'))
+  const noun = nouns.slice(-2).map(singular).join('-')
+  if (isAction) return [noun, segments.at(-1) ?? '']
+  if (method !== 'GET') return [noun, VERBS[method]]
+  return [noun, endsInParameter || itemsOf(route) === null ? 'show' : 'list']
+}
+
+export const overrideOf = ({ command }: Route): CommandOverride => (command === false ? {} : command)
+
+export const commandName = (route: Route): readonly [noun: string, verb: string] => {
+  const [noun, verb] = overrideOf(route).name?.split(' ') ?? []
+  return noun === undefined || verb === undefined ? derivedName(route) : [noun, verb]
+}
+
+/** Whether a command can run the operation: it answers JSON, and needs no browser. */
+export const isRunnable = ({ access, command, streams, rawBody, answers }: Route): boolean =>
+  command !== false &&
+  !streams &&
+  rawBody.length === 0 &&
+  answers[0].contentType === undefined &&
+  access.kind !== 'public' &&
+  access.kind !== 'second-factor' &&
+  access.kind !== 'person' &&
+  !('person' in access && access.person === true)
+
+export const isOfOrganization = ({ path }: Route): boolean => path.startsWith('/organizations/{organization}/')
