@@ -12,16 +12,14 @@ export interface AttestationEndpoints {
   readonly proof: Endpoint
 }
 
-export const attestationRoutes = (endpoints: AttestationEndpoints) =>
+export const attestationRoutes = ({ batch, proof }: Pick<AttestationEndpoints, 'batch' | 'proof'>) =>
   new Elysia({ name: 'attestation' })
-    .post(ATTESTATION_PATHS.attestation.path, ({ request }) => endpoints.attestation(request), { parse: 'none' })
-    .post(ATTESTATION_PATHS.batch.path, ({ request }) => endpoints.batch(request), { parse: 'none' })
-    .post(ATTESTATION_PATHS.task.path, ({ request }) => endpoints.task(request), { parse: 'none' })
-    .get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => endpoints.proof(request))
+    .post(ATTESTATION_PATHS.batch.path, ({ request }) => batch(request), { parse: 'none' })
+    .get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => proof(request))
 
 /**
- * The endpoints of single requests as routes of Bun's own server, which take precedence where both are mounted: the router makes a
- * context for each request, of which these use nothing. Other methods on these paths are answered as on any other.
+ * The endpoints of single requests as routes of Bun's own server: the router would create a context for each request, of
+ * which these use nothing. Other methods on these paths are answered as on any other.
  * @param harden null if the listener adds no header to answers of the gate, which carry the security headers
  */
 export const attestationNativeRoutes = ({ attestation, task }: AttestationEndpoints, harden: Harden | null) => {
