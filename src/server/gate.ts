@@ -155,12 +155,14 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     const changes = authenticator.changes()
     if (changes === this.confirmedChanges && nowMs - this.confirmedMs < KEY_AGE_MAX_MS) return undefined
     const found = this.authenticate()
-    if (found instanceof Promise) return found.then(() => this.noteConfirmed(nowMs, changes))
-    this.noteConfirmed(nowMs, changes)
+    if (found instanceof Promise) return this.noteConfirmed(found, nowMs, changes)
+    this.confirmedMs = nowMs
+    this.confirmedChanges = changes
     return undefined
   }
 
-  private noteConfirmed(nowMs: number, changes: number): void {
+  private async noteConfirmed(found: Promise<unknown>, nowMs: number, changes: number): Promise<void> {
+    await found
     this.confirmedMs = nowMs
     this.confirmedChanges = changes
   }
@@ -181,7 +183,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   /** @param error one object for many requests */
   refuseEarly(error: CountersignError): void {
     const { deadlines, pacer, metrics, report } = this.route.dependencies
-    deadlines.end(this)
+    if (!deadlines.end(this, error)) return
     const make = (): Response => {
       metrics.recordError(error.code)
       this.trace?.error(error.code)

@@ -48,6 +48,8 @@ let waited: (readonly [organizationId: string, durationMs: number])[]
 let errors: string[]
 let reported: unknown[]
 let late: unknown[]
+/** Of a key that is not cached. */
+let lookup: Promise<void> | undefined
 
 beforeEach(() => {
   clock = createManualClock()
@@ -60,11 +62,18 @@ beforeEach(() => {
   errors = []
   reported = []
   late = []
+  lookup = undefined
 })
 
 const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<void> = async () => undefined) => {
   const keys = new Map([flooding, quiet, expiring].map((key) => [key.keyId, key]))
-  const authenticator = createAuthenticator({ findKey: async (keyId) => keys.get(keyId) ?? null, clock })
+  const authenticator = createAuthenticator({
+    clock,
+    findKey: async (keyId) => {
+      if (lookup !== undefined) await lookup
+      return keys.get(keyId) ?? null
+    },
+  })
   const checks = spyOn(authenticator, 'authenticate')
   const revoke = ({ keyId }: ApiKeyCredential): void => {
     keys.delete(keyId)
@@ -281,6 +290,21 @@ describe('a request that takes too long', () => {
     expect(recorded).toEqual([{ status: 408, durationMs: 1_000 }])
     expect(errors).toEqual(['DEADLINE_EXCEEDED'])
     expect(deadlines.active()).toBe(0)
+  })
+
+  test('is answered 408 once, also if its key turns out to be refused later', async () => {
+    const found = Promise.withResolvers<void>()
+    lookup = found.promise
+    const { endpoint, timers } = createEndpoint()
+    const answered = endpoint(requestOf(flooding.text))
+    clock.advance(1_000)
+    timers.fire()
+    expect((await answered).status).toBe(408)
+    found.resolve()
+    await settle()
+    expect(late).toEqual([REFUSAL])
+    expect(recorded.map(({ status }) => status)).toEqual([408])
+    expect(errors).toEqual(['DEADLINE_EXCEEDED'])
   })
 
   test('in time leaves no deadline behind, whatever its answer', async () => {
