@@ -121,7 +121,7 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     LogicalExpression: (node) => {
       addOperator('logical operator', node.left, node.right, node.operator, LOGICAL[node.operator])
       const isForTypes =
-        node.left.type === 'MemberExpression' && node.left.computed && /^(?:''|0|\[\])$/.test(textOf(node.right))
+        node.left.type === 'MemberExpression' && node.left.computed && /^(?:'[^']*'|\d+|\[\])$/.test(textOf(node.right))
       if (node.operator === '??' && !isForTypes) add('default value', node, textOf(node.left))
     },
     IfStatement: ({ test }) => negate(test),

@@ -91,6 +91,22 @@ describe('names that are found', () => {
     expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id)
   })
 
+  test('two words written as one, with any one letter wrong, are found', () => {
+    for (const { id, names } of LISTED.filter((one) => ['1', '2', '9', '11', '12', '13'].includes(one.id))) {
+      const words = (names[0] ?? '').split(' ')
+      for (const [at, word] of words.slice(0, -1).entries()) {
+        const joined = `${word}${words[at + 1]}`.toLowerCase()
+        if (word.length < 4 || joined.length - word.length < 4) continue
+        for (let wrong = 1; wrong < joined.length; wrong++) {
+          const letter = joined[wrong] === 'q' ? 'z' : 'q'
+          const written = [...joined].with(wrong, letter).join('')
+          const name = [...words.slice(0, at), written, ...words.slice(at + 2)].join(' ')
+          expect([name, hitsOf({ name }).some(({ entry }) => entry === id)]).toEqual([name, true])
+        }
+      }
+    }
+  })
+
   test.each([
     'Sergey Ivanov',
     'John Smith',

@@ -139,14 +139,18 @@ const observe = async (store: Store, subject: Subject) => {
     store.screeningChecks.hits(organizationId, sessionId),
     store.portalProgress.findCorrections(organizationId, sessionId),
     store.evidence.list(subject),
-    store.database.query<{ erased: number | null; pending: number | null }>(
-      `SELECT evidence_erased_at_seconds AS erased, queue.sequence AS pending FROM sessions
-       LEFT JOIN session_check_queue AS queue ON queue.session_id = sessions.id AND is_made = 0 WHERE sessions.id = ?`,
+    store.database.query<{ erased: number | null; pending: number | null; consent: string | null }>(
+      `SELECT evidence_erased_at_seconds AS erased, queue.sequence AS pending,
+         (SELECT kind FROM session_events WHERE session_id = sessions.id AND kind LIKE 'consent%'
+          ORDER BY sequence DESC LIMIT 1) AS consent
+       FROM sessions LEFT JOIN session_check_queue AS queue ON queue.session_id = sessions.id AND is_made = 0 WHERE sessions.id = ?`,
       [sessionId],
     ),
   ])
   if (state === null || row === undefined) throw new Error('the session is gone')
   const { status, sequence, retryCount: retries, consentedAtSeconds } = state.session
+  const isConsented = consentedAtSeconds !== null
+  if (isConsented !== (row.consent === 'consented')) throw new Error('the history has another consent than the session')
   const seen: ReturnType<typeof comparable> = {
     status,
     sequence,
@@ -155,7 +159,7 @@ const observe = async (store: Store, subject: Subject) => {
     isErased: row.erased !== null,
     isUnsettled: standing?.isUnsettled ?? (row.pending !== null || hits.some(({ state }) => state !== 'cleared')),
     agrees: agreement?.shares ?? null,
-    isConsented: consentedAtSeconds !== null,
+    isConsented,
     hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.basis} ${hit.state} ${hit.score}`).sort(),
     corrections: corrections && { parts: corrections.parts.toSorted(), done: corrections.done.toSorted() },
     kept: evidence.map(({ kind }) => kind).sort(),

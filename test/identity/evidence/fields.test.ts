@@ -15,6 +15,9 @@ describe('fields', () => {
       birthDate: '1990-02-28',
       country: 'DE',
     })
+    expect(decode({ fullName: 'x'.repeat(200) }).fullName).toHaveLength(200)
+    // Four code points that become one.
+    expect(decode({ fullName: '\u03b1\u0313\u0300\u0345'.repeat(200) }).fullName).toHaveLength(200)
     expect(decode({})).toEqual({})
     expect(
       decode(
