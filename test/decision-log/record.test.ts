@@ -88,19 +88,25 @@ describe('a record', () => {
   })
 
   test('is refused when any key is missing, repeated, added or moved', () => {
-    const line = encodeRecord(denial(1, { code: 'A', message: 'b' }), HASH)
+    const shadow = { revision: 'r', compliant: null, rule: null }
+    const optional = { code: 'A', message: 'b', data: '0x00', requested: 1, on_behalf: 'c', facts: {}, shadow }
+    const line = encodeRecord(denial(1, optional), HASH)
     const object = JSON.parse(line) as Record<string, unknown>
     for (const key of Object.keys(object)) {
       const { [key]: value, ...rest } = object
-      const optional = key === 'code' || key === 'message'
-      if (!optional) expect(() => parseRecordLine(JSON.stringify(rest))).toThrow(DecisionLineMalformedError)
+      if (!(key in optional)) expect(() => parseRecordLine(JSON.stringify(rest))).toThrow(DecisionLineMalformedError)
       const moved = { ...rest, [key]: value }
       if (key !== 'policy_name') {
         expect(() => parseRecordLine(JSON.stringify(moved))).toThrow(DecisionLineMalformedError)
       }
       const repeated = `${line.slice(0, -1)},${JSON.stringify(key)}:${JSON.stringify(value)}}`
       expect(() => parseRecordLine(repeated)).toThrow(DecisionLineMalformedError)
-      for (const wrong of [{}, [1], -1, 0.5, 2 ** 60]) {
+      const changed = [
+        { ...shadow, revision: 1 },
+        { ...shadow, compliant: 0 },
+        { ...shadow, rule: 1 },
+      ]
+      for (const wrong of key === 'facts' ? [[1]] : [{}, [1], -1, 0.5, 2 ** 60, ...changed]) {
         expect(() => parseRecordLine(JSON.stringify({ ...object, [key]: wrong }))).toThrow(DecisionLineMalformedError)
       }
     }

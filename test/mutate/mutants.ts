@@ -110,7 +110,9 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
   }
   new Visitor({
     BinaryExpression: ({ left, right, operator }) => {
-      addOperator('boundary', left, right, operator, BOUNDARIES[operator])
+      // Where a comparator tells two different items apart, they are never equal.
+      const isOrder = /^\s*\? (?:-1 :|1 : -1)/.test(source.slice(right.end, right.end + 20))
+      addOperator('boundary', left, right, operator, isOrder ? undefined : BOUNDARIES[operator])
       addOperator('comparison', left, right, operator, COMPARISONS[operator])
       const isText = [left, right].some(
         (operand) =>

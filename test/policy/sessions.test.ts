@@ -176,15 +176,17 @@ test('a replay counts what it would have completed, rejected and left, and names
       session('e', 'rejected', 31),
       session('f', 'completed', 70),
       session('g', 'completed', null),
+      // Named are ten at most.
+      ...[...'klmnopqrs'].map((id) => session(id, 'rejected', 40)),
     ]),
   ).toEqual({
-    sessions: 7,
-    completed: 3,
+    sessions: 16,
+    completed: 12,
     rejected: 2,
     left: 2,
     agreed: 2,
     disagreements: [
-      { decided: 'rejected', outcome: 'completed', rule: 'r1', count: 2, sessions: ['c', 'e'] },
+      { decided: 'rejected', outcome: 'completed', rule: 'r1', count: 11, sessions: [...'ceklmnopqr'] },
       { decided: 'completed', outcome: 'rejected', rule: 'r0', count: 1, sessions: ['d'] },
     ],
     reasons: [
