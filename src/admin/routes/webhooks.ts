@@ -329,9 +329,26 @@ export const WEBHOOK_ROUTES = [
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
     command: { aliases: ['remove'] },
-    alone: 'notifies',
+    secondPerson: {
+      action: 'webhook.decider',
+      needs: async (tables, { organization, params }) => {
+        const { purpose } = await requireEndpoint(tables, organization.id, params.endpoint)
+        return purpose === 'decisions' ? 'second-person' : 'nothing'
+      },
+      see: async (tables, { organization: { id, name }, params }) => {
+        const { url } = await requireEndpoint(tables, id, params.endpoint)
+        const policyId = await tables.sessionPolicies.find(id)
+        const policy = policyId === null ? null : await tables.policies.find(id, policyId)
+        const after = policy === null ? 'people' : `${policy.name} (${policy.id})`
+        return {
+          subject: params.endpoint,
+          name,
+          changes: [{ what: 'sessions are decided by', before: locationText(url), after }],
+        }
+      },
+    },
     summary: 'Remove a webhook endpoint',
-    description: 'Its waiting messages become dead.',
+    description: 'Its waiting messages become dead. Removing an endpoint for decisions can need a second person.',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)

@@ -187,6 +187,30 @@ test('a service’s secret is kept sealed, and an endpoint that is only notified
   expect((await world.call('POST', '/organizations/alpha/webhooks', events)).status).toBe(201)
 })
 
+test('removing the external decider needs a second person, because a policy would decide instead', async () => {
+  const chosen = await world.asks(world.ada, 'changeSessionPolicy')
+  expect(chosen.body['changes']).toContainEqual({
+    what: 'the external decider keeps deciding',
+    before: expect.stringMatching(/^decide\.example\/a /),
+    after: expect.stringMatching(/^decide\.example\/a /),
+  })
+  await world.store.sessionPolicies.set(world.alpha.id, world.ofSessions.id)
+  const removed = await world.asks(world.ada, 'removeWebhookEndpoint')
+  expect([removed.status, removed.body['changes']]).toEqual([
+    202,
+    [
+      {
+        what: 'sessions are decided by',
+        before: expect.stringMatching(/^decide\.example\/a /),
+        after: expect.stringContaining(world.ofSessions.id),
+      },
+    ],
+  ])
+  expect(await world.store.webhookEndpoints.list(world.alpha.id)).toHaveLength(1)
+  expect((await approve(removed.body.id)).status).toBe(200)
+  expect(await world.store.webhookEndpoints.list(world.alpha.id)).toHaveLength(0)
+})
+
 test('for how long the secret before still decides', async () => {
   const seen = async (operation: string, options: object = {}) => {
     const asked = await world.asks(world.ada, operation, options)

@@ -119,7 +119,7 @@ export const startWorld = async (operation = '') => {
   })
   const decider = newWebhookEndpointId()
   // An organization has one endpoint that decides, and `addWebhookEndpoint` makes it.
-  if (operation === 'setWebhookService' || operation === 'rotateWebhookSecret') {
+  if (['setWebhookService', 'removeWebhookEndpoint', 'rotateWebhookSecret'].includes(operation)) {
     await store.webhookEndpoints.add({
       id: decider,
       organizationId: alpha.id,
@@ -169,6 +169,7 @@ export const startWorld = async (operation = '') => {
       `${base}/webhooks/${decider}/service`,
       { body: { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET } },
     ],
+    removeWebhookEndpoint: [`${base}/webhooks/${decider}`, {}],
     enableScreeningList: [
       '/screening/lists/own',
       { deployment: true, body: { urls: ['https://lists.example/c.csv'] } },

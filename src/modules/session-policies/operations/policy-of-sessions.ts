@@ -6,6 +6,7 @@ import { seeEffects } from '../../../admin/policies/see-activation.ts'
 import { requireTriedDecider } from '../../../admin/policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER, VIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../../../admin/schema.ts'
+import { locationText } from '../../../admin/second-person/location-text.ts'
 import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
 import { isoTime } from '../../../lib/time.ts'
 import { describePolicy } from '../../../policy/document/diff.ts'
@@ -120,13 +121,22 @@ export const SESSION_POLICY_ROUTES = [
       see: async (tables, { organization, body }) => {
         const { id, name } = organization
         const before = await readCurrent(tables, id)
+        const deciders = (await tables.webhookEndpoints.list(id)).filter(({ purpose }) => purpose === 'decisions')
         const policy = body.policy_id === null ? null : await requirePolicyOf('sessions', tables, id, body.policy_id)
         const revision = policy === null ? null : await revisionOf(tables, id, policy)
         const after = { policy_id: policy?.id ?? null, name: policy?.name ?? null, revision: revision?.number ?? null }
         return {
           subject: id,
           name,
-          changes: [{ what: 'sessions are decided by', before: inWords(before), after: inWords(after) }],
+          changes: [
+            { what: 'sessions are decided by', before: inWords(before), after: inWords(after) },
+            // Until its endpoint is removed, which needs a second person too.
+            ...deciders.map(({ url }) => ({
+              what: 'the external decider keeps deciding',
+              before: locationText(url),
+              after: locationText(url),
+            })),
+          ],
           ...(revision === null
             ? {}
             : {
