@@ -54,11 +54,11 @@ export const json = <Value>(): Column<Value> => ({
   encode: (value) => JSON.stringify(value),
   decode: (stored) => JSON.parse(String(stored)) as Value,
 })
-/** One word or more. */
+/** Words with spaces between them. */
 export const words = <Word extends string>(): Column<readonly Word[]> => ({
   ...STORED,
   encode: (value) => value.join(' '),
-  decode: (stored) => String(stored).split(' ') as Word[],
+  decode: (stored) => (stored === '' ? [] : (String(stored).split(' ') as Word[])),
 })
 
 /** Names that a column holds with commas between them. */

@@ -1,8 +1,10 @@
 // Records who created which account or let it into an organization, and who administers: this decides whether two
 // accounts count as two people. Rows are only ever added; an account without a row was created by nobody in particular.
 
+import { among, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { defineTable } from '../table.ts'
 
 export type MakerKind =
   /** Created the account, let it into an organization, or gave it a role. */
@@ -26,21 +28,28 @@ export interface Administrator {
 /** Stands in place of an organization's id for what concerns the account itself, or its right as a deployment admin. */
 const EVERYWHERE = ''
 
+const MAKERS = defineTable('account_makers', {
+  userId: text,
+  makerId: text,
+  organizationId: text,
+  kind: typed<MakerKind>(),
+})
+
 export const createAccountMakerTable = (scope: TableScope) => ({
   /** Safe to call twice. @param organizationId null: the account itself, everywhere */
-  add: (input: {
+  add: async ({
+    userId,
+    makerId,
+    organizationId,
+    kind,
+  }: {
     readonly userId: string
     readonly makerId: string
     readonly organizationId: string | null
     readonly kind: MakerKind
-  }): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute(
-        `INSERT INTO account_makers (user_id, maker_id, organization_id, kind) VALUES (?, ?, ?, ?)
-         ON CONFLICT (user_id, maker_id, organization_id, kind) DO NOTHING`,
-        [input.userId, input.makerId, input.organizationId ?? EVERYWHERE, input.kind],
-      )
-    }),
+  }): Promise<void> => {
+    await MAKERS.insertNew(scope, { userId, makerId, organizationId: organizationId ?? EVERYWHERE, kind })
+  },
 
   /**
    * The account's makers, their makers, and so on, within the organization; a circle does no harm.
@@ -50,14 +59,11 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     const found = new Set<string>()
     const waiting = [userId]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      const rows = await scope.statements.query<{ maker_id: string; kind: MakerKind }>(
-        'SELECT maker_id, kind FROM account_makers WHERE user_id = ? AND organization_id IN (?, ?)',
-        [next, EVERYWHERE, organizationId ?? EVERYWHERE],
-      )
-      for (const row of rows) {
-        if (found.has(row.maker_id) || (kind !== undefined && row.kind !== kind)) continue
-        found.add(row.maker_id)
-        waiting.push(row.maker_id)
+      const within = among([EVERYWHERE, organizationId ?? EVERYWHERE])
+      for (const maker of await MAKERS.everywhere.list(scope, { userId: next, organizationId: within }, ['makerId'])) {
+        if (found.has(maker.makerId) || (kind !== undefined && maker.kind !== kind)) continue
+        found.add(maker.makerId)
+        waiting.push(maker.makerId)
       }
     }
     return found

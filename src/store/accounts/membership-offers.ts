@@ -2,57 +2,40 @@
 // a session of that account: nobody else has both. An expired offer is treated as if it did not exist.
 
 import { newIdentifier } from '../../domain/identifier.ts'
+import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import { type Page, type PageRequest, queryPage } from '../paging.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { sweepRows } from '../sweep.ts'
+import type { Page, PageRequest } from '../paging.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 import type { OrganizationRole } from './role.ts'
 
-export interface MembershipOffer {
-  readonly id: string
-  readonly organizationId: string
-  readonly organizationName: string
-  readonly userId: string
+const OFFERS = defineTable('membership_offers', {
+  id: text,
+  organizationId: text,
+  organizationName: computed(
+    text,
+    '(SELECT organizations.name FROM organizations WHERE organizations.id = membership_offers.organization_id)',
+  ),
+  userId: text,
   /** Email address of the account that gets the offer. */
-  readonly email: string
-  readonly role: OrganizationRole
+  email: computed(text, '(SELECT users.email FROM users WHERE users.id = membership_offers.user_id)'),
+  role: typed<OrganizationRole>(),
   /** Who asked, as the audit log names them. */
-  readonly askedBy: string
-  readonly askedByName: string
-  readonly createdAtSeconds: number
-  readonly expiresAtSeconds: number
-}
+  askedBy: text,
+  askedByName: text,
+  createdAtSeconds: integer,
+  expiresAtSeconds: integer,
+  codeHash: hidden(bytes),
+})
 
-type OfferRow = RowOf<MembershipOffer>
-
-const SELECT = `SELECT membership_offers.id, membership_offers.organization_id, organizations.name AS organization_name,
-    membership_offers.user_id, users.email, membership_offers.role, membership_offers.asked_by,
-    membership_offers.asked_by_name, membership_offers.created_at_seconds, membership_offers.expires_at_seconds
-  FROM membership_offers JOIN organizations ON organizations.id = membership_offers.organization_id
-    JOIN users ON users.id = membership_offers.user_id`
+export interface MembershipOffer extends ItemOf<typeof OFFERS> {}
 
 export const createMembershipOfferTable = (scope: TableScope) => {
-  const find = async (organizationId: string, offerId: string): Promise<MembershipOffer | null> => {
-    const [row] = await scope.statements.query<OfferRow>(
-      `${SELECT} WHERE membership_offers.organization_id = ? AND membership_offers.id = ?
-         AND membership_offers.expires_at_seconds > ?`,
-      [organizationId, offerId, scope.nowSeconds()],
-    )
-    return row === undefined ? null : fieldsOf(row)
-  }
-
-  const change = (set: string, parameters: readonly (string | number | Uint8Array)[], by: readonly [string, string]) =>
-    scope.write(
-      async (transaction): Promise<boolean> =>
-        (await transaction.execute(
-          `UPDATE membership_offers SET ${set} WHERE organization_id = ? AND id = ? AND expires_at_seconds > ?`,
-          [...parameters, ...by, scope.nowSeconds()],
-        )) === 1,
-    )
+  const isOpen = () => ({ expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
 
   return {
     /** Null when the offer is another organization's, or has expired. */
-    find,
+    find: (organizationId: string, id: string): Promise<MembershipOffer | null> =>
+      OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
     /** Makes an offer and deletes the organization's earlier offer to the same account. Returns its id. */
     make: (
@@ -62,101 +45,53 @@ export const createMembershipOfferTable = (scope: TableScope) => {
       >,
       codeHash: Uint8Array,
     ): Promise<string> =>
-      scope.write(async (transaction) => {
+      scope.write(async (own) => {
         const id = newIdentifier('offer')
-        await transaction.execute('DELETE FROM membership_offers WHERE organization_id = ? AND user_id = ?', [
-          offer.organizationId,
-          offer.userId,
-        ])
-        await transaction.execute(
-          `INSERT INTO membership_offers (id, organization_id, user_id, role, code_hash, asked_by, asked_by_name,
-             created_at_seconds, expires_at_seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          [
-            id,
-            offer.organizationId,
-            offer.userId,
-            offer.role,
-            codeHash,
-            offer.askedBy,
-            offer.askedByName,
-            scope.nowSeconds(),
-            offer.expiresAtSeconds,
-          ],
-        )
+        const { organizationId, userId } = offer
+        await OFFERS.removeAll(own, { organizationId, userId })
+        await OFFERS.insert(own, { ...offer, id, codeHash, createdAtSeconds: scope.nowSeconds() })
         return id
       }),
 
     /** Open ones of an organization, oldest first. */
     page: (organizationId: string, page: PageRequest): Promise<Page<MembershipOffer>> =>
-      queryPage<OfferRow, MembershipOffer>(
-        scope.statements,
-        {
-          select: SELECT,
-          where: ['membership_offers.organization_id = ?', 'membership_offers.expires_at_seconds > ?'],
-          parameters: [organizationId, scope.nowSeconds()],
-          order: ['membership_offers.created_at_seconds', 'membership_offers.id'],
-        },
-        page,
-        fieldsOf,
-      ),
+      OFFERS.page(scope, { organizationId, ...isOpen() }, ['createdAtSeconds', 'id'], page),
 
     /** Open ones that were made to an account, of all organizations, newest first. */
     listOf: async (userId: string): Promise<readonly MembershipOffer[]> =>
-      (
-        await scope.statements.query<OfferRow>(
-          `${SELECT} WHERE membership_offers.user_id = ? AND membership_offers.expires_at_seconds > ?
-           ORDER BY membership_offers.created_at_seconds DESC, membership_offers.id`,
-          [userId, scope.nowSeconds()],
-        )
-      ).map(fieldsOf),
+      (await OFFERS.everywhere.list(scope, { userId, ...isOpen() }, ['id'])).toSorted(
+        (one, other) => other.createdAtSeconds - one.createdAtSeconds,
+      ),
 
     /** False when there is no such offer any more. */
-    setRole: (organizationId: string, offerId: string, role: OrganizationRole) =>
-      change('role = ?', [role], [organizationId, offerId]),
+    setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
+      (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
     /** Sets another code and another expiry; the earlier code stops working. False when there is no such offer any more. */
-    renew: (organizationId: string, offerId: string, codeHash: Uint8Array, expiresAtSeconds: number) =>
-      change('code_hash = ?, expires_at_seconds = ?', [codeHash, expiresAtSeconds], [organizationId, offerId]),
+    renew: async (
+      organizationId: string,
+      id: string,
+      codeHash: Uint8Array,
+      expiresAtSeconds: number,
+    ): Promise<boolean> =>
+      (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { codeHash, expiresAtSeconds })) === 1,
 
     /** False when there is none. */
-    withdraw: (organizationId: string, offerId: string): Promise<boolean> =>
-      scope.write(
-        async (transaction) =>
-          (await transaction.execute('DELETE FROM membership_offers WHERE organization_id = ? AND id = ?', [
-            organizationId,
-            offerId,
-          ])) === 1,
-      ),
+    withdraw: async (organizationId: string, id: string): Promise<boolean> =>
+      (await OFFERS.removeAll(scope, { organizationId, id })) === 1,
 
     /** Deletes all offers of an organization. @returns how many */
-    withdrawAll: (organizationId: string): Promise<number> =>
-      scope.write((transaction) =>
-        transaction.execute('DELETE FROM membership_offers WHERE organization_id = ?', [organizationId]),
-      ),
+    withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
     /**
      * Ends an offer that was made to this account: to take it up with its code, or to decline it without one.
      * @returns the offer; null when there is none, the code is wrong or the offer has expired. When two calls come at once,
      * one gets it.
      */
-    take: (
-      userId: string,
-      offerId: string,
-      codeHash: Uint8Array | null,
-    ): Promise<Pick<MembershipOffer, 'organizationId' | 'role' | 'askedBy'> | null> =>
-      scope.write(async (transaction) => {
-        const [row] = await transaction.query<Pick<OfferRow, 'organization_id' | 'role' | 'asked_by'>>(
-          `DELETE FROM membership_offers WHERE user_id = ? AND id = ? AND expires_at_seconds > ?
-             ${codeHash === null ? '' : 'AND code_hash = ?'} RETURNING organization_id, role, asked_by`,
-          [userId, offerId, scope.nowSeconds(), ...(codeHash === null ? [] : [codeHash])],
-        )
-        return row === undefined ? null : { organizationId: row.organization_id, role: row.role, askedBy: row.asked_by }
-      }),
+    take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
+      OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),
 
     /** Deletes a batch of expired offers. @returns how many: call again until it is 0 */
-    sweep: (): Promise<number> =>
-      scope.write((transaction) =>
-        sweepRows(transaction, 'membership_offers', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),
-      ),
+    sweep: (): Promise<number> => OFFERS.sweep(scope, ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
   }
 }

@@ -1,102 +1,57 @@
 // The role of each account in each organization. The deployment's administrators need none.
 
+import { computed, flag, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import { type Page, type PageRequest, queryPage } from '../paging.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import type { Page, PageRequest } from '../paging.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 import type { OrganizationRole } from './role.ts'
 
-export interface Member {
-  readonly organizationId: string
-  readonly userId: string
-  readonly email: string
-  readonly name: string
-  readonly role: OrganizationRole
-  readonly hasPassword: boolean
-  readonly disabled: boolean
-  readonly createdAtSeconds: number
-}
+const ofUser = (select: string): string => `(SELECT ${select} FROM users WHERE users.id = memberships.user_id)`
 
-type MemberRow = RowOf<Omit<Member, 'hasPassword' | 'disabled'>> & {
-  readonly has_password: number
-  readonly disabled: number
-}
-
-const SELECT = `SELECT memberships.organization_id, memberships.user_id, users.email, users.name, memberships.role,
-    CASE WHEN users.password_hash IS NULL THEN 0 ELSE 1 END AS has_password,
-    CASE WHEN users.disabled_at_seconds IS NULL THEN 0 ELSE 1 END AS disabled, memberships.created_at_seconds
-  FROM memberships JOIN users ON users.id = memberships.user_id`
-
-const toMember = (row: MemberRow): Member => ({
-  ...fieldsOf(row),
-  hasPassword: row.has_password === 1,
-  disabled: row.disabled === 1,
+const MEMBERSHIPS = defineTable('memberships', {
+  organizationId: text,
+  userId: text,
+  email: computed(text, ofUser('users.email')),
+  name: computed(text, ofUser('users.name')),
+  role: typed<OrganizationRole>(),
+  hasPassword: computed(flag, ofUser('CASE WHEN users.password_hash IS NULL THEN 0 ELSE 1 END')),
+  disabled: computed(flag, ofUser('CASE WHEN users.disabled_at_seconds IS NULL THEN 0 ELSE 1 END')),
+  createdAtSeconds: integer,
+  roleSinceSeconds: hidden(nullable(integer)),
 })
 
-export const createMembershipTable = (scope: TableScope) => {
-  const find = async (organizationId: string, userId: string): Promise<Member | null> => {
-    const [row] = await scope.statements.query<MemberRow>(
-      `${SELECT} WHERE memberships.organization_id = ? AND memberships.user_id = ?`,
-      [organizationId, userId],
-    )
-    return row === undefined ? null : toMember(row)
-  }
+export interface Member extends ItemOf<typeof MEMBERSHIPS> {}
 
-  return {
-    find,
+export const createMembershipTable = (scope: TableScope) => ({
+  find: (organizationId: string, userId: string): Promise<Member | null> =>
+    MEMBERSHIPS.find(scope, { organizationId, userId }),
 
-    /** Oldest first. */
-    page: (organizationId: string, page: PageRequest): Promise<Page<Member>> =>
-      queryPage<MemberRow, Member>(
-        scope.statements,
-        {
-          select: SELECT,
-          where: ['memberships.organization_id = ?'],
-          parameters: [organizationId],
-          order: ['memberships.created_at_seconds', 'memberships.user_id'],
-        },
-        page,
-        toMember,
-      ),
+  /** Oldest first. */
+  page: (organizationId: string, page: PageRequest): Promise<Page<Member>> =>
+    MEMBERSHIPS.page(scope, { organizationId }, ['createdAtSeconds', 'userId'], page),
 
-    /** Organization → role, for one account. Read with every request: a role that was taken away is gone at once. */
-    rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
-      new Map(
-        (
-          await scope.statements.query<{ organization_id: string; role: OrganizationRole }>(
-            'SELECT organization_id, role FROM memberships WHERE user_id = ?',
-            [userId],
-          )
-        ).map((row) => [row.organization_id, row.role]),
-      ),
-
-    /** @throws ConstraintViolatedError when the account is a member already. */
-    add: (organizationId: string, userId: string, role: OrganizationRole): Promise<void> =>
-      scope.write(async (transaction) => {
-        await transaction.execute(
-          'INSERT INTO memberships (organization_id, user_id, role, created_at_seconds) VALUES (?, ?, ?, ?)',
-          [organizationId, userId, role, scope.nowSeconds()],
+  /** Organization → role, for one account. Read with every request: a role that was taken away is gone at once. */
+  rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
+    new Map(
+      (
+        await scope.query<{ organization_id: string; role: OrganizationRole }>(
+          'SELECT organization_id, role FROM memberships WHERE user_id = ?',
+          [userId],
         )
-      }),
+      ).map((row) => [row.organization_id, row.role]),
+    ),
 
-    /** False when the account is no member. */
-    setRole: (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> =>
-      scope.write(
-        async (transaction) =>
-          (await transaction.execute(
-            `UPDATE memberships SET role = ?,
-               role_since_seconds = CASE WHEN role = ? THEN role_since_seconds ELSE ? END
-             WHERE organization_id = ? AND user_id = ?`,
-            [role, role, scope.nowSeconds(), organizationId, userId],
-          )) === 1,
-      ),
+  /** @throws ConstraintViolatedError when the account is a member already. */
+  add: async (organizationId: string, userId: string, role: OrganizationRole): Promise<void> => {
+    await MEMBERSHIPS.insert(scope, { organizationId, userId, role, createdAtSeconds: scope.nowSeconds() })
+  },
 
-    remove: (organizationId: string, userId: string): Promise<boolean> =>
-      scope.write(
-        async (transaction) =>
-          (await transaction.execute('DELETE FROM memberships WHERE organization_id = ? AND user_id = ?', [
-            organizationId,
-            userId,
-          ])) === 1,
-      ),
-  }
-}
+  /** False when the account is no member. */
+  setRole: async (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> => {
+    const roleSinceSeconds = sql`CASE WHEN role = ${role} THEN role_since_seconds ELSE ${scope.nowSeconds()} END`
+    return (await MEMBERSHIPS.updateAll(scope, { organizationId, userId }, { role, roleSinceSeconds })) === 1
+  },
+
+  remove: async (organizationId: string, userId: string): Promise<boolean> =>
+    (await MEMBERSHIPS.removeAll(scope, { organizationId, userId })) === 1,
+})

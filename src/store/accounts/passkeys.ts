@@ -1,86 +1,45 @@
 // Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so
 // that each is accepted once.
 
-import type { TableScope } from '../copy/table-scope.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
-import { sweepRows } from '../sweep.ts'
+import { bytes, integer, nullable, sql, text, words } from '../columns.ts'
+import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import { defineTable, type ItemOf } from '../table.ts'
 
-export interface Passkey {
+const PASSKEYS = defineTable('passkeys', {
   /** The credential's id, base64url. */
-  readonly id: string
-  readonly userId: string
+  id: text,
+  userId: text,
   /** The owner's name for it. */
-  readonly name: string
+  name: text,
   /** COSE key. */
-  readonly publicKey: Uint8Array
+  publicKey: bytes,
   /** Increments with each use if the authenticator counts; otherwise 0. */
-  readonly signatureCount: number
+  signatureCount: integer,
   /** Hints for the browser: `internal`, `usb`, `hybrid` … */
-  readonly transports: readonly string[]
-  readonly createdAtSeconds: number
-  readonly lastUsedAtSeconds: number | null
-}
-
-type PasskeyRow = RowOf<Omit<Passkey, 'transports'>> & {
-  readonly transports: string
-}
-
-const COLUMNS = 'id, user_id, name, public_key, signature_count, transports, created_at_seconds, last_used_at_seconds'
-const DURABILITY = { survives: 'process-crash' } as const
-
-const toPasskey = (row: PasskeyRow): Passkey => ({
-  ...fieldsOf(row),
-  transports: row.transports === '' ? [] : row.transports.split(' '),
+  transports: words(),
+  createdAtSeconds: integer,
+  lastUsedAtSeconds: nullable(integer),
 })
+const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text, expiresAtSeconds: integer })
+
+export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
 export const createPasskeyTable = (scope: TableScope) => ({
   /** @throws ConstraintViolatedError when the credential is known already. */
   add: (passkey: Omit<Passkey, 'createdAtSeconds' | 'lastUsedAtSeconds'>): Promise<Passkey> =>
-    scope.write(async (transaction) => {
-      const [row] = await transaction.query<PasskeyRow>(
-        `INSERT INTO passkeys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, NULL) RETURNING ${COLUMNS}`,
-        [
-          passkey.id,
-          passkey.userId,
-          passkey.name,
-          passkey.publicKey,
-          passkey.signatureCount,
-          passkey.transports.join(' '),
-          scope.nowSeconds(),
-        ],
-      )
-      if (row === undefined) throw new Error('the new passkey was not returned')
-      return toPasskey(row)
-    }),
+    PASSKEYS.insert(scope, { ...passkey, createdAtSeconds: scope.nowSeconds() }),
 
-  find: async (passkeyId: string): Promise<Passkey | null> => {
-    const [row] = await scope.statements.query<PasskeyRow>(`SELECT ${COLUMNS} FROM passkeys WHERE id = ?`, [passkeyId])
-    return row === undefined ? null : toPasskey(row)
-  },
+  find: (id: string): Promise<Passkey | null> => PASSKEYS.find(scope, { id }),
 
   /** Oldest first. */
-  listOf: async (userId: string): Promise<readonly Passkey[]> =>
-    (
-      await scope.statements.query<PasskeyRow>(
-        `SELECT ${COLUMNS} FROM passkeys WHERE user_id = ? ORDER BY created_at_seconds, id`,
-        [userId],
-      )
-    ).map(toPasskey),
+  listOf: (userId: string): Promise<readonly Passkey[]> => PASSKEYS.list(scope, { userId }, ['createdAtSeconds', 'id']),
 
-  noteUse: (passkeyId: string, signatureCount: number): Promise<void> =>
-    scope.write(async (transaction) => {
-      await transaction.execute('UPDATE passkeys SET signature_count = ?, last_used_at_seconds = ? WHERE id = ?', [
-        signatureCount,
-        scope.nowSeconds(),
-        passkeyId,
-      ])
-    }),
+  noteUse: async (id: string, signatureCount: number): Promise<void> => {
+    await PASSKEYS.updateAll(scope, { id }, { signatureCount, lastUsedAtSeconds: scope.nowSeconds() })
+  },
 
-  remove: (userId: string, passkeyId: string): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute('DELETE FROM passkeys WHERE user_id = ? AND id = ?', [userId, passkeyId])) === 1,
-    ),
+  remove: async (userId: string, id: string): Promise<boolean> =>
+    (await PASSKEYS.removeAll(scope, { userId, id })) === 1,
 
   /**
    * Records that a challenge was answered. False when it was answered before, so that one of two concurrent answers
@@ -88,24 +47,11 @@ export const createPasskeyTable = (scope: TableScope) => ({
    * @param challenge base64url
    */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
-    scope.write(
-      async (transaction) =>
-        (await transaction.execute(
-          `INSERT INTO passkey_challenges (id, challenge, user_id, expires_at_seconds) VALUES (?, '', NULL, ?)
-           ON CONFLICT (id) DO NOTHING`,
-          [challenge, rememberUntilSeconds],
-        )) === 1,
-    ),
+    CHALLENGES.insertNew(scope, { id: challenge, challenge: '', expiresAtSeconds: rememberUntilSeconds }),
 
-  /**
-   * Deletes a batch of answered challenges that have expired anyway. @returns how many: call again until it is 0
-   */
+  /** Deletes a batch of answered challenges that have expired anyway. @returns how many: call again until it is 0 */
   sweep: (): Promise<number> =>
-    scope.write(
-      (transaction) =>
-        sweepRows(transaction, 'passkey_challenges', 'id', 'expires_at_seconds <= ?', scope.nowSeconds()),
-      DURABILITY,
-    ),
+    CHALLENGES.sweep(survivingCrashes(scope), ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
 })
 
 export type PasskeyTable = ReturnType<typeof createPasskeyTable>
