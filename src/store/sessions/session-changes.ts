@@ -4,8 +4,9 @@ import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState } from '../../domain/session.ts'
 import { recordChange, runAtCommit } from '../changes.ts'
+import { type Column, columnsOf, hidden, splitNames, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
-import { insertRow } from '../row-fields.ts'
+import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
 
 /** What a change of topic `session` concerns. */
@@ -72,6 +73,23 @@ export const numberDecision = (
     },
   ])
 
+/** Null is stored for none. */
+const overridden: Column<readonly string[]> = {
+  use: 'stored',
+  named: 'overridden_parts',
+  encode: (parts) => (parts.length === 0 ? null : parts.join(',')),
+  decode: (stored) => splitNames(String(stored ?? '')),
+}
+
+export const EVENTS = defineTable('session_events', {
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+  ...columnsOf<Omit<SessionEvent, 'overridden'>>()(
+    'sequence kind status actor publicComment privateComment createdAtSeconds',
+  ),
+  overridden,
+})
+
 /** Nothing was overridden unless it says so. */
 type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
 
@@ -84,8 +102,7 @@ export const addEvent = async (
   { overridden = [], ...event }: NewSessionEvent,
 ): Promise<void> => {
   const { organizationId, id: sessionId } = session
-  const overriddenParts = overridden.length === 0 ? null : overridden.join(',')
-  await insertRow(transaction, 'session_events', { organizationId, sessionId, ...event, overriddenParts })
+  await EVENTS.insert(transaction, { organizationId, sessionId, ...event, overridden })
   await queueMessages(transaction, session, event)
 }
 

@@ -2,23 +2,13 @@
 // report all of them in order.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
-import { splitNames } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
-import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { EVENTS } from './session-changes.ts'
 import { readState, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 
-type EventRow = RowOf<Omit<SessionEvent, 'overridden'>> & { readonly overridden_parts: string | null }
-
-const readEvents = async (statements: Statements, organizationId: string, sessionId: string) =>
-  (
-    await statements.query<EventRow>(
-      `SELECT sequence, kind, status, actor, public_comment, private_comment,
-         overridden_parts, created_at_seconds FROM session_events
-       WHERE organization_id = ? AND session_id = ? ORDER BY sequence`,
-      [organizationId, sessionId],
-    )
-  ).map(({ overridden_parts: overridden, ...row }) => ({ ...fieldsOf(row), overridden: splitNames(overridden ?? '') }))
+const readEvents = (statements: Statements, organizationId: string, sessionId: string) =>
+  EVENTS.list(statements, { organizationId, sessionId }, ['sequence'])
 
 /**
  * The session after each of its changes, as far as a status object shows it: status, wallets, the person identified,
