@@ -21,7 +21,7 @@ import {
   reasonsFor,
 } from '../../src/dashboard/page/reviews/reasons.ts'
 import { matchPath, pathFor } from '../../src/dashboard/page/router.ts'
-import { matchScore } from '../../src/dashboard/page/shell/match.ts'
+import { matchScore, rankCommands } from '../../src/dashboard/page/shell/match.ts'
 import { isAllowed, type Role, roleMissing } from '../../src/dashboard/page/shell/session.ts'
 import { relativeTime } from '../../src/dashboard/page/ui/relative-time.ts'
 import { FieldInvalidError, FieldMissingError } from '../../src/domain/errors.ts'
@@ -159,7 +159,13 @@ describe('problems', () => {
     expect(fieldProblemOf(refused(new FieldInvalidError('add[0].address', 'is malformed')))?.field).toBe(
       'add[0].address',
     )
-    expect(fieldProblemOf(refused(new FieldMissingError('email')))).toEqual({ field: 'email', text: 'This is needed.' })
+    expect(fieldProblemOf(refused(new FieldMissingError('email')))).toEqual({
+      field: 'email',
+      text: 'This field is required.',
+    })
+    expect(fieldProblemOf(refused(new FieldInvalidError('entries[1].address', 'must be an address')))?.text).toBe(
+      'Entry 2 must be an address.',
+    )
     expect(fieldProblemOf(refused(new FieldInvalidError('the request', 'is not as it should be')))).toBeNull()
     expect(fieldProblemOf(new NetworkError('not reached'))).toBeNull()
   })
@@ -272,6 +278,16 @@ test('letters find what begins with them before what merely has them', () => {
   expect(matchScore('Shared lists', 'hare')).toBe(2)
   expect(matchScore('Shared lists', 'sl')).toBe(3)
   expect(matchScore('Shared lists', 'zz')).toBeNull()
+})
+
+test('what the search found comes before pages that only scattered letters match', () => {
+  const named = (label: string) => ({ label, group: 'Page' })
+  const pages = [named('Deployment approvals'), named('Parts')]
+  expect(rankCommands(pages, [named('partners')], 'par').map(({ label }) => label)).toEqual([
+    'Parts',
+    'partners',
+    'Deployment approvals',
+  ])
 })
 
 test('times are told as people tell them', () => {

@@ -62,7 +62,7 @@ const look = async (browser: OtherBrowser): Promise<void> => {
       ['reviews', 'Reviews'],
       ['audit', 'Audit log'],
       ['settings', 'Settings'],
-      ['policies/new', 'Write a policy'],
+      ['policies/new', 'Create policy'],
     ] as const) {
       await browser.go(`${host.url}/o/demo/${path}`)
       await heading(title)

@@ -93,7 +93,7 @@ export const PAGES: readonly PageEntry[] = [
   },
   {
     path: '/o/{organization}/policies/new',
-    title: 'Write a policy',
+    title: 'Create policy',
     needs: 'organization-admin',
     load: async () => (await import('./policies/new-policy.tsx')).NewPolicy,
   },

@@ -1,7 +1,7 @@
 // Where in the dashboard one is: the path of the address bar, and ways to change it that the browser's back button knows.
 // Links are real links: the middle mouse button and `open in a new tab` do what they always do.
 import { createContext } from 'preact'
-import { useContext, useEffect, useState } from 'preact/hooks'
+import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 
 export interface Place {
   readonly path: string
@@ -13,8 +13,27 @@ export type Params = Readonly<Record<string, string>>
 const here = (): Place => ({ path: location.pathname, search: location.search })
 const MOVED = 'dashboard-moved'
 
-/** Goes to a path of the dashboard, with its query where it has one. */
-export const navigate = (to: string, options: { readonly replace?: boolean } = {}): void => {
+/** Forms with edits that another page would lose. */
+const guards = new Set<symbol>()
+
+/** Until the returned function is called, leaving the page takes a confirmation. */
+export const guardLeaving = (): (() => void) => {
+  const guard = Symbol('edits')
+  guards.add(guard)
+  return () => guards.delete(guard)
+}
+
+const mayLeave = (): boolean => guards.size === 0 || window.confirm('Discard unsaved changes?')
+
+interface NavigateOptions {
+  readonly replace?: boolean
+  /** Everything is saved: nothing to confirm. */
+  readonly isSaved?: boolean
+}
+
+/** Goes to a path of the dashboard, with its query if it has one. */
+export const navigate = (to: string, options: NavigateOptions = {}): void => {
+  if (options.isSaved !== true && new URL(to, location.href).pathname !== location.pathname && !mayLeave()) return
   if (to !== location.pathname + location.search + location.hash) {
     history[options.replace === true ? 'replaceState' : 'pushState'](null, '', to)
   }
@@ -23,12 +42,20 @@ export const navigate = (to: string, options: { readonly replace?: boolean } = {
 
 export const usePlace = (): Place => {
   const [place, setPlace] = useState(here)
+  const shown = useRef(place)
+  shown.current = place
   useEffect(() => {
     const follow = (): void => setPlace(here())
-    window.addEventListener('popstate', follow)
+    // The address has changed before the question is asked.
+    const goBack = (): void => {
+      const { path, search } = shown.current
+      if (location.pathname === path || mayLeave()) follow()
+      else history.pushState(null, '', path + search)
+    }
+    window.addEventListener('popstate', goBack)
     window.addEventListener(MOVED, follow)
     return () => {
-      window.removeEventListener('popstate', follow)
+      window.removeEventListener('popstate', goBack)
       window.removeEventListener(MOVED, follow)
     }
   }, [])

@@ -204,9 +204,9 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText('compared with the tree, of').waitFor()
     await page.getByText('No witness is set').waitFor()
     await accessible(page)
-    await page.getByRole('button', { name: 'Build it anew…' }).click()
-    await page.getByRole('button', { name: 'Build it anew', exact: true }).click()
-    await page.getByText('The search is being built anew').waitFor()
+    await page.getByRole('button', { name: 'Rebuild index' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rebuild index' }).click()
+    await page.getByText('Rebuilding the search index').waitFor()
     await page.getByText('Up to date').waitFor()
     // All of them, the newest too.
     await indexed(before + 1, `&wallet=${WALLET}`)

@@ -18,7 +18,7 @@ useDashboard((started) => {
 describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
   test('a session is made and its link sent, by each of the ways', async () => {
     const page = await dashboard.enter('/o/demo/reviews?status=all')
-    const opener = /^Ask someone to verify$/
+    const opener = /^Invite to verify$/
     await pressEnterOn(page, opener)
     const dialog = page.getByRole('dialog')
     await dialog.waitFor()
@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
 
     await page.keyboard.press('Enter')
     await dialog.waitFor()
-    await tabTo(page, /^Make the link$/)
+    await tabTo(page, /^Create link$/)
     await page.keyboard.press('Enter')
     for (const way of [/code$/i, /mail$/i]) {
       await pressEnterOn(page, way)
@@ -38,7 +38,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     // Shown once: only who says that it is sent closes it.
     await page.keyboard.press('Escape')
     expect(await dialog.count()).toBe(1)
-    await tabTo(page, /^I have sent it$/)
+    await tabTo(page, /^Done$/)
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'detached' })
     await until(async () => opener.test(await focused(page)))
@@ -71,17 +71,17 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
       await tabTo(page, label)
       await page.keyboard.type(text)
     }
-    await fill(/^Colour/, '#8a1c1c')
-    await fill(/^Your words, in English/, 'We ask because the law does.')
+    await fill(/^Color \(optional\)/, '#8a1c1c')
+    await fill(/^Welcome text, English/, 'We ask because the law does.')
     await fill(/^Privacy policy/, 'https://keys.example.com/privacy')
-    await fill(/^Address for questions/, 'help@keys.example.com')
+    await fill(/^Support email/, 'help@keys.example.com')
     // Seen before it is saved.
     for (const text of ['We ask because the law does.', 'Questions to By Keys', 'Privacy at By Keys'])
       await preview.getByText(text).waitFor()
     expect(await preview.getAttribute('style')).toContain('--')
     await accessible(page)
-    await pressEnterOn(page, /^Save the page$/)
-    await page.getByText('Verification page changed').waitFor()
+    await pressEnterOn(page, /^Save$/)
+    await page.getByText('Verification page saved').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/by-keys/brand')).toMatchObject({
       color: '#8a1c1c',
       words_en: 'We ask because the law does.',
@@ -110,9 +110,9 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await page.keyboard.type(`${two(day.getMonth() + 1)}${two(day.getDate())}${day.getFullYear()}`)
     await tabTo(page, /^Action/)
     await page.keyboard.type('project.')
-    await tabTo(page, /^By/)
+    await tabTo(page, /^Actor/)
     await page.keyboard.type(ADMIN_EMAIL)
-    await tabTo(page, /^Of/)
+    await tabTo(page, /^Subject/)
     await page.keyboard.type(project)
     await page.keyboard.press('Enter')
     await page.getByRole('cell', { name: 'policy.create' }).waitFor({ state: 'detached' })

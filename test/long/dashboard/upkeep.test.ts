@@ -41,7 +41,7 @@ afterAll(() => outside?.stop(true))
 
 const OWN = '/o/demo/approvals'
 const SHARED = '/approvals'
-const NEEDED = 'A second person has to approve this'
+const NEEDED = 'This change needs approval'
 /** The link of the navigation, while it says that one waits. */
 const waitingAt = (page: Page, path: string) => page.locator(`.sidebar a[href="${path}"]`, { hasText: '1 waiting' })
 
@@ -49,22 +49,22 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   test('a shared list is read from its source, and kept by people again', async () => {
     await dashboard.asAdmin('POST', '/lists', { name: 'sourced' })
     const page = await dashboard.enter('/lists/sourced')
-    await page.getByRole('button', { name: 'Set a source' }).click()
+    await page.getByRole('button', { name: 'Set source' }).click()
     await page.getByLabel('URL').fill(`${outside?.url.href}list.txt`)
-    await page.getByRole('button', { name: 'Set the source' }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Must be an https URL.').waitFor()
-    await page.getByLabel('Where it may be').selectOption('loopback')
-    await page.getByRole('button', { name: 'Set the source' }).click()
-    await page.getByText('Kept by its source').waitFor()
-    await page.getByRole('button', { name: 'Read it now' }).click()
-    await page.getByText('It is read again now').waitFor()
+    await page.getByLabel('Network').selectOption('loopback')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Maintained by its source').waitFor()
+    await page.getByRole('button', { name: 'Refresh now' }).click()
+    await page.getByText('Refreshing the list').waitFor()
     await until(async () => ((await dashboard.asAdmin('GET', '/lists/sourced')) as { entries: number }).entries === 1)
     await page.reload()
     await page.getByRole('cell', { name: LISTED }).waitFor()
-    expect(await page.getByRole('button', { name: 'Put addresses in' }).count()).toBe(0)
-    await page.getByRole('button', { name: 'End the source' }).click()
-    await page.getByRole('button', { name: 'Put addresses in' }).waitFor()
-    await page.getByRole('button', { name: `Take ${LISTED} out` }).waitFor()
+    expect(await page.getByRole('button', { name: 'Add addresses' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Remove source' }).click()
+    await page.getByRole('button', { name: 'Add addresses' }).waitFor()
+    await page.getByRole('button', { name: `Remove ${LISTED}` }).waitFor()
     await accessible(page)
   })
 
@@ -106,45 +106,74 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await page.locator('td[data-label="Old secret expires"] time').waitFor()
   })
 
-  test('an organization has a colour and a logo of its own', async () => {
+  test('an organization has a color and a logo of its own', async () => {
     const page = await dashboard.enter('/o/demo/settings')
-    await page.getByLabel('Colour').fill('red')
-    await page.getByRole('button', { name: 'Save the page' }).click()
-    await page.getByText('# and six digits').waitFor()
-    await page.getByLabel('Colour').fill('#1D5B52')
+    await page.getByRole('textbox', { name: 'Color (optional)' }).fill('red')
+    await page.locator('#page').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Enter a color such as #1d5b52.').waitFor()
+    await page.getByRole('textbox', { name: 'Color (optional)' }).fill('#1D5B52')
     const file = (name: string, content: Uint8Array) => ({
       name,
       mimeType: 'image/png',
       buffer: Buffer.from(content),
     })
     await page.getByLabel('Logo').setInputFiles(file('logo.png', new TextEncoder().encode('<svg onload="1"/>')))
-    await page.getByRole('button', { name: 'Save the page' }).click()
+    await page.locator('#page').getByRole('button', { name: 'Save' }).click()
     await page.getByText(/Must be a PNG, JPEG or WebP picture/).waitFor()
     await page.getByLabel('Logo').setInputFiles(file('logo.png', picture(3, 60, 40)))
-    await page.getByRole('button', { name: 'Save the page' }).click()
+    await page.locator('#page').getByRole('button', { name: 'Save' }).click()
     const logo = page.getByRole('img', { name: 'Logo of Demo' })
     await logo.waitFor()
     await until(() => logo.evaluate((image) => (image as HTMLImageElement).naturalWidth === 60))
     await accessible(page)
     expect(await dashboard.asAdmin('GET', '/organizations/demo/brand')).toMatchObject({ color: '#1d5b52' })
-    await page.getByRole('button', { name: 'Remove the logo' }).click()
+    await page.getByRole('button', { name: 'Remove logo' }).click()
     await logo.waitFor({ state: 'detached' })
+  })
+
+  test('edits of settings are not lost without a confirmation', async () => {
+    const page = await dashboard.enter('/o/demo/members')
+    await page.getByRole('link', { name: 'Settings' }).click()
+    const name = page.locator('#organization').getByRole('textbox', { name: 'Name' })
+    await name.fill('Half edited')
+    const questions: string[] = []
+    let accepts = false
+    page.on('dialog', (dialog) => {
+      questions.push(dialog.message())
+      void (accepts ? dialog.accept() : dialog.dismiss())
+    })
+    const members = page.getByRole('link', { name: 'Members' })
+    await members.click()
+    expect(await name.inputValue()).toBe('Half edited')
+    await page.evaluate(() => history.back())
+    await until(() => questions.length === 2)
+    expect(new URL(page.url()).pathname).toBe('/o/demo/settings')
+    expect(await name.inputValue()).toBe('Half edited')
+    accepts = true
+    await members.click()
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor()
+    await page.goto(`${dashboard.url}/o/demo/settings`)
+    await name.waitFor()
+    expect(await name.inputValue()).toBe('Demo')
+    await members.click()
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor()
+    expect(questions).toEqual(Array.from({ length: 3 }, () => 'Discard unsaved changes?'))
   })
 
   test('how long evidence stays is changed, and a shorter time warns', async () => {
     const page = await dashboard.enter('/o/demo/settings')
-    const card = page.getByRole('heading', { name: 'Evidence' }).locator('xpath=ancestor::section')
-    await page.getByRole('spinbutton', { name: 'Completed' }).fill('36501')
-    await page.getByRole('button', { name: 'Save the days' }).click()
-    await card.getByText('A whole number of days, 0 to 36,500.').waitFor()
-    expect(await card.getByText('Shorter than now').count()).toBe(0)
-    await page.getByRole('spinbutton', { name: 'Completed' }).fill('400')
-    await page.getByRole('spinbutton', { name: 'Never handed in' }).fill('7')
-    await card.getByText('Shorter than now').waitFor()
+    const card = page.getByRole('heading', { name: 'Evidence retention' }).locator('xpath=ancestor::section')
+    await page.getByRole('spinbutton', { name: 'Completed sessions' }).fill('36501')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await card.getByText('Enter a whole number from 0 to 36,500.').waitFor()
+    expect(await card.getByText('Shorter retention').count()).toBe(0)
+    await page.getByRole('spinbutton', { name: 'Completed sessions' }).fill('400')
+    await page.getByRole('spinbutton', { name: 'Abandoned sessions' }).fill('7')
+    await card.getByText('Shorter retention').waitFor()
     await accessible(page)
-    await page.getByRole('button', { name: 'Save the days' }).click()
-    await page.getByText('Retention changed').waitFor()
-    await card.getByText('Shorter than now').waitFor({ state: 'detached' })
+    await card.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Retention saved').waitFor()
+    await card.getByText('Shorter retention').waitFor({ state: 'detached' })
     expect(await dashboard.asAdmin('GET', '/organizations/demo/evidence-retention')).toEqual({
       completed_days: 400,
       rejected_days: 365,
@@ -180,17 +209,17 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
 
   test('a minimum age is set for every level and for one, and what is no age is refused at its field', async () => {
     const page = await dashboard.enter('/o/demo/settings#minimum-age')
-    await page.getByLabel('Every level').fill('18')
+    await page.getByLabel('All levels').fill('18')
     await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('200')
-    await page.getByRole('button', { name: 'Save the ages' }).click()
-    await page.getByText('A whole number of years, 1 to 99, or nothing.').waitFor()
+    await page.locator('#minimum-age').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Enter a whole number from 1 to 99.').waitFor()
     await page.getByRole('spinbutton', { name: 'Enhanced' }).fill('21')
-    await page.getByRole('button', { name: 'Save the ages' }).click()
-    await page.getByText('Minimum age changed').waitFor()
+    await page.locator('#minimum-age').getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Minimum age saved').waitFor()
     const levels = { basic: null, standard: null, enhanced: 21 }
     expect(await dashboard.admin('GET', '/organizations/demo/minimum-age')).toEqual({ years: 18, levels })
-    await page.getByLabel('Every level').fill('')
-    await page.getByRole('button', { name: 'Save the ages' }).click()
+    await page.getByLabel('All levels').fill('')
+    await page.locator('#minimum-age').getByRole('button', { name: 'Save' }).click()
     await until(
       async () =>
         ((await dashboard.admin('GET', '/organizations/demo/minimum-age')) as { years: number | null }).years === null,
@@ -200,20 +229,20 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
   test('what a new hit does and what wallets are looked up with is changed, field by field', async () => {
     const page = await dashboard.enter('/o/demo/settings')
     const card = page.locator('#screening')
-    await card.getByLabel('Revoke at once').check()
+    await card.getByLabel('Revoke immediately').check()
     await card.getByText('Every shared list counts').waitFor()
     await accessible(page)
     await card.getByLabel('Lowest score of a hit').fill('59')
-    await card.getByLabel('Lists of wallets').fill('gone')
-    await card.getByRole('button', { name: 'Save the screening' }).click()
-    await card.getByText('A whole number, 60 to 100.').waitFor()
+    await card.getByLabel('Wallet lists').fill('gone')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await card.getByText('Enter a whole number from 60 to 100.').waitFor()
     await card.getByLabel('Lowest score of a hit').fill('80')
-    await card.getByRole('button', { name: 'Save the screening' }).click()
+    await card.getByRole('button', { name: 'Save' }).click()
     await card.getByText(/which there is not/).waitFor()
-    await card.getByLabel('Lists of wallets').fill('deny')
-    await card.getByLabel('Screeners of wallets').fill('none')
-    await card.getByRole('button', { name: 'Save the screening' }).click()
-    await page.getByText('Screening changed').waitFor()
+    await card.getByLabel('Wallet lists').fill('deny')
+    await card.getByLabel('Wallet screeners').fill('none')
+    await card.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Screening saved').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/demo/screening')).toEqual({
       threshold: 80,
       is_default: false,
@@ -232,39 +261,39 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
 
     // The rule is asked about, and refused with the reason where it can't work; here it can.
     const asks = await hedy.enter('/o/demo/settings')
-    await asks.getByLabel(/^What changes who gets signed for/).check()
-    await asks.getByRole('button', { name: 'Ask from now on' }).click()
-    await asks.getByText('A second person is asked from now on').waitFor()
+    await asks.getByLabel(/^Require another admin’s approval/).check()
+    await asks.getByRole('button', { name: 'Require approvals' }).click()
+    await asks.getByText('A second person is required').waitFor()
     await dashboard.asAdmin('PATCH', '/deployment/settings', { second_person: true })
 
     await asks.goto(`${dashboard.url}/o/demo/policies/${policy.id}`)
     await asks.getByRole('button', { name: 'Make revision 1 live' }).click()
-    await asks.getByRole('button', { name: 'Make it live' }).click()
+    await asks.getByRole('button', { name: 'Make live', exact: true }).click()
     // Thought better of: nothing waits.
     await asks.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
     await asks.getByText('Nothing was asked for').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
-    await asks.getByRole('button', { name: 'Make it live' }).click()
-    await asks.getByLabel('For who approves it').fill('Tried for a week')
+    await asks.getByRole('button', { name: 'Make live', exact: true }).click()
+    await asks.getByLabel('Comment').fill('Tried for a week')
     await accessible(asks)
-    await asks.getByRole('button', { name: 'Ask for approval' }).click()
+    await asks.getByRole('button', { name: 'Request approval' }).click()
     await waitingAt(asks, OWN).waitFor()
     await asks.getByRole('dialog').waitFor({ state: 'detached' })
     await asks.getByText('Revision 1 waits for a second person').waitFor()
     await asks.goto(`${dashboard.url}/attesters`)
-    await asks.getByRole('button', { name: 'Add a key' }).click()
-    await asks.getByRole('button', { name: 'Make the key' }).click()
-    await asks.getByRole('button', { name: 'Ask for approval' }).click()
+    await asks.getByRole('button', { name: 'Add key' }).click()
+    await asks.getByRole('button', { name: 'Add', exact: true }).click()
+    await asks.getByRole('button', { name: 'Request approval' }).click()
     await waitingAt(asks, SHARED).waitFor()
     // Who asked may take it back, and nothing else.
     await asks.goto(dashboard.url + SHARED)
-    await asks.getByRole('button', { name: 'Take back' }).click()
-    await asks.getByRole('dialog', { name: 'Take this change back?' }).waitFor()
+    await asks.getByRole('button', { name: 'Withdraw' }).click()
+    await asks.getByRole('dialog', { name: 'Withdraw this change?' }).waitFor()
     await asks.keyboard.press('Escape')
     expect(await asks.getByRole('button', { name: 'Approve', exact: true }).count()).toBe(0)
     // A page that knows nothing of the rule says it all the same.
     await asks.goto(`${dashboard.url}/o/demo/settings`)
-    await asks.getByLabel(/^What changes who gets signed for/).uncheck()
+    await asks.getByLabel(/^Require another admin’s approval/).uncheck()
     await asks.getByRole('button', { name: 'Cancel' }).click()
 
     // From any page, with three actions of the keyboard alone.
@@ -294,7 +323,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
       await press(/^Approve$/)
       await approves.getByRole('dialog', { name: 'Approve this change?' }).waitFor()
       await accessible(approves)
-      await press(/^Approve it$/)
+      await press(/^Approve change$/)
       await card.getByText('approved by Grace Hopper').waitFor()
       expect(actions).toBeLessThanOrEqual(3)
       await accessible(approves)
@@ -309,17 +338,17 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
 
   test('a change on any page waits for a second person, fits a phone, and an override is shown plainly', async () => {
     const asks = await hedy.enter('/o/demo/lists')
-    await asks.getByRole('button', { name: 'Make a list' }).first().click()
+    await asks.getByRole('button', { name: 'Create list' }).first().click()
     await asks.getByLabel('Name').fill('partners')
-    await asks.getByRole('button', { name: 'Make the list' }).click()
-    await asks.getByLabel('For who approves it').fill('Theirs are checked')
-    await asks.getByRole('button', { name: 'Ask for approval' }).click()
-    await asks.getByText('It waits for a second person').waitFor()
+    await asks.getByRole('button', { name: 'Create', exact: true }).click()
+    await asks.getByLabel('Comment').fill('Theirs are checked')
+    await asks.getByRole('button', { name: 'Request approval' }).click()
+    await asks.getByText('This change awaits approval').waitFor()
     await asks.getByRole('dialog').waitFor({ state: 'detached' })
     await accessible(asks)
-    await asks.getByRole('link', { name: 'See it under Approvals' }).click()
+    await asks.getByRole('link', { name: 'View approvals' }).click()
     await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
-    expect(await asks.getByText('It waits for a second person').count()).toBe(0)
+    expect(await asks.getByText('This change awaits approval').count()).toBe(0)
 
     const level = [
       'organization',

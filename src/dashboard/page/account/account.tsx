@@ -1,13 +1,11 @@
-// One's own account: name, password, second factors, and the browsers that are signed in.
+// The user’s own account: name, password, second factors, invitations and sessions.
 import { call } from '../api/client.ts'
-import { useForm } from '../data/use-form.ts'
-import { checkPassword, PASSWORD_HINT } from '../entry/password.ts'
+import { knownQuery } from '../data/use-query.ts'
+import { PASSWORD_HINT, PASSWORD_PATTERN } from '../entry/password.ts'
 import { useSession } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Badge, Card, Page } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
-import { say } from '../ui/toast.tsx'
+import { Badge, Page } from '../ui/parts.tsx'
+import { Notice } from '../ui/problem.tsx'
+import { SettingsCard } from '../ui/settings-card.tsx'
 import { Offers } from './offers.tsx'
 import { OneTimeCodes } from './one-time-codes.tsx'
 import { Passkeys } from './passkeys.tsx'
@@ -15,78 +13,43 @@ import { Sessions } from './sessions.tsx'
 
 const Name = () => {
   const { account, refresh } = useSession()
-  const form = useForm({
-    initial: { name: account.name },
-    check: ({ name }) => (name.trim() === '' ? { name: 'Enter your name.' } : {}),
-    submit: async ({ name }): Promise<void> => {
-      await call('PATCH /me', { body: { name: name.trim() } })
-      await refresh()
-      say('Name changed')
-    },
-  })
   return (
-    <Card title="Name" text={`You sign in as ${account.email ?? ''}.`}>
-      <form {...form.attributes} class="form">
-        <TextField
-          {...form.text('name')}
-          label="As colleagues see it"
-          input={{ autocomplete: 'name', maxLength: 100 }}
-        />
-        <Problem error={form.failure} />
-        <div class="form-actions">
-          <Button submit busy={form.busy}>
-            Change the name
-          </Button>
-        </div>
-      </form>
-    </Card>
+    <SettingsCard
+      title="Name"
+      text={`You sign in as ${account.email ?? ''}.`}
+      query={knownQuery(account, () => void refresh())}
+      fields={({ name }) => ({ name: { label: 'Name', autocomplete: 'name', maxLength: 100, value: name } })}
+      save={(body) => call('PATCH /me', { body })}
+      done="Name saved"
+    />
   )
 }
 
-const NO_PASSWORDS = { current_password: '', new_password: '' }
+const Password = () => (
+  <SettingsCard
+    title="Password"
+    text="When you change your password, your other sessions end."
+    query={knownQuery<unknown>({})}
+    fields={() => ({
+      current_password: { label: 'Current password', type: 'password', autocomplete: 'current-password' },
+      password: {
+        label: 'New password',
+        type: 'password',
+        hint: PASSWORD_HINT,
+        autocomplete: 'new-password',
+        maxLength: 256,
+        pattern: PASSWORD_PATTERN,
+      },
+    })}
+    save={({ current_password, password }) =>
+      call('PUT /me/password', { body: { current_password, new_password: password } })
+    }
+    submit="Change password"
+    done="Password changed. Your other sessions have ended."
+  />
+)
 
-const Password = () => {
-  const form = useForm({
-    initial: NO_PASSWORDS,
-    check: ({ current_password, new_password }) => ({
-      ...(current_password === '' ? { current_password: 'Enter the password that you have now.' } : {}),
-      ...checkPassword('new_password', new_password),
-    }),
-    fieldNames: { password: 'new_password' },
-    submit: async (body): Promise<void> => {
-      await call('PUT /me/password', { body })
-      form.reset(NO_PASSWORDS)
-      say('Password changed; your other sessions have ended')
-    },
-  })
-  return (
-    <Card title="Password" text="Changing it ends your other sessions.">
-      <form {...form.attributes} class="form">
-        <TextField
-          {...form.text('current_password')}
-          label="Password now"
-          type="password"
-          input={{ autocomplete: 'current-password' }}
-        />
-        <TextField
-          {...form.text('new_password')}
-          label="New password"
-          type="password"
-          hint={PASSWORD_HINT}
-          input={{ autocomplete: 'new-password', maxLength: 256 }}
-        />
-        <Problem error={form.failure} />
-        <div class="form-actions">
-          <Button submit busy={form.busy}>
-            Change the password
-          </Button>
-        </div>
-      </form>
-    </Card>
-  )
-}
-
-/** Where else the dashboard stays closed, and what opens it. */
+/** What stays closed until the account has a second factor. */
 const FactorNeeded = () => {
   const { account, organizations } = useSession()
   const { deployment, organization_ids: ids } = account.second_factor_missing
@@ -96,8 +59,8 @@ const FactorNeeded = () => {
     <Notice tone="warn" title="Add a second factor">
       <p>
         {deployment
-          ? 'A second factor is required here, and your account has none. Until you add one-time codes or a passkey below, everything but this page is closed.'
-          : `${names.join(', ')}: a second factor is required there, and your account has none. Add one-time codes or a passkey below.`}
+          ? 'A second factor is required. Add one-time codes or a passkey below to use the other pages.'
+          : `A second factor is required in ${names.join(', ')}. Add one-time codes or a passkey below.`}
       </p>
     </Notice>
   )

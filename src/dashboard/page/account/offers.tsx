@@ -1,5 +1,5 @@
-// The organizations that ask one to become a member. To accept takes the link that the organization's admin sent: it is
-// in the address of this page, in the part that no server sees, and leaves it once it was used.
+// Invitations to organizations. Accepting one takes the link that the organization’s admin sent: its code is in the
+// fragment of this page’s address, which no server receives.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { OwnOffer } from '../api/types.ts'
@@ -36,7 +36,7 @@ export const Offers = () => {
   })
   const decline = useAction(async ({ id }: OwnOffer) => {
     await call('POST /me/offers/{offer}/decline', { params: { offer: id } })
-    await done('Declined')
+    await done('Invitation declined')
   })
   if (offers === null) return <Problem error={query.error} retry={query.reload} />
   const lost = link !== null && offers.every(({ id }) => id !== link.id)
@@ -45,8 +45,8 @@ export const Offers = () => {
       {lost && (
         <Notice tone="warn" title="This link is not for this account">
           <p>
-            You are signed in as {account.email}. The link is for another account, was taken back, or is too old: ask
-            whoever sent it for another.
+            You are signed in as {account.email}. The link is for another account, was revoked, or has expired. Ask its
+            sender for a new one.
           </p>
         </Notice>
       )}
@@ -54,10 +54,10 @@ export const Offers = () => {
       {offers.map((offer) => (
         <Card
           key={offer.id}
-          title={`${offer.organization_name} asks you to become a member`}
+          title={`${offer.organization_name} invited you`}
           text={
             <>
-              As {ROLE_WORDS[offer.role]}. Asked by {offer.asked_by_name} <Time at={offer.created_at} />; ends{' '}
+              {ROLE_WORDS[offer.role]}. Invited by {offer.asked_by_name} <Time at={offer.created_at} />, expires{' '}
               <Time at={offer.expires_at} />.
             </>
           }

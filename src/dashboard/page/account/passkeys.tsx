@@ -1,120 +1,58 @@
-// Passkeys: kept by a device or a password manager, bound to this dashboard's address, so that nothing can be phished.
-import { useState } from 'preact/hooks'
+// Passkeys: kept on a device or in a password manager and bound to the dashboard’s address, which prevents phishing.
 import { call } from '../api/client.ts'
 import type { Passkey } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useForm } from '../data/use-form.ts'
-import { useRead } from '../data/use-query.ts'
+import { useList } from '../data/use-pages.ts'
 import { makePasskey, passkeysPossible } from '../entry/passkey.ts'
 import { useSession } from '../shell/session.ts'
-import { Button, IconButton } from '../ui/button.tsx'
-import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { Card } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { action } from '../ui/actions.tsx'
+import { ResourceCard } from '../ui/resource.tsx'
+import { time } from '../ui/table.tsx'
 
-interface DialogProps {
-  readonly onClose: () => void
-  readonly onDone: () => void
-}
-
-const AddPasskey = ({ onClose, onDone }: DialogProps) => {
-  const form = useForm({
-    initial: { name: '' },
-    check: ({ name }) => (name.trim() === '' ? { name: 'Say where it will be kept.' } : {}),
-    submit: async ({ name }): Promise<void> => {
-      await makePasskey(name.trim())
-      say('Passkey kept; your other sessions have ended')
-      onDone()
-      onClose()
-    },
-  })
-  return (
-    <FormDialog title="Add a passkey" form={form} submitLabel="Make it" onClose={onClose}>
-      <TextField
-        {...form.text('name')}
-        label="Name"
-        hint="Where it will be kept, as “laptop” or “security key”."
-        input={{ maxLength: 100, autofocus: true }}
-      />
-    </FormDialog>
-  )
-}
-
-const RemovePasskey = ({ passkey, onClose, onDone }: DialogProps & { readonly passkey: Passkey }) => {
-  const action = useAction(async () => {
-    await call('DELETE /me/passkeys/{passkey}', { params: { passkey: passkey.id } })
-    say('Passkey removed; your other sessions have ended')
-    onDone()
-    onClose()
-  })
-  return (
-    <ConfirmDialog
-      title={`Remove ${passkey.name}?`}
-      confirmLabel="Remove the passkey"
-      action={action}
-      onClose={onClose}
-    >
-      <p>
-        It opens this account no longer. Remove it on the device as well, where it would be offered in vain. Your other
-        sessions end.
-      </p>
-    </ConfirmDialog>
-  )
-}
+const ADD = action({
+  label: 'Add passkey',
+  submit: 'Add',
+  fields: {
+    name: { label: 'Name', hint: 'Where it is kept, such as “laptop” or “security key”.', maxLength: 100 },
+  },
+  run: ({ name }) => makePasskey(name),
+  done: 'Passkey added. Your other sessions have ended.',
+})
 
 export const Passkeys = () => {
-  const [adding, setAdding] = useState(false)
-  const [removing, setRemoving] = useState<Passkey | null>(null)
-  const query = useRead('GET /me/passkeys')
   const { refresh } = useSession()
-  const onDone = (): void => {
-    query.reload()
-    void refresh()
-  }
   const possible = passkeysPossible()
   return (
-    <Card
-      flush
+    <ResourceCard<Passkey>
       title="Passkeys"
-      text="One touch in place of password and code."
-      actions={
-        possible && (
-          <Button small icon="plus" onClick={() => setAdding(true)}>
-            Add a passkey
-          </Button>
-        )
-      }
-    >
-      <Loaded query={query}>
-        {(value) =>
-          value.data.length === 0 ? (
-            <p class="card-note soft">
-              {possible
-                ? 'None yet.'
-                : 'Not at this address: open the dashboard by a name, over https or as localhost, in a current browser.'}
-            </p>
-          ) : (
-            <Table<Passkey>
-              caption="Your passkeys"
-              rows={value.data}
-              rowKey={({ id }) => id}
-              columns={{
-                Name: ({ name }) => <strong>{name}</strong>,
-                'Last used': { narrow: true, cell: ({ last_used_at: at }) => <Time at={at} /> },
-                '': (passkey) => (
-                  <IconButton icon="trash" label={`Remove ${passkey.name}`} onClick={() => setRemoving(passkey)} />
-                ),
-              }}
-            />
-          )
-        }
-      </Loaded>
-      {adding && <AddPasskey onClose={() => setAdding(false)} onDone={onDone} />}
-      {removing !== null && <RemovePasskey passkey={removing} onClose={() => setRemoving(null)} onDone={onDone} />}
-    </Card>
+      text="Sign in with one touch, without password and code."
+      pages={useList('GET /me/passkeys')}
+      rowKey={({ id }) => id}
+      name={({ name }) => name}
+      columns={{
+        Name: ({ name }) => <strong>{name}</strong>,
+        'Last used': time(({ last_used_at: at }) => at),
+      }}
+      onChange={() => void refresh()}
+      {...(possible ? { create: ADD } : {})}
+      actions={({ id: passkey, name }) => [
+        {
+          label: 'Delete',
+          icon: 'trash',
+          danger: true,
+          title: `Delete ${name}?`,
+          submit: 'Delete passkey',
+          text: 'You can no longer sign in with this passkey, and your other sessions end. Also delete it on the device.',
+          run: () => call('DELETE /me/passkeys/{passkey}', { params: { passkey } }),
+          done: 'Passkey deleted. Your other sessions have ended.',
+        },
+      ]}
+      empty={[
+        'fingerprint',
+        'No passkeys',
+        possible
+          ? 'A passkey is the fastest way to sign in.'
+          : 'Passkeys need a current browser, and a dashboard address that is a hostname with https, or localhost.',
+      ]}
+    />
   )
 }

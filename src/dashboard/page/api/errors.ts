@@ -65,16 +65,16 @@ export interface FieldProblem {
   readonly text: string
 }
 
-const sentence = (text: string): string => {
-  const first = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.!?]$/.test(first) ? first : `${first}.`
-}
+const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
+const sentence = (text: string): string => ended(text.charAt(0).toUpperCase() + text.slice(1))
 
 /** Null where the problem is not about one field. */
 export const fieldProblemOf = (error: unknown): FieldProblem | null => {
   if (!(error instanceof ApiError) || error.field === null) return null
   const { name, rule } = error.field
-  return { field: name, text: error.code === 'MISSING_REQUIRED_FIELD' ? 'This is needed.' : sentence(rule) }
+  const [, index] = /\[(\d+)\]/.exec(name) ?? []
+  if (index !== undefined) return { field: name, text: `Entry ${Number(index) + 1} ${ended(rule)}` }
+  return { field: name, text: error.code === 'MISSING_REQUIRED_FIELD' ? 'This field is required.' : sentence(rule) }
 }
 
 export interface ProblemText {

@@ -1,39 +1,29 @@
-// Changes that wait for a second person: someone other than who asked looks at them, and lets them pass or not. Below them,
-// the changes for which the rule was overridden at the command line.
-import { useState } from 'preact/hooks'
+// Changes that need a second person’s approval, and those for which the rule was overridden on the command line.
 import { call } from '../api/client.ts'
 import type { Approval, AuditEntry } from '../api/types.ts'
 import { Overridden } from '../audit/overridden.tsx'
-import { useAction } from '../data/use-action.ts'
 import { type Pages, useList, usePages } from '../data/use-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
+import { type Action, ActionButton } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Card, Empty, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
 import { ApprovalCard, SeenChanges } from './approval.tsx'
 import { ACTIONS } from './labels.ts'
 
-/** What can be made of a change that waits: the question, its button, and what is said afterwards. */
-const DEEDS = {
-  approve: { title: 'Approve this change?', confirm: 'Approve it', done: 'Approved and done' },
-  reject: { title: 'Reject this change?', confirm: 'Reject it', done: 'Rejected' },
-  'take-back': { title: 'Take this change back?', confirm: 'Take it back', done: 'Taken back' },
+const DECISIONS = {
+  approve: { label: 'Approve', title: 'Approve this change?', done: 'Change approved' },
+  reject: { label: 'Reject', title: 'Reject this change?', done: 'Change rejected' },
+  withdraw: { label: 'Withdraw', title: 'Withdraw this change?', done: 'Change withdrawn' },
 } as const
-
-interface Asked {
-  readonly approval: Approval
-  readonly dialogAction: keyof typeof DEEDS
-}
 
 interface ApprovalsOfProps {
   readonly title: string
   readonly lead: string
   readonly pages: Pages<Approval>
-  /** Null: not for this account to see. */
+  /** Null if the account may not see them. */
   readonly overrides: Pages<AuditEntry> | null
   readonly decide: (approval: Approval, approve: boolean) => Promise<unknown>
   readonly mayDecide: boolean
@@ -43,10 +33,7 @@ const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
   const { organizations } = useSession()
   if (pages.items === null || pages.items.length === 0) return <Problem error={pages.error} retry={pages.reload} />
   return (
-    <Card
-      title="Done without a second person"
-      text="At the command line, where whoever runs the machine can override it."
-    >
+    <Card title="Changes without approval" text="Overridden on the command line by someone with access to the server.">
       <ul class="approval-overrides">
         {pages.items.map((entry) => (
           <li key={entry.sequence}>
@@ -67,15 +54,28 @@ const Overrides = ({ pages }: { readonly pages: Pages<AuditEntry> }) => {
 
 const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: ApprovalsOfProps) => {
   const { account } = useSession()
-  const [asked, setAsked] = useState<Asked | null>(null)
-  const action = useAction(async () => {
-    if (asked === null) return
-    await decide(asked.approval, asked.dialogAction === 'approve')
-    say(DEEDS[asked.dialogAction].done)
-    setAsked(null)
+  const decision = (approval: Approval, kind: keyof typeof DECISIONS): Action => ({
+    ...DECISIONS[kind],
+    ...(kind === 'approve' ? { icon: 'check' } : { danger: true }),
+    submit: `${DECISIONS[kind].label} change`,
+    text: (
+      <>
+        <p>
+          <strong>
+            {ACTIONS[approval.action]}: {approval.name}
+          </strong>
+          , requested by {approval.requested_by_name}.
+        </p>
+        <SeenChanges approval={approval} />
+        {kind === 'approve' && <p>The change takes effect immediately.</p>}
+      </>
+    ),
+    run: () => decide(approval, kind === 'approve'),
+  })
+  const onDone = (): void => {
     pages.reload()
     readWaitingAgain()
-  })
+  }
   const isOwn = ({ requested_by: by }: Approval): boolean => account.id === by || account.id === `user:${by}`
   const { items, error, loading, more, loadMore, reload } = pages
   return (
@@ -84,10 +84,10 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
       {items === null && error === null && <Loading />}
       {items?.length === 0 && (
         <Card>
-          <Empty icon="approve" title="Nothing waits">
+          <Empty icon="approve" title="No changes to approve">
             <p>
-              Where a second person is asked for, changes wait here until someone other than the person who asked
-              approves them. They lapse after a week.
+              If a second person is required, changes wait here until someone other than their author approves them.
+              They expire after a week.
             </p>
           </Empty>
         </Card>
@@ -96,17 +96,9 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
         <ApprovalCard key={approval.id} approval={approval} own={isOwn(approval)}>
           {mayDecide && approval.state === 'pending' && (
             <div class="form-actions">
-              {!isOwn(approval) && (
-                <Button small icon="check" onClick={() => setAsked({ approval, dialogAction: 'approve' })}>
-                  Approve
-                </Button>
-              )}
-              <Button
-                small
-                onClick={() => setAsked({ approval, dialogAction: isOwn(approval) ? 'take-back' : 'reject' })}
-              >
-                {isOwn(approval) ? 'Take back' : 'Reject'}
-              </Button>
+              {(isOwn(approval) ? (['withdraw'] as const) : (['approve', 'reject'] as const)).map((kind) => (
+                <ActionButton key={kind} small action={decision(approval, kind)} onDone={onDone} />
+              ))}
             </div>
           )}
         </ApprovalCard>
@@ -119,27 +111,6 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
         </p>
       )}
       {overrides !== null && <Overrides pages={overrides} />}
-      {asked !== null && (
-        <ConfirmDialog
-          title={DEEDS[asked.dialogAction].title}
-          confirmLabel={DEEDS[asked.dialogAction].confirm}
-          danger={asked.dialogAction !== 'approve'}
-          action={action}
-          onClose={() => {
-            action.clear()
-            setAsked(null)
-          }}
-        >
-          <p>
-            <strong>
-              {ACTIONS[asked.approval.action]}: {asked.approval.name}
-            </strong>
-            , asked for by {asked.approval.requested_by_name}.
-          </p>
-          <SeenChanges approval={asked.approval} />
-          {asked.dialogAction === 'approve' && <p>It is done at once.</p>}
-        </ConfirmDialog>
-      )}
     </Page>
   )
 }
@@ -158,7 +129,7 @@ export const Approvals = () => {
   return (
     <ApprovalsOf
       title="Approvals"
-      lead="Changes of this organization that need a second person."
+      lead="Changes in this organization that need a second person’s approval."
       pages={pages}
       overrides={isAdmin ? overrides : null}
       mayDecide={isAdmin}
@@ -174,14 +145,11 @@ export const Approvals = () => {
 
 export const DeploymentApprovals = () => {
   const pages = useList('GET /approvals')
-  const overrides = usePages(
-    (cursor, signal) => call('GET /audit', { query: { cursor, overridden: true }, signal }),
-    [],
-  )
+  const overrides = useList('GET /audit', { query: { overridden: true } })
   return (
     <ApprovalsOf
       title="Deployment approvals"
-      lead="Changes of attester keys, deployment admins and shared lists, and of the rule itself, that need a second deployment admin."
+      lead="Changes to attester keys, deployment admins, shared lists and this rule that need a second deployment admin’s approval."
       pages={pages}
       overrides={overrides}
       mayDecide

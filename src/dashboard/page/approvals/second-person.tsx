@@ -1,5 +1,5 @@
-// A change that a second person has to approve: whoever asks for it says why, and the page says where it waits. The call that
-// needs it waits for the answer and is then made again, so that no page has to know which calls these are.
+// Changes that need an approval: the author adds a comment, and the page links to the request. The call is repeated with the
+// comment, so that pages need not know which calls need approval.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onChangeWaits, onCommentNeeded } from '../api/client.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
@@ -9,7 +9,7 @@ import { Notice } from '../ui/problem.tsx'
 
 const CommentDialog = lazy(async () => (await import('./comment-dialog.tsx')).CommentDialog, { meanwhile: null })
 
-/** Asks for the comment, wherever a change turns out to need a second person. */
+/** Prompts for the comment when a change turns out to need approval. */
 export const ApprovalComment = () => {
   const [open, setOpen] = useState(false)
   const waiting = useRef<((comment: string | null) => void)[]>([])
@@ -32,7 +32,7 @@ export const ApprovalComment = () => {
   )
 }
 
-/** Above a page, until it is left: something that was asked for on it waits. @param path of the page */
+/** Above a page on which a change was requested, until the user leaves it. @param path of the page */
 export const ChangeWaits = ({ path }: { readonly path: string }) => {
   const [approvals, setApprovals] = useState<string | null>(null)
   const place = useRef<HTMLDivElement>(null)
@@ -50,18 +50,18 @@ export const ChangeWaits = ({ path }: { readonly path: string }) => {
   return (
     <div ref={place} class="change-waits">
       <Notice
-        title="It waits for a second person"
+        title="This change awaits approval"
         urgent
         actions={
           <>
             <ButtonLink small href={approvals}>
-              See it under Approvals
+              View approvals
             </ButtonLink>
             <IconButton icon="cross" label="Close this notice" onClick={() => setApprovals(null)} />
           </>
         }
       >
-        <p>Nothing has changed yet. It lapses after a week.</p>
+        <p>Nothing has changed yet. The request expires after a week.</p>
       </Notice>
     </div>
   )

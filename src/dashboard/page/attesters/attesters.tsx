@@ -1,202 +1,101 @@
-// The keys that sign: made here and kept in keystores on the machine, or in a hardware token; retired when another has
-// taken over. Their addresses are public; registries on chain have to know them.
-import { useState } from 'preact/hooks'
+// Attester keys, which sign attestations: created in a keystore or used from a hardware token, and retired.
 import { call } from '../api/client.ts'
 import type { Attester } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useForm } from '../data/use-form.ts'
+import { SecondPersonCard } from '../approvals/second-person-card.tsx'
+import { useList } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
-import { useShortcut } from '../shell/shortcuts.ts'
-import { Button } from '../ui/button.tsx'
+import { type Action, action } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { ConfirmDialog, FormDialog } from '../ui/dialog.tsx'
-import { RadioField, TextField } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { RowMenu } from '../ui/menu.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
+import { Badge } from '../ui/parts.tsx'
+import { ResourcePage } from '../ui/resource.tsx'
+import { badge, time } from '../ui/table.tsx'
 import { ChainChecks } from './chain-checks.tsx'
-import { SecondPerson } from './second-person.tsx'
 
 const KINDS = {
-  secp256k1: { label: 'EVM (secp256k1)', hint: 'Signs for Ethereum, Base and every other EVM chain.' },
-  ed25519: { label: 'Solana (Ed25519)', hint: 'Signs for Solana.' },
+  secp256k1: ['EVM (secp256k1)', 'Signs for Ethereum, Base and all other EVM chains.'],
+  ed25519: ['Solana (Ed25519)', 'Signs for Solana.'],
 } as const
+const STATUS = { active: ['good', 'Active'], retiring: ['warn', 'Retiring'], retired: ['plain', 'Retired'] } as const
 
-const STATUS = {
-  active: <Badge tone="good">Active</Badge>,
-  retiring: <Badge tone="warn">Retiring</Badge>,
-  retired: <Badge>Retired</Badge>,
-} as const
-
-const KeyInToken = ({ uri }: { readonly uri: string }) => (
-  <>
-    <Badge tone="good">Hardware</Badge> <code>{uri}</code>
-  </>
-)
-
-interface DialogProps {
-  readonly onClose: () => void
-  readonly onDone: () => void
-}
-
-const AddAttester = ({ onClose, onDone }: DialogProps) => {
-  const form = useForm({
-    initial: { kind: 'secp256k1' as Attester['kind'], token_key: '' },
-    submit: async ({ kind, token_key: tokenKey }): Promise<void> => {
-      await call('POST /attesters', { body: { kind, ...(tokenKey === '' ? {} : { token_key: tokenKey }) } })
-      say(tokenKey === '' ? 'Attester key made' : 'Attester key added')
-      onDone()
-      onClose()
+const CREATE = action({
+  label: 'Add key',
+  submit: 'Add',
+  title: 'Add attester key',
+  fields: {
+    kind: { label: 'Chains', radio: true, choices: KINDS },
+    token_key: {
+      label: 'Hardware token key',
+      hint: 'Label or PKCS#11 URI, such as pkcs11:id=%01. Leave empty to create a key in an encrypted keystore on the server.',
+      optional: true,
+      mono: true,
     },
-  })
-  return (
-    <FormDialog
-      title="Add an attester key"
-      form={form}
-      submitLabel={form.values.token_key === '' ? 'Make the key' : 'Use the key'}
-      onClose={onClose}
-    >
-      <RadioField
-        legend="For"
-        name="kind"
-        value={form.values.kind}
-        onValue={(value) => form.set('kind', value as Attester['kind'])}
-        choices={Object.entries(KINDS).map(([value, words]) => ({ value, ...words }))}
-      />
-      <TextField
-        label="Key in the hardware token"
-        hint="Its label, or a PKCS#11 URI such as pkcs11:id=%01. Empty: the key is made on the service’s machine and kept there in an encrypted keystore."
-        optional
-        mono
-        {...form.text('token_key')}
-      />
-      <p class="soft">
-        Nothing changes yet: the oldest active key of a kind signs, until it retires. Register the new address with your
-        contracts in between.
-      </p>
-    </FormDialog>
-  )
-}
+  },
+  notice: () => (
+    <p class="soft">
+      The oldest active key of each type keeps signing until it retires. Register the new address with your contracts
+      first.
+    </p>
+  ),
+  run: (body) => call('POST /attesters', { body }),
+  done: 'Attester key added',
+})
 
-const RetireAttester = ({
-  attester,
-  final,
-  onClose,
-  onDone,
-}: DialogProps & { readonly attester: Attester; readonly final: boolean }) => {
-  const action = useAction(async () => {
-    await call('POST /attesters/{attester}/retire', {
-      params: { attester: attester.id },
-      body: { final },
-    })
-    say(final ? 'Attester retired for good' : 'Attester is retiring')
-    onDone()
-    onClose()
-  })
-  return (
-    <ConfirmDialog
-      title={final ? 'Retire this key for good?' : 'Retire this key?'}
-      confirmLabel={final ? 'Retire it for good' : 'Retire it'}
-      action={action}
-      onClose={onClose}
-    >
+const retire = ({ id, address }: Attester, final: boolean): Action => ({
+  label: final ? 'Retire permanently' : 'Retire',
+  icon: final ? 'trash' : 'clock',
+  danger: true,
+  title: final ? 'Retire this key permanently?' : 'Retire this key?',
+  text: (
+    <>
       <p>
-        <code>{attester.address}</code>
+        <code>{address}</code>
       </p>
-      {final ? (
-        <p>It is never loaded again. Take its address out of your registries afterwards. This can’t be undone.</p>
-      ) : (
-        <p>
-          It signs no more; the next active key of its kind does, within a second. What it signed before stays valid for
-          as long as your registries know its address.
-        </p>
-      )}
-    </ConfirmDialog>
-  )
-}
+      <p>
+        {final
+          ? 'The key is never loaded again. Remove its address from your registries afterwards. This can’t be undone.'
+          : 'The next active key of its type signs within a second. Existing attestations stay valid while your registries list this address.'}
+      </p>
+    </>
+  ),
+  run: () => call('POST /attesters/{attester}/retire', { params: { attester: id }, body: { final } }),
+  done: final ? 'Attester key retired' : 'Attester key is retiring',
+})
 
-type DialogAction =
-  | { readonly kind: 'add' }
-  | { readonly kind: 'retire'; readonly attester: Attester; readonly final: boolean }
-
-export const Attesters = () => {
-  const [dialogAction, setDialogAction] = useState<DialogAction | null>(null)
-  const query = useRead('GET /attesters')
-  const { reload } = query
-  const add = (): void => setDialogAction({ kind: 'add' })
-  useShortcut('c', 'Add an attester key', add)
-  return (
-    <Page
-      title="Attesters"
-      lead="The keys that sign for every organization of this deployment. To replace one: add a new key, register it on chain, then retire the old one."
-      actions={
-        <Button kind="primary" icon="plus" onClick={add}>
-          Add a key
-        </Button>
-      }
-    >
-      <Card flush>
-        <Loaded query={query}>
-          {(value) =>
-            value.data.length === 0 ? (
-              <Empty icon="signature" title="No attester keys">
-                <p>Without one, nothing can be signed.</p>
-              </Empty>
-            ) : (
-              <Table<Attester>
-                caption="Attesters"
-                rows={value.data}
-                rowKey={({ id }) => id}
-                dimmed={({ status }) => status === 'retired'}
-                columns={{
-                  Address: ({ address }) => <Copyable text={address} label="address" />,
-                  For: ({ kind }) => KINDS[kind].label,
-                  Key: ({ token_key: key }) => (key === null ? 'Keystore' : <KeyInToken uri={key} />),
-                  Status: { narrow: true, cell: ({ status }) => STATUS[status] },
-                  Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
-                  '': (attester) =>
-                    attester.status !== 'retired' && (
-                      <RowMenu
-                        label={`Actions for ${attester.address}`}
-                        items={[
-                          ...(attester.status === 'active'
-                            ? [
-                                {
-                                  label: 'Retire…',
-                                  icon: 'clock' as const,
-                                  onSelect: () => setDialogAction({ kind: 'retire', attester, final: false }),
-                                },
-                              ]
-                            : []),
-                          {
-                            label: 'Retire for good…',
-                            icon: 'trash',
-                            danger: true,
-                            onSelect: () => setDialogAction({ kind: 'retire', attester, final: true }),
-                          },
-                        ]}
-                      />
-                    ),
-                }}
-              />
-            )
-          }
-        </Loaded>
-      </Card>
-      <ChainChecks />
-      <SecondPerson />
-      {dialogAction?.kind === 'add' && <AddAttester onClose={() => setDialogAction(null)} onDone={reload} />}
-      {dialogAction?.kind === 'retire' && (
-        <RetireAttester
-          attester={dialogAction.attester}
-          final={dialogAction.final}
-          onClose={() => setDialogAction(null)}
-          onDone={reload}
-        />
-      )}
-    </Page>
-  )
-}
+export const Attesters = () => (
+  <ResourcePage<Attester>
+    title="Attesters"
+    lead="The keys that sign for all organizations. To rotate a key, add a new one, register it on chain, then retire the old one."
+    pages={useList('GET /attesters')}
+    rowKey={({ id }) => id}
+    name={({ address }) => address}
+    dimmed={({ status }) => status === 'retired'}
+    columns={{
+      Address: ({ address }) => <Copyable text={address} label="address" />,
+      Chains: ({ kind }) => KINDS[kind][0],
+      Storage: ({ token_key: uri }) =>
+        uri === null ? (
+          'Keystore'
+        ) : (
+          <>
+            <Badge tone="good">Hardware</Badge> <code>{uri}</code>
+          </>
+        ),
+      Status: badge(({ status }) => STATUS[status]),
+      Created: time(({ created_at: at }) => at),
+    }}
+    create={CREATE}
+    actions={(attester) => [
+      attester.status === 'active' && retire(attester, false),
+      attester.status !== 'retired' && retire(attester, true),
+    ]}
+    empty={['signature', 'No attester keys', 'Without a key, nothing can be signed.']}
+  >
+    <ChainChecks />
+    <SecondPersonCard
+      label="Require another deployment admin’s approval for attester keys"
+      covers="This applies to attester keys, deployment admins and shared lists."
+      query={useRead('GET /deployment/settings')}
+      change={(body) => call('PATCH /deployment/settings', { body })}
+    />
+  </ResourcePage>
+)

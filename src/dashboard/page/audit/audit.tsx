@@ -1,10 +1,11 @@
-// Who changed what: an organization’s changes, or all of the deployment, newest first, in a chain of hashes.
+// The audit log of an organization or of the deployment: all changes, newest first, in a chain of hashes.
+import type { ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { addressFor, call } from '../api/client.ts'
 import type { AuditEntry, AuditVerification } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { type Pages, usePages } from '../data/use-pages.ts'
+import { type Pages, useList } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -14,7 +15,7 @@ import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
 import { Card, Empty, Facts, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
-import { PagedTable } from '../ui/table.tsx'
+import { PagedTable, time } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { startOf } from './day.ts'
 import { describeDetail } from './detail.ts'
@@ -24,18 +25,18 @@ const NAMES = ['since', 'until', 'action', 'actor', 'subject'] as const
 type Name = (typeof NAMES)[number]
 const HINTS: Readonly<Partial<Record<Name, string>>> = {
   action: 'key. or key.revoke',
-  actor: 'E-mail, user:… or key:…',
-  subject: 'Id or name',
+  actor: 'Email, user:… or key:…',
+  subject: 'ID or name',
 }
 const LABELS: Readonly<Record<Name, string>> = {
   since: 'From',
   until: 'To',
   action: 'Action',
-  actor: 'By',
-  subject: 'Of',
+  actor: 'Actor',
+  subject: 'Subject',
 }
 
-/** Filters in the address, sent when they are complete: an action matches by how it begins, the others as a whole. */
+/** Filters in the page’s address: an action matches by its beginning, the others in full. */
 const useFilters = () => {
   const { path, search } = useContext(PlaceContext)
   const parameters = new URLSearchParams(search)
@@ -54,7 +55,7 @@ const useFilters = () => {
 
 type Filters = ReturnType<typeof useFilters>
 
-/** Days as they are here; both are meant to their end. */
+/** Days in the browser’s time zone, both inclusive. */
 const queryOf = ({ since, until, ...rest }: Filters['values']) => ({
   ...rest,
   since: startOf(since, 0),
@@ -103,54 +104,47 @@ const FilterBar = ({ values, filtered, set }: Filters) => {
   )
 }
 
-/** As filtered. Each is an entry in the log. */
-const Downloads = ({ hrefOf }: { readonly hrefOf: (format: 'csv' | 'ndjson') => string }) => (
-  <>
-    <ButtonLink icon="download" href={hrefOf('csv')} download="">
-      CSV
-    </ButtonLink>
-    <ButtonLink icon="download" href={hrefOf('ndjson')} download="">
-      JSON lines
-    </ButtonLink>
-  </>
-)
-
-/** Where a change came from, for people; empty where that is not known. */
+/** Where a change came from; empty if unknown. */
 const originOf = ({ actor, address }: AuditEntry): string => (actor === 'command-line' ? 'Command line' : address)
 
 const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) => (
   <Dialog title={entry.action} onClose={onClose} wide>
     <Facts
       items={[
-        ['When', <Time key="at" at={entry.at} full />],
-        ['By', `${entry.actor_name === '' ? entry.actor : `${entry.actor_name} (${entry.actor})`}`],
-        ['From', originOf(entry) || '–'],
+        ['Time', <Time key="at" at={entry.at} full />],
+        ['Actor', `${entry.actor_name === '' ? entry.actor : `${entry.actor_name} (${entry.actor})`}`],
+        ['Source', originOf(entry) || '–'],
         [
-          'Of',
+          'Subject',
           <span key="subject">
             {entry.subject_name !== null && `${entry.subject_name} `}
             <Copyable text={entry.subject} label="subject" />
           </span>,
         ],
-        ['Request', <Copyable key="request" text={entry.request_id} label="request id" />],
+        ['Request', <Copyable key="request" text={entry.request_id} label="request ID" />],
         ['Entry', String(entry.sequence)],
         ['Hash', <Copyable key="hash" text={entry.hash} label="hash" />],
-        ['Hash before', <Copyable key="previous" text={entry.previous_hash} label="hash before" />],
+        ['Previous hash', <Copyable key="previous" text={entry.previous_hash} label="previous hash" />],
       ]}
     />
     <Overridden detail={entry.detail} />
-    <CodeBlock code={JSON.stringify(entry.detail, null, 2)} label="the details" />
+    <CodeBlock code={JSON.stringify(entry.detail, null, 2)} label="details" />
   </Dialog>
 )
 
-interface EntriesProps {
+interface AuditOfProps {
+  readonly title: string
+  readonly lead: string
+  readonly filters: Filters
   readonly pages: Pages<AuditEntry>
-  readonly filtered: boolean
-  /** One entry, by its number: the address names it, so that it can be sent to a colleague. */
+  /** One entry, by its number: the page’s address names it, so that it can be shared. */
   readonly read: (sequence: number, signal: AbortSignal) => Promise<{ readonly data: readonly AuditEntry[] }>
+  readonly exportHref: (format: 'csv' | 'ndjson') => string
+  /** Above the filters. */
+  readonly children?: ComponentChildren
 }
 
-const Entries = ({ pages, filtered, read }: EntriesProps) => {
+const AuditOf = ({ title, lead, filters, pages, read, exportHref, children }: AuditOfProps) => {
   const { path, search } = useContext(PlaceContext)
   const [sequence, setSequence] = useSearchParam('entry')
   const named = useQuery(async (signal) => (sequence === '' ? null : await read(Number(sequence), signal)), [sequence])
@@ -161,77 +155,78 @@ const Entries = ({ pages, filtered, read }: EntriesProps) => {
     return `${path}?${parameters}`
   }
   return (
-    <Card flush>
-      <PagedTable<AuditEntry>
-        caption="Changes"
-        pages={pages}
-        rowKey={(entry) => String(entry.sequence)}
-        href={hrefOf}
-        columns={{
-          What: { narrow: true, cell: ({ action }) => action },
-          By: { narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
-          From: { narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
-          Change: ({ detail, subject, subject_name: name }) => {
-            const line = describeDetail(detail)
-            return (
-              <span class="cell-stack">
-                <Overridden detail={detail} />
-                {name !== null && !line.includes(name) && <span>{name}</span>}
-                <span class="soft">{line || (name === null && subject)}</span>
-              </span>
-            )
-          },
-          When: { narrow: true, cell: ({ at }) => <Time at={at} /> },
-        }}
-        empty={
-          <Empty icon="audit" title={filtered ? 'No change matches' : 'No changes yet'}>
-            <p>
-              {filtered
-                ? 'An action is found by its beginning (“key.”), everything else only in full.'
-                : 'Everything that changes is written here.'}
-            </p>
-          </Empty>
-        }
-      />
-      <Problem error={named.error} />
-      {shown !== undefined && <Entry entry={shown} onClose={() => setSequence('')} />}
-    </Card>
+    <Page
+      title={title}
+      lead={lead}
+      actions={
+        <>
+          <ButtonLink icon="download" href={exportHref('csv')} download="">
+            CSV
+          </ButtonLink>
+          <ButtonLink icon="download" href={exportHref('ndjson')} download="">
+            JSON Lines
+          </ButtonLink>
+        </>
+      }
+    >
+      {children}
+      <FilterBar {...filters} />
+      <Card flush>
+        <PagedTable<AuditEntry>
+          caption="Changes"
+          pages={pages}
+          rowKey={(entry) => String(entry.sequence)}
+          href={hrefOf}
+          columns={{
+            Action: { narrow: true, cell: ({ action }) => action },
+            Actor: { narrow: true, cell: ({ actor, actor_name: name }) => (name === '' ? actor : name) },
+            Source: { narrow: true, cell: (entry) => <span class="soft">{originOf(entry)}</span> },
+            Change: ({ detail, subject, subject_name: name }) => {
+              const line = describeDetail(detail)
+              return (
+                <span class="cell-stack">
+                  <Overridden detail={detail} />
+                  {!line.includes(name ?? subject) && <span>{name ?? subject}</span>}
+                  <span class="soft">{line}</span>
+                </span>
+              )
+            },
+            Time: time(({ at }) => at),
+          }}
+          empty={
+            <Empty icon="audit" title={filters.filtered ? 'No matching changes' : 'No changes'}>
+              <p>
+                {filters.filtered
+                  ? 'Actions match by their beginning (“key.”), all other filters in full.'
+                  : 'All changes are recorded here.'}
+              </p>
+            </Empty>
+          }
+        />
+        <Problem error={named.error} />
+        {shown !== undefined && <Entry entry={shown} onClose={() => setSequence('')} />}
+      </Card>
+    </Page>
   )
 }
 
 export const Audit = () => {
   const { params } = useWorkplace()
   const filters = useFilters()
-  const { values } = filters
-  const pages = usePages(
-    (cursor, signal) =>
-      call('GET /organizations/{organization}/audit', { params, query: { cursor, ...queryOf(values) }, signal }),
-    [params.organization, values],
-  )
+  const query = queryOf(filters.values)
   return (
-    <Page
+    <AuditOf
       title="Audit log"
-      lead="Every change in this organization, by whom and when. Nothing in it can be changed or removed."
-      actions={
-        <Downloads
-          hrefOf={(format) =>
-            addressFor('GET /organizations/{organization}/audit/export', {
-              params,
-              query: { format, ...queryOf(values) },
-            })
-          }
-        />
+      lead="All changes in this organization. Entries can’t be changed or removed."
+      filters={filters}
+      pages={useList('GET /organizations/{organization}/audit', { params, query })}
+      read={(sequence, signal) =>
+        call('GET /organizations/{organization}/audit', { params, query: { sequence }, signal })
       }
-    >
-      <FilterBar {...filters} />
-      <Entries
-        pages={pages}
-        filtered={filters.filtered}
-        read={(sequence, signal) =>
-          call('GET /organizations/{organization}/audit', { params, query: { sequence }, signal })
-        }
-      />
-    </Page>
+      exportHref={(format) =>
+        addressFor('GET /organizations/{organization}/audit/export', { params, query: { format, ...query } })
+      }
+    />
   )
 }
 
@@ -240,19 +235,19 @@ const Verify = () => {
   const action = useAction(async () => setResult(await call('GET /audit/verify')))
   return (
     <Card
-      title="Proof"
-      text="Each entry holds the hash of the one before it: one that was changed or taken out breaks the chain."
+      title="Verification"
+      text="Each entry contains the hash of the previous one, so a changed or removed entry breaks the chain."
       actions={
         <Button small icon="approve" busy={action.busy} onClick={() => action.run()}>
-          Verify the chain
+          Verify chain
         </Button>
       }
     >
       <Problem error={action.failure} />
       {result !== null &&
         (result.ok ? (
-          <Notice tone="good" title={`The chain fits: ${counted(result.entries, 'entry', 'entries')}`}>
-            <p>Keep this hash elsewhere: it proves later that nothing up to here was changed.</p>
+          <Notice tone="good" title={`The chain is intact: ${counted(result.entries, 'entry', 'entries')}`}>
+            <p>Store this hash elsewhere to prove later that no entry up to this one was changed.</p>
             <Copyable text={result.head_hash} label="head hash" />
           </Notice>
         ) : (
@@ -260,13 +255,13 @@ const Verify = () => {
             tone="bad"
             title={
               result.broken_at === null
-                ? 'The log was cut, set back or rewritten'
+                ? 'The log was truncated, restored or rewritten'
                 : `The chain is broken at entry ${result.broken_at}`
             }
             urgent
           >
             {result.broken_at !== null && (
-              <p>This entry, or the one before it, is not as it was written. Compare with a backup.</p>
+              <p>This entry or the previous one was changed. Compare the log with a backup.</p>
             )}
             {result.problems.map((problem) => (
               <p key={problem}>{problem}</p>
@@ -279,26 +274,17 @@ const Verify = () => {
 
 export const DeploymentAudit = () => {
   const filters = useFilters()
-  const { values } = filters
-  const pages = usePages(
-    (cursor, signal) => call('GET /audit', { query: { cursor, ...queryOf(values) }, signal }),
-    [values],
-  )
+  const query = queryOf(filters.values)
   return (
-    <Page
+    <AuditOf
       title="Deployment audit"
-      lead="Every change in the deployment, in all organizations."
-      actions={
-        <Downloads hrefOf={(format) => addressFor('GET /audit/export', { query: { format, ...queryOf(values) } })} />
-      }
+      lead="All changes in the deployment and its organizations."
+      filters={filters}
+      pages={useList('GET /audit', { query })}
+      read={(sequence, signal) => call('GET /audit', { query: { sequence }, signal })}
+      exportHref={(format) => addressFor('GET /audit/export', { query: { format, ...query } })}
     >
       <Verify />
-      <FilterBar {...filters} />
-      <Entries
-        pages={pages}
-        filtered={filters.filtered}
-        read={(sequence, signal) => call('GET /audit', { query: { sequence }, signal })}
-      />
-    </Page>
+    </AuditOf>
   )
 }

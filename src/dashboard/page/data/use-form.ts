@@ -68,9 +68,10 @@ export const useForm = <Values extends object>(options: FormOptions<Values>): Fo
       await options.submit(values)
     } catch (error) {
       const problem = fieldProblemOf(error)
-      const [root = ''] = problem?.field.split(/[.[]/) ?? []
-      const name = problem === null ? null : (options.fieldNames?.[problem.field] ?? options.fieldNames?.[root] ?? root)
-      if (problem !== null && name !== null && name in values) {
+      const path = problem?.field.split(/[.[]/) ?? []
+      const names = [problem?.field, path[0], path.at(-1)].map((name) => options.fieldNames?.[name ?? ''] ?? name)
+      const name = names.find((each) => each !== undefined && each in values)
+      if (problem !== null && name !== undefined) {
         setErrors({ [name]: problem.text })
         focusFirstWrong(element)
       } else {

@@ -15,6 +15,15 @@ export interface Query<Value> {
   readonly set: (value: Value) => void
 }
 
+/** A value that something else reads. */
+export const knownQuery = <Value>(value: Value, reload: () => void = () => undefined): Query<Value> => ({
+  value,
+  error: null,
+  loading: false,
+  reload,
+  set: reload,
+})
+
 /** Everything that is shown is read again: after signing in anew. */
 export const READ_AGAIN = 'dashboard-read-again'
 

@@ -8,11 +8,7 @@ import { type Choice, SelectField, TextField } from '../ui/field.tsx'
 import type { Names } from './names.ts'
 import { isUuid, type SearchInAddress } from './search.ts'
 
-const VERDICT_CHOICES: readonly Choice[] = [
-  { value: '', label: 'All' },
-  { value: 'compliant', label: 'Compliant' },
-  { value: 'denied', label: 'Denied' },
-]
+const VERDICT_CHOICES = { '': 'All', compliant: 'Compliant', denied: 'Denied' }
 /** Minutes. */
 const LAST_CHOICES: readonly Choice[] = [
   { value: '', label: 'At any time' },

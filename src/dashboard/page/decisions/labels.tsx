@@ -24,8 +24,10 @@ export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdi
   </>
 )
 
-/** A rule's id is the policy author's text. */
+const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
+
+/** A rule’s ID is the policy author’s text. */
 export const RuleOf = ({ rule }: { readonly rule: string | null }) =>
-  rule === null ? <span class="soft">the policy’s default</span> : <code>{rule}</code>
+  rule === null ? <span class="soft">Policy default</span> : (LIST_RULES[rule] ?? <code>{rule}</code>)
 
 export const countWord = (count: number): string => count.toLocaleString('en')

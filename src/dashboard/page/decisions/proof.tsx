@@ -85,8 +85,8 @@ const SaveProof = ({ uuid }: { readonly uuid: string }) => {
   return (
     <>
       <p class="soft">
-        A proof for whoever holds the attestation: this line, and that the log’s signed head covers it. It is checked
-        offline by <code>countersign proof check</code>, with the log’s public key and nothing else.
+        Proves that this line is part of the log, which its signed head covers. Verify it offline with{' '}
+        <code>countersign proof check</code> and the log’s public key.
       </p>
       <div class="form-actions">
         <Button icon="download" busy={busy} onClick={() => run()}>

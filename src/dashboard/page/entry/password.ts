@@ -1,9 +1,10 @@
-// What a new password has to be, said before it is sent; the server has the last word.
+// Rules for new passwords, checked before they are sent; the server decides.
 import type { FieldErrors } from '../data/use-form.ts'
 
 const LENGTH_MIN = 12
 
-export const PASSWORD_HINT = `At least ${LENGTH_MIN} characters. A few words that nobody would put together are best.`
+export const PASSWORD_HINT = `At least ${LENGTH_MIN} characters. Several unrelated words work best.`
+export const PASSWORD_PATTERN = [/^.{12}/su, `Enter at least ${LENGTH_MIN} characters.`] as const
 
 export const checkPassword = (field: string, password: string): FieldErrors =>
-  [...password].length < LENGTH_MIN ? { [field]: `At least ${LENGTH_MIN} characters.` } : {}
+  PASSWORD_PATTERN[0].test(password) ? {} : { [field]: PASSWORD_PATTERN[1] }

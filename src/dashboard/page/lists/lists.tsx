@@ -1,64 +1,16 @@
-// Lists of addresses: the organization's own, with `allow` and `deny` before every policy, and those that all share.
-import { useState } from 'preact/hooks'
+// Address lists: the organization’s own, of which `allow` and `deny` precede every policy, and those that all share.
 import { call } from '../api/client.ts'
 import type { AddressList } from '../api/types.ts'
-import { useForm } from '../data/use-form.ts'
-import { useQuery } from '../data/use-query.ts'
+import { useList } from '../data/use-pages.ts'
 import { navigate } from '../router.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
-import { useMake } from '../shell/use-make.ts'
-import { Button } from '../ui/button.tsx'
-import { FormDialog } from '../ui/dialog.tsx'
-import { TextField } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { action } from '../ui/actions.tsx'
+import { Badge } from '../ui/parts.tsx'
+import { ResourcePage } from '../ui/resource.tsx'
+import { time } from '../ui/table.tsx'
 import { type ListOwner, listKey } from './list-key.ts'
 
-const CreateList = ({
-  owner,
-  onClose,
-  onCreated,
-}: {
-  readonly owner: ListOwner
-  readonly onClose: () => void
-  readonly onCreated: (list: AddressList) => void
-}) => {
-  const form = useForm({
-    initial: { name: '', description: '' },
-    check: ({ name }) =>
-      /^[a-z][a-z0-9_]{0,63}$/.test(name.trim())
-        ? {}
-        : { name: 'A lower-case letter, then lower-case letters, digits and underscores.' },
-    submit: async ({ name, description }): Promise<void> => {
-      onCreated(
-        await call(listKey(owner, 'POST', ''), {
-          params: { organization: owner ?? '' },
-          body: { name: name.trim(), ...(description.trim() === '' ? {} : { description: description.trim() }) },
-        }),
-      )
-    },
-  })
-  return (
-    <FormDialog title="Make a list" form={form} submitLabel="Make the list" onClose={onClose}>
-      <TextField
-        {...form.text('name')}
-        label="Name"
-        mono
-        hint={
-          owner === null
-            ? 'As policies write it.'
-            : 'As policies write it. “allow” and “deny” are special: they come before every policy of the organization.'
-        }
-        input={{ maxLength: 64, autofocus: true }}
-      />
-      <TextField {...form.text('description')} label="Description" optional input={{ maxLength: 200 }} />
-    </FormDialog>
-  )
-}
-
-interface ListTableProps {
+interface ListsProps {
   readonly owner: ListOwner
   readonly title: string
   readonly lead: string
@@ -66,78 +18,55 @@ interface ListTableProps {
   readonly href: (list: AddressList) => string | null
 }
 
-const ListsOf = ({ owner, title, lead, mayChange, href }: ListTableProps) => {
-  const [creating, setCreating] = useState(false)
-  const query = useQuery(
-    (signal) => call(listKey(owner, 'GET', ''), { params: { organization: owner ?? '' }, signal }),
-    [owner],
-  )
-  useMake('Make a list', () => {
-    if (mayChange) setCreating(true)
-  })
+const ListsOf = ({ owner, ...page }: ListsProps) => {
+  const params = { organization: owner ?? '' }
   return (
-    <Page
-      title={title}
-      lead={lead}
-      actions={
-        mayChange && (
-          <Button kind="primary" icon="plus" onClick={() => setCreating(true)}>
-            Make a list
-          </Button>
-        )
-      }
-    >
-      <Card flush>
-        <Loaded query={query}>
-          {(value) =>
-            value.data.length === 0 ? (
-              <Empty
-                icon="list"
-                title="No lists yet"
-                actions={mayChange && <Button onClick={() => setCreating(true)}>Make the first list</Button>}
-              >
-                <p>
-                  A policy looks an address up in a list by its name. Fill one by hand, from a file, or from a source
-                  that is read again every day, such as the US Treasury’s sanctions list.
-                </p>
-              </Empty>
-            ) : (
-              <Table<AddressList>
-                caption={title}
-                rows={value.data}
-                rowKey={({ name, shared }) => `${name} ${shared}`}
-                href={href}
-                columns={{
-                  Name: ({ name, shared }) => (
-                    <>
-                      <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
-                    </>
-                  ),
-                  Description: ({ description }) => description,
-                  Addresses: { align: 'end', narrow: true, cell: ({ entries }) => entries.toLocaleString('en') },
-                  'Kept by': {
-                    narrow: true,
-                    cell: ({ kept_by: by }) =>
-                      by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
-                  },
-                  Changed: {
-                    narrow: true,
-                    cell: ({ updated_at: updated, confirmed_at: confirmed }) => <Time at={confirmed ?? updated} />,
-                  },
-                }}
-              />
-            )
-          }
-        </Loaded>
-      </Card>
-      {creating && (
-        <CreateList
-          owner={owner}
-          onClose={() => setCreating(false)}
-          onCreated={(list) => navigate(href(list) ?? location.pathname)}
-        />
-      )}
-    </Page>
+    <ResourcePage<AddressList>
+      {...page}
+      pages={useList(listKey(owner, 'GET', ''), { params })}
+      rowKey={({ name, shared }) => `${name} ${shared}`}
+      columns={{
+        Name: ({ name, shared }) => (
+          <>
+            <code>{name}</code> {shared && owner !== null && <Badge tone="info">Shared</Badge>}
+          </>
+        ),
+        Description: ({ description }) => description,
+        Addresses: { align: 'end', narrow: true, cell: ({ entries }) => entries.toLocaleString('en') },
+        'Maintained by': {
+          narrow: true,
+          cell: ({ kept_by: by }) =>
+            by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
+        },
+        Updated: time(({ updated_at: updated, confirmed_at: confirmed }) => confirmed ?? updated),
+      }}
+      create={action({
+        label: 'Create list',
+        submit: 'Create',
+        fields: {
+          name: {
+            label: 'Name',
+            hint:
+              owner === null
+                ? 'Policies use this name.'
+                : 'Policies use this name. The lists “allow” and “deny” precede every policy of the organization.',
+            mono: true,
+            maxLength: 64,
+            pattern: [/^[a-z][a-z0-9_]*$/, 'Use lowercase letters, digits and underscores, and start with a letter.'],
+          },
+          description: { label: 'Description', optional: true, maxLength: 200 },
+        },
+        run: async (body) => {
+          const list = await call(listKey(owner, 'POST', ''), { params, body })
+          navigate(page.href(list) ?? location.pathname)
+        },
+      })}
+      empty={[
+        'list',
+        'No lists',
+        'Policies look up addresses in lists. Add addresses by hand, upload a file, or set a source that is read regularly, such as the US Treasury’s sanctions list.',
+      ]}
+    />
   )
 }
 
@@ -148,7 +77,7 @@ export const Lists = () => {
     <ListsOf
       owner={organization.id}
       title="Lists"
-      lead="Addresses that policies look up. A change counts within a second."
+      lead="Addresses that policies look up. Changes take effect within a second."
       mayChange={may('organization-admin')}
       href={({ name, shared }) => {
         if (!shared) return path(`/lists/${name}`)
@@ -162,7 +91,7 @@ export const SharedLists = () => (
   <ListsOf
     owner={null}
     title="Shared lists"
-    lead="Every organization’s policies may read these: sanctions lists above all."
+    lead="The policies of all organizations can use these lists, such as sanctions lists."
     mayChange
     href={({ name }) => `/lists/${name}`}
   />

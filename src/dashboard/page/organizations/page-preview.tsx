@@ -10,15 +10,11 @@ import { useWorkplace } from '../shell/session.ts'
 
 const LOCALE = 'en-GB'
 
-interface PreviewProps {
+interface PreviewProps extends Pick<Brand, 'logo_version' | 'privacy_url' | 'support_email' | 'usual_wait_seconds'> {
   readonly color: string
+  /** The chosen file, in place of the saved logo. */
   readonly logo: File | null
-  /** Changes when the saved logo does; null: none. */
-  readonly logoVersion: string | null
   readonly words: string
-  readonly privacyUrl: string
-  readonly supportEmail: string
-  readonly waitSeconds: Brand['usual_wait_seconds']
 }
 
 /** The chosen file as a picture; null where none is chosen. */
@@ -53,9 +49,9 @@ export const PagePreview = (props: PreviewProps) => {
   const chosen = useFileUrl(props.logo)
   const retention = useRead('GET /organizations/{organization}/evidence-retention', { params })
   const saved =
-    props.logoVersion === null
+    props.logo_version === null
       ? null
-      : addressFor('GET /organizations/{organization}/brand/logo', { params, query: { version: props.logoVersion } })
+      : addressFor('GET /organizations/{organization}/brand/logo', { params, query: { version: props.logo_version } })
   const logo = chosen ?? saved
   return (
     <figure class="page-preview" style={colorsOf(props.color)} aria-label="Preview of the verification page">
@@ -79,7 +75,9 @@ export const PagePreview = (props: PreviewProps) => {
           {props.words}
         </blockquote>
       )}
-      {props.waitSeconds !== null && <p>This usually takes about {formatWait(props.waitSeconds, LOCALE)}.</p>}
+      {props.usual_wait_seconds !== null && (
+        <p>This usually takes about {formatWait(props.usual_wait_seconds, LOCALE)}.</p>
+      )}
       {retention.value !== null && (
         <p>
           Kept for {formatDays(retention.value.completed_days, LOCALE)} after you are verified,{' '}
@@ -87,12 +85,12 @@ export const PagePreview = (props: PreviewProps) => {
         </p>
       )}
       <span class="preview-start">Start</span>
-      {props.supportEmail !== '' && (
+      {props.support_email !== null && (
         <p class="preview-link">
-          Questions to {name}: {props.supportEmail}
+          Questions to {name}: {props.support_email}
         </p>
       )}
-      {props.privacyUrl !== '' && <p class="preview-link">Privacy at {name}</p>}
+      {props.privacy_url !== null && <p class="preview-link">Privacy at {name}</p>}
     </figure>
   )
 }

@@ -60,7 +60,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
         title="No policy decides sessions yet"
         actions={
           <ButtonLink small href={path('/policies/new')}>
-            Write one
+            Create policy
           </ButtonLink>
         }
       >

@@ -1,20 +1,16 @@
-// The organization itself: its name and look, how closely it has people checked and how long it keeps what they hand in,
-// and whether live policies need a second person.
+// The settings of an organization.
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Organization } from '../api/types.ts'
-import { SecondPersonSwitch } from '../approvals/second-person-switch.tsx'
-import { useForm } from '../data/use-form.ts'
-import { useRead } from '../data/use-query.ts'
+import { SecondPersonCard } from '../approvals/second-person-card.tsx'
+import { knownQuery, useRead } from '../data/use-query.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { RadioField, TextField } from '../ui/field.tsx'
-import { Card, Facts, Page } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
+import { Facts, Page } from '../ui/parts.tsx'
+import { Notice } from '../ui/problem.tsx'
+import { SettingsCard } from '../ui/settings-card.tsx'
 import { Time } from '../ui/time.tsx'
-import { say } from '../ui/toast.tsx'
 import { BrandCard } from './brand.tsx'
+import { LEVELS } from './levels.ts'
 import { MinimumAgeCard } from './minimum-age.tsx'
 import { RetentionCard } from './retention.tsx'
 import { ScreeningCard } from './screening.tsx'
@@ -22,114 +18,81 @@ import { OrganizationSecondFactor } from './second-factor.tsx'
 import { SessionPolicyCard } from './session-policy.tsx'
 import { TrustCard } from './trust.tsx'
 
-export type Level = Organization['level']
+interface CardProps {
+  readonly mayChange: boolean
+}
 
-export const LEVELS: readonly { readonly value: Level; readonly label: string; readonly hint: string }[] = [
-  {
-    value: 'basic',
-    label: 'Basic',
-    hint: 'People state name, birth date and country; businesses add their registration.',
-  },
-  { value: 'standard', label: 'Standard', hint: 'People also send an identity document and a photo.' },
-  { value: 'enhanced', label: 'Enhanced', hint: 'People also prove their address; businesses name their owners.' },
-]
+const rank = (level: string): number => Object.keys(LEVELS).indexOf(level)
 
-const rank = (level: string): number => LEVELS.findIndex(({ value }) => value === level)
-
-const Identity = ({ mayChange }: { readonly mayChange: boolean }) => {
+const OrganizationCard = ({ mayChange }: CardProps) => {
   const { organization, params } = useWorkplace()
   const { refresh } = useSession()
-  const form = useForm({
-    initial: { name: organization.name, level: organization.level },
-    check: ({ name }) => (name.trim() === '' ? { name: 'Give it a name.' } : {}),
-    submit: async ({ name, level }): Promise<void> => {
-      await call('PATCH /organizations/{organization}', { params, body: { name: name.trim(), level } })
-      await refresh()
-      say('Organization changed')
-    },
-  })
   return (
-    <Card id="organization" title="Organization">
-      <Facts
-        items={[
-          ['Id', <Copyable key="id" text={organization.id} label="organization id" />],
-          ['Short name', <code key="slug">{organization.slug}</code>],
-          ['Made', <Time key="made" at={organization.created_at} full />],
-          ...(mayChange ? [] : ([['Verification level', organization.level]] as const)),
-        ]}
-      />
-      {mayChange && (
-        <form {...form.attributes} class="form">
-          <TextField {...form.text('name')} label="Name" input={{ maxLength: 100 }} />
-          <RadioField
-            legend="Verification level"
-            name="level"
-            value={form.values.level}
-            onValue={(value) => form.set('level', value as Level)}
-            choices={LEVELS}
-          />
-          {rank(form.values.level) > rank(organization.level) && (
-            <Notice tone="warn" title="Raising the level">
-              <p>Wallets that were verified at a lower level are no longer verified, within a second of the change.</p>
-            </Notice>
-          )}
-          <Problem error={form.failure} />
-          <div class="form-actions">
-            <Button kind="primary" submit busy={form.busy}>
-              Save
-            </Button>
-          </div>
-        </form>
+    <SettingsCard
+      id="organization"
+      title="Organization"
+      mayChange={mayChange}
+      query={knownQuery(organization, () => void refresh())}
+      intro={({ id, slug, created_at: at }) => (
+        <Facts
+          items={[
+            ['ID', <Copyable key="id" text={id} label="organization ID" />],
+            ['Slug', <code key="slug">{slug}</code>],
+            ['Created', <Time key="created" at={at} full />],
+          ]}
+        />
       )}
-    </Card>
+      fields={({ name, level }) => ({
+        name: { label: 'Name', maxLength: 100, value: name },
+        level: { label: 'Verification level', radio: true, choices: LEVELS, value: level },
+      })}
+      notice={({ level }, before) =>
+        rank(level) > rank(before.level) && (
+          <Notice tone="warn" title="Higher verification level">
+            <p>Wallets that were verified at a lower level lose their verification within a second.</p>
+          </Notice>
+        )
+      }
+      save={(body) => call('PATCH /organizations/{organization}', { params, body })}
+      done="Organization saved"
+    />
   )
 }
 
-const SecondPerson = ({ mayChange }: { readonly mayChange: boolean }) => {
+const SecondPerson = ({ mayChange }: CardProps) => {
   const { params } = useWorkplace()
-  const settings = useRead('GET /organizations/{organization}/settings', { params })
-  if (mayChange) {
-    return (
-      <SecondPersonSwitch
-        label="What changes who gets signed for needs another admin’s approval"
-        covers="Live policies, projects and contracts, lists, members and the organization’s level change what is signed."
-        settings={settings}
-        change={(wanted) =>
-          call('PATCH /organizations/{organization}/settings', { params, body: { second_person: wanted } })
-        }
-      />
-    )
-  }
   return (
-    <Card id="second-person" title="Second person">
-      <Problem error={settings.error} retry={settings.reload} />
-      {settings.value !== null && (
-        <p>
-          {settings.value.second_person
-            ? 'A policy becomes live only when another admin approves.'
-            : 'No second person is asked.'}
-        </p>
-      )}
-    </Card>
+    <SecondPersonCard
+      label="Require another admin’s approval for changes to what is signed"
+      covers="This applies to live policies, projects, contracts, lists, members and the verification level."
+      query={useRead('GET /organizations/{organization}/settings', { params })}
+      mayChange={mayChange}
+      change={(body) => call('PATCH /organizations/{organization}/settings', { params, body })}
+    />
   )
 }
+
+const CARDS = [
+  OrganizationCard,
+  TrustCard,
+  BrandCard,
+  ScreeningCard,
+  MinimumAgeCard,
+  SessionPolicyCard,
+  RetentionCard,
+  OrganizationSecondFactor,
+  SecondPerson,
+]
 
 export const Settings = () => {
-  const { may } = useWorkplace()
-  const mayChange = may('organization-admin')
-  // The search leads to one of the cards.
+  const mayChange = useWorkplace().may('organization-admin')
+  // The command palette links to single cards.
   useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
   return (
     <Page title="Settings">
-      <Identity mayChange={mayChange} />
-      <TrustCard mayChange={mayChange} />
-      <BrandCard mayChange={mayChange} />
-      <ScreeningCard mayChange={mayChange} />
-      <MinimumAgeCard mayChange={mayChange} />
-      <SessionPolicyCard mayChange={mayChange} />
-      <RetentionCard mayChange={mayChange} />
-      <OrganizationSecondFactor mayChange={mayChange} />
-      <SecondPerson mayChange={mayChange} />
+      {CARDS.map((Each, index) => (
+        <Each key={index} mayChange={mayChange} />
+      ))}
     </Page>
   )
 }

@@ -1,18 +1,18 @@
-// A new policy, from a template or from nothing. It is saved as revision 1; making it live is the next step.
+// Creating a policy, from a template or a blank document. It is saved as revision 1 and made live afterwards.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
+import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import { useRead } from '../data/use-query.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { useActions } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
-import { ConfirmDialog } from '../ui/dialog.tsx'
 import { Card, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { isGood, useCheck } from './use-check.ts'
-import { useLeaveWarning } from './use-leave-warning.ts'
 
 const BLANK = {
   name: 'blank',
@@ -38,7 +38,7 @@ export const NewPolicy = () => {
   const [chosen, setChosen] = useState('')
   const [source, setSource] = useState('')
   const [generation, setGeneration] = useState(0)
-  const [asked, setAsked] = useState<string | null>(null)
+  const { start, dialog } = useActions()
   const check = useCheck(source)
   const choices = [BLANK, ...(templates.value?.data ?? [])]
   const of = (name: string) => choices.find((choice) => choice.name === name)
@@ -54,35 +54,42 @@ export const NewPolicy = () => {
     setChosen(name)
     setSource(of(name)?.source ?? '')
     setGeneration((now) => now + 1)
-    setAsked(null)
   }
   const untouched = source === (of(chosen)?.source ?? '')
-  useLeaveWarning(!untouched)
+  useLeaveWarning(!untouched, 'everywhere')
   const choose = (name: string): void => {
     if (untouched) take(name)
-    else setAsked(name)
+    else {
+      start({
+        label: 'Replace',
+        danger: true,
+        title: 'Replace your text?',
+        text: `The template “${of(name)?.title}” replaces the text in the editor.`,
+        run: async () => take(name),
+      })
+    }
   }
   const make = useAction(async () => {
     const { policy } = await call('POST /organizations/{organization}/policies', { params, body: { source } })
-    say('Policy made')
-    navigate(path(`/policies/${policy.id}`))
+    say('Policy created')
+    navigate(path(`/policies/${policy.id}`), { isSaved: true })
   })
   const save = (): void => {
     if (isGood(check)) make.run()
   }
   return (
     <Page
-      title="Write a policy"
+      title="Create policy"
       crumbs={[{ label: 'Policies', href: path('/policies') }]}
-      lead="Choose what is nearest to what you need, and change it. The service checks it while you type."
+      lead="Start from the closest template. The policy is checked while you type."
       actions={
         <Button kind="primary" busy={make.busy} disabled={!isGood(check)} onClick={save}>
-          Make the policy
+          Create
         </Button>
       }
     >
       <Problem error={make.failure} />
-      <Card title="Begin with">
+      <Card title="Template">
         {templates.value === null && templates.error === null && <Loading />}
         <Problem error={templates.error} retry={templates.reload} />
         <fieldset class="templates">
@@ -112,16 +119,7 @@ export const NewPolicy = () => {
         readOnly={false}
         onSave={save}
       />
-      {asked !== null && (
-        <ConfirmDialog
-          title="Replace what you wrote?"
-          confirmLabel="Replace it"
-          action={{ busy: false, failure: null, run: () => take(asked) }}
-          onClose={() => setAsked(null)}
-        >
-          <p>The template “{of(asked)?.title}” takes the place of the text in the editor.</p>
-        </ConfirmDialog>
-      )}
+      {dialog}
     </Page>
   )
 }

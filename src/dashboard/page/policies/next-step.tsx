@@ -38,14 +38,14 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
   return (
     <Notice
       tone="info"
-      title="Next: a project that uses it"
+      title="Next: create a project"
       actions={
         <ButtonLink kind="primary" small href={path(`/projects${MAKE}&policy=${policyId}`)}>
-          Make its project
+          Create project
         </ButtonLink>
       }
     >
-      <p>The policy is live, and no project asks it yet. A project has the hash that calls and contracts name.</p>
+      <p>The policy is live, but no project uses it. A project has the verification hash for requests and contracts.</p>
     </Notice>
   )
 }
@@ -60,14 +60,14 @@ export const SessionStep = ({ policyId }: { readonly policyId: string }) => {
   return (
     <Notice
       tone="info"
-      title="Next: let it decide"
+      title="Next: turn on automatic decisions"
       actions={
         <ButtonLink kind="primary" small href={`${path('/settings')}#session-policy`}>
-          To the settings
+          Open settings
         </ButtonLink>
       }
     >
-      <p>The policy is live and decides nothing yet. Try it on past sessions and switch it on in the settings.</p>
+      <p>The policy is live, but decides no sessions. Try it on past sessions, then turn it on in the settings.</p>
     </Notice>
   )
 }

@@ -1,4 +1,4 @@
-// What decides: the organization's policies, whether each is live, and which projects it decides for.
+// The policies of an organization, their status and their projects.
 import { call } from '../api/client.ts'
 import type { Policy, Project } from '../api/types.ts'
 import { readAll, useList } from '../data/use-pages.ts'
@@ -8,16 +8,15 @@ import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { ButtonLink } from '../ui/button.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { PagedTable } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { PagedTable, time } from '../ui/table.tsx'
 
 const NAMES_SHOWN = 3
 
 const usedBy = (projects: readonly Project[] | null, { id, decides }: Policy): string => {
-  if (decides === 'sessions') return 'sessions'
+  if (decides === 'sessions') return 'Sessions'
   if (projects === null) return ''
   const names = projects.filter(({ policy_id: policy }) => policy === id).map(({ name }) => name)
-  if (names.length === 0) return 'no project yet'
+  if (names.length === 0) return 'No projects'
   const rest = names.length - NAMES_SHOWN
   return names.slice(0, NAMES_SHOWN).join(', ') + (rest > 0 ? ` and ${rest} more` : '')
 }
@@ -33,17 +32,15 @@ export const Policies = () => {
       ),
     [params.organization],
   )
-  useShortcut('c', 'Write a policy', () => {
-    if (mayChange) navigate(path('/policies/new'))
-  })
+  useShortcut('c', 'Create policy', mayChange ? () => navigate(path('/policies/new')) : null)
   return (
     <Page
       title="Policies"
-      lead="A policy says which wallets may do what, and why not. It is written as rules, tried out, and then made live for the projects that name it."
+      lead="Policies decide which wallets may do what. Write rules, try them, then make them live for your projects."
       actions={
         mayChange && (
           <ButtonLink kind="primary" icon="plus" href={path('/policies/new')}>
-            Write a policy
+            Create policy
           </ButtonLink>
         )
       }
@@ -60,25 +57,25 @@ export const Policies = () => {
                 {name} {decides === 'sessions' && <Badge tone="info">Decides sessions</Badge>}
               </>
             ),
-            State: ({ active_revision_id: active, shadow_revision_id: shadow }) => (
+            Status: ({ active_revision_id: active, shadow_revision_id: shadow }) => (
               <>
                 {active === null ? <Badge tone="warn">Not live</Badge> : <Badge tone="good">Live</Badge>}{' '}
                 {shadow !== null && <Badge tone="info">Shadow</Badge>}
               </>
             ),
-            'Decides for': (policy) => usedBy(projects.value, policy),
+            'Used by': (policy) => usedBy(projects.value, policy),
             Revisions: { narrow: true, cell: ({ revisions }) => revisions },
-            Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+            Created: time(({ created_at: at }) => at),
           }}
           empty={
             <Empty
               icon="scale"
-              title="No policies yet"
-              actions={mayChange && <ButtonLink href={path('/policies/new')}>Write the first policy</ButtonLink>}
+              title="No policies"
+              actions={mayChange && <ButtonLink href={path('/policies/new')}>Create policy</ButtonLink>}
             >
               <p>
-                Begin with a template: an allow list, sanctions and geography, verified identities, limits on value.
-                Nothing is decided by it until you make it live.
+                Start from a template, such as sanctions and geography or verified identities. A policy decides nothing
+                until you make it live.
               </p>
             </Empty>
           }

@@ -1,18 +1,16 @@
-// One policy: its document, trials, history, shadow and replay; and the two things that make it count: saving a revision,
-// and making one live.
-import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
+import { type Action, menuItems, useActions } from '../ui/actions.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Tabs, useTab } from '../ui/tabs.tsx'
 import { say } from '../ui/toast.tsx'
-import { MakeLive } from './make-live.tsx'
+import { makeLive } from './make-live.tsx'
 import { NextStep, SessionStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { Replay } from './replay.tsx'
@@ -102,7 +100,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   const mayChange = may('organization-admin')
   const ofSessions = policy.decides === 'sessions'
   const [tab, setTab] = useTab(TABS)
-  const [goingLive, setGoingLive] = useState<Revision | null>(null)
+  const { start, dialog } = useActions(data.reload)
   const newest = revisions[0]
   const draft = useDraft(policy.id, newest?.id ?? null)
   const check = useCheck(draft.text)
@@ -117,14 +115,17 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     say(`Saved as revision ${revision.number}`)
     data.reload()
   })
-  const shadow = useAction(async (revision: Revision) => {
-    await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-      params: path,
-      body: { revision_id: revision.id, version: policy.version },
-    })
-    say(`Revision ${revision.number} runs in shadow`)
-    data.reload()
-    setTab('shadow')
+  const runInShadow = (revision: Revision): Action => ({
+    label: 'Run in shadow',
+    icon: 'screen',
+    run: async () => {
+      await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+        params: path,
+        body: { revision_id: revision.id, version: policy.version },
+      })
+      setTab('shadow')
+    },
+    done: `Revision ${revision.number} runs in shadow`,
   })
   const maySave = mayChange && draft.changed && isGood(check)
   const saveNow = (): void => {
@@ -134,6 +135,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
   useShortcut('t', `Try it on a ${ofSessions ? 'session' : 'request'}`, () => setTab('trial'))
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
+  const goLive = (revision: Revision): Action => makeLive(params, { policy, revision, active })
   const isAhead =
     newest !== undefined && newest.id !== policy.active_revision_id && (active?.number ?? 0) < newest.number
   const isAsked = data.waiting.some(({ changes }) => askedRevision(changes) === `Revision ${newest?.number}`)
@@ -156,7 +158,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
               </Button>
             )}
             {newest !== undefined && isAhead && !isAsked && (
-              <Button kind={draft.changed ? 'secondary' : 'primary'} icon="check" onClick={() => setGoingLive(newest)}>
+              <Button kind={draft.changed ? 'secondary' : 'primary'} icon="check" onClick={() => start(goLive(newest))}>
                 Make revision {newest.number} live
               </Button>
             )}
@@ -164,7 +166,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
         )
       }
     >
-      <Problem error={save.failure ?? shadow.failure ?? draft.error} />
+      <Problem error={save.failure ?? draft.error} />
       <Waiting data={data} />
       {active !== null && (ofSessions ? <SessionStep policyId={policy.id} /> : <NextStep policyId={policy.id} />)}
       <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
@@ -202,8 +204,11 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
         <Revisions
           policy={policy}
           data={data}
-          onMakeLive={setGoingLive}
-          onShadow={(revision) => shadow.run(revision)}
+          itemsOf={(revision) =>
+            mayChange && !revision.active
+              ? menuItems([goLive(revision), !revision.shadow && runInShadow(revision)], start)
+              : []
+          }
           onEdit={(revision) => {
             draft.open(revision.id)
             setTab('document')
@@ -212,15 +217,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
       )}
       {tab === 'shadow' && <Shadow policy={policy} revisions={revisions} onChanged={data.reload} />}
       {tab === 'replay' && <Replay policy={policy} revisions={revisions} draft={draft} />}
-      {goingLive !== null && (
-        <MakeLive
-          policy={policy}
-          revision={goingLive}
-          active={active}
-          onClose={() => setGoingLive(null)}
-          onDone={data.reload}
-        />
-      )}
+      {dialog}
     </Page>
   )
 }

@@ -1,35 +1,30 @@
-// The history of a policy: every document that was ever saved, which of them is live, and what changed from one to another.
+// The revisions of a policy: which is live, and their differences.
 import { useState } from 'preact/hooks'
 import type { Policy, Revision } from '../api/types.ts'
-import { useWorkplace } from '../shell/session.ts'
 import { Copyable } from '../ui/copy.tsx'
-import { RowMenu } from '../ui/menu.tsx'
+import { type MenuItem, RowMenu } from '../ui/menu.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
-import { PagedTable } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { PagedTable, time } from '../ui/table.tsx'
 import { Compare } from './compare.tsx'
 import type { PolicyData } from './use-policy.ts'
 
 interface RevisionsProps {
   readonly policy: Policy
   readonly data: PolicyData
-  readonly onMakeLive: (revision: Revision) => void
-  readonly onShadow: (revision: Revision) => void
+  /** Further items of a revision’s menu. */
+  readonly itemsOf: (revision: Revision) => readonly MenuItem[]
   readonly onEdit: (revision: Revision) => void
 }
 
-export const Revisions = ({ policy, data, onMakeLive, onShadow, onEdit }: RevisionsProps) => {
-  const { may } = useWorkplace()
-  const mayChange = may('organization-admin')
+export const Revisions = ({ policy, data, itemsOf, onEdit }: RevisionsProps) => {
   const items = data.revisions.items ?? []
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const newest = items[0]
-  // The live one against the newest; where they are the same, the one before it.
+  // Compares the live revision with the newest, or with the previous one if the newest is live.
   const fallback = items.find(({ id, active }) => active && id !== newest?.id) ?? items[1]
   const shownFrom = from === '' ? (fallback?.id ?? '') : from
   const shownTo = to === '' ? (newest?.id ?? '') : to
-  const active = items.find((revision) => revision.active)
   return (
     <>
       <Card flush>
@@ -46,35 +41,15 @@ export const Revisions = ({ policy, data, onMakeLive, onShadow, onEdit }: Revisi
               </>
             ),
             Document: ({ content_hash: hash }) => <Copyable text={hash} label="SHA-256 of the document" short />,
-            Saved: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+            Saved: time(({ created_at: at }) => at),
             '': (revision) => (
               <RowMenu
                 label={`Actions for revision ${revision.number}`}
                 items={[
-                  ...(mayChange && !revision.active
-                    ? [
-                        {
-                          label:
-                            active !== undefined && active.number > revision.number
-                              ? 'Go back to it…'
-                              : 'Make it live…',
-                          icon: 'check' as const,
-                          onSelect: () => onMakeLive(revision),
-                        },
-                      ]
-                    : []),
-                  ...(mayChange && !revision.active && !revision.shadow
-                    ? [
-                        {
-                          label: 'Run in shadow',
-                          icon: 'screen' as const,
-                          onSelect: () => onShadow(revision),
-                        },
-                      ]
-                    : []),
-                  { label: 'Open in the editor', icon: 'code', onSelect: () => onEdit(revision) },
+                  ...itemsOf(revision),
+                  { label: 'Open in editor', icon: 'code', onSelect: () => onEdit(revision) },
                   {
-                    label: 'Compare with the newest',
+                    label: 'Compare with newest',
                     icon: 'list',
                     onSelect: () => {
                       setFrom(revision.id)

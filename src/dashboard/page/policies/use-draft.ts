@@ -2,8 +2,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Revision, RevisionWithSource } from '../api/types.ts'
+import { useLeaveWarning } from '../data/use-leave-warning.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { useLeaveWarning } from './use-leave-warning.ts'
 
 interface Kept {
   readonly base: RevisionWithSource
@@ -58,7 +58,7 @@ export const useDraft = (policyId: string, newest: string | null): Draft => {
     if (newest !== null && state === null) open(newest)
   }, [newest, state === null])
 
-  useLeaveWarning(changed)
+  useLeaveWarning(changed, 'window')
 
   return {
     base: state?.base ?? null,

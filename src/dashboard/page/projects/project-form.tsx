@@ -1,149 +1,84 @@
-// Making a project, and changing one: its name, its policy, how long its attestations are valid.
-import { useEffect } from 'preact/hooks'
+// The forms that create and edit a project.
 import { call } from '../api/client.ts'
 import type { Project } from '../api/types.ts'
-import { type Form, useForm } from '../data/use-form.ts'
-import { useSearchParam } from '../router.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { FormDialog } from '../ui/dialog.tsx'
-import { SelectField, TextField } from '../ui/field.tsx'
+import { type Action, action } from '../ui/actions.tsx'
+import type { RawValues } from '../ui/form-fields.tsx'
 import { Notice } from '../ui/problem.tsx'
-import { say } from '../ui/toast.tsx'
 import type { Policies } from './policies.ts'
 
-const LIFETIME_DEFAULT = '300'
-
-interface Values {
-  readonly name: string
-  readonly policy_id: string
-  readonly lifetime_seconds: string
-  readonly verification_hash: string
-}
-
-const check = ({ name, policy_id, lifetime_seconds }: Values) => {
-  const lifetime = Number(lifetime_seconds)
-  return {
-    ...(name.trim() === '' ? { name: 'Give it a name.' } : {}),
-    ...(policy_id === '' ? { policy_id: 'Choose a policy.' } : {}),
-    ...(Number.isInteger(lifetime) && lifetime >= 10 && lifetime <= 3600
-      ? {}
-      : { lifetime_seconds: 'A whole number from 10 to 3600.' }),
-  }
-}
-
-const Fields = ({ form, policies }: { readonly form: Form<Values>; readonly policies: Policies }) => (
-  <>
-    <TextField {...form.text('name')} label="Name" input={{ maxLength: 100, autofocus: true }} />
-    {policies.ofRequests?.length === 0 ? (
-      <Notice tone="warn" title="There is no policy yet">
-        <p>A project needs one that decides. Make a policy first, from one of the templates.</p>
-      </Notice>
-    ) : (
-      <SelectField
-        {...form.text('policy_id')}
-        label="Policy"
-        hint="Decides for every request of this project. Can be changed at any time."
-        choices={[
-          { value: '', label: policies.ofRequests === null ? 'Loading…' : 'Choose one' },
-          ...(policies.ofRequests ?? []).map(({ id, name, active_revision_id: active }) => ({
-            value: id,
-            label: active === null ? `${name} (nothing active yet)` : name,
-          })),
-        ]}
-      />
-    )}
-    <TextField
-      {...form.text('lifetime_seconds')}
-      label="Attestations are valid for (seconds)"
-      type="number"
-      hint="Long enough for a person to send the transaction, short enough that a change of mind counts."
-      input={{ min: 10, max: 3600 }}
-    />
-  </>
-)
-
-interface CreateProps {
+interface Options {
+  readonly params: { readonly organization: string }
   readonly policies: Policies
-  readonly onClose: () => void
-  readonly onCreated: (project: Project) => void
 }
 
-export const CreateProject = ({ policies, onClose, onCreated }: CreateProps) => {
-  const { params } = useWorkplace()
-  const form = useForm<Values>({
-    initial: { name: '', policy_id: '', lifetime_seconds: LIFETIME_DEFAULT, verification_hash: '' },
-    check,
-    submit: async ({ name, policy_id, lifetime_seconds, verification_hash }): Promise<void> => {
-      const project = await call('POST /organizations/{organization}/projects', {
-        params,
-        body: {
-          name: name.trim(),
-          policy_id,
-          lifetime_seconds: Number(lifetime_seconds),
-          ...(verification_hash.trim() === '' ? {} : { verification_hash: verification_hash.trim() }),
-        },
-      })
-      say('Project made')
-      onCreated(project)
+const fieldsFor = ({ ofRequests }: Policies, project: Partial<Project>) =>
+  ({
+    name: {
+      label: 'Name',
+      maxLength: 100,
+      value:
+        project.name ?? (({ policy_id: chosen }: RawValues) => ofRequests?.find(({ id }) => id === chosen)?.name ?? ''),
     },
-  })
-  // Of the address, where a policy leads here; else the only one there is.
-  const [named] = useSearchParam('policy')
-  const all = policies.ofRequests ?? []
-  const wanted = all.find(({ id }) => id === named) ?? (all.length === 1 ? all[0] : undefined)
-  const { policy_id, name } = form.values
-  const { set } = form
-  useEffect(() => {
-    if (wanted === undefined || policy_id !== '') return
-    set('policy_id', wanted.id)
-    if (name === '') set('name', wanted.name)
-  }, [wanted?.id, policy_id, set])
-  return (
-    <FormDialog title="Make a project" form={form} submitLabel="Make the project" onClose={onClose}>
-      <Fields form={form} policies={policies} />
-      <TextField
-        {...form.text('verification_hash')}
-        label="Verification hash"
-        optional
-        mono
-        hint="Only to keep one that contracts already carry: x- and 16 to 62 lower-case hex digits. Left empty, one is made."
-        input={{ maxLength: 64 }}
-      />
-    </FormDialog>
+    policy_id: {
+      label: 'Policy',
+      hint: 'Decides on every request of this project. You can change it at any time.',
+      value: project.policy_id ?? (ofRequests?.length === 1 ? ofRequests[0]?.id : undefined),
+      choices: {
+        '': ofRequests === null ? 'Loading…' : 'Select a policy',
+        ...Object.fromEntries(
+          (ofRequests ?? []).map(({ id, name, active_revision_id: active }) => [
+            id,
+            active === null ? `${name} (not live)` : name,
+          ]),
+        ),
+      },
+    },
+    lifetime_seconds: {
+      label: 'Attestation lifetime (seconds)',
+      hint: 'Long enough to send the transaction, short enough for a changed decision to take effect.',
+      number: [10, 3600],
+      value: project.lifetime_seconds ?? 300,
+    },
+  }) as const
+
+const missingPolicy = ({ ofRequests }: Policies) =>
+  ofRequests?.length === 0 && (
+    <Notice tone="warn" title="No policies">
+      <p>A project needs a policy. Create one first, from a template.</p>
+    </Notice>
   )
-}
 
-interface ChangeProps {
-  readonly project: Project
-  readonly policies: Policies
-  readonly onClose: () => void
-  readonly onChanged: (project: Project) => void
-}
-
-export const ChangeProject = ({ project, policies, onClose, onChanged }: ChangeProps) => {
-  const { params } = useWorkplace()
-  const form = useForm<Values>({
-    initial: {
-      name: project.name,
-      policy_id: project.policy_id,
-      verification_hash: '',
-      lifetime_seconds: String(project.lifetime_seconds),
+/** @param policy its id, if another page has chosen it */
+export const createProject = ({ params, policies }: Options, policy: string, onCreated: (project: Project) => void) =>
+  action({
+    label: 'Create project',
+    submit: 'Create',
+    fields: {
+      ...fieldsFor(policies, policy === '' ? {} : { policy_id: policy }),
+      verification_hash: {
+        label: 'Verification hash',
+        hint: 'To keep a hash that contracts already use: x- and 16 to 62 lowercase hex digits. Generated by default.',
+        mono: true,
+        optional: true,
+        maxLength: 64,
+      },
     },
-    check,
-    submit: async ({ name, policy_id, lifetime_seconds }): Promise<void> => {
-      const changed = await call('PATCH /organizations/{organization}/projects/{project}', {
+    notice: () => missingPolicy(policies),
+    run: async (body) => onCreated(await call('POST /organizations/{organization}/projects', { params, body })),
+    done: 'Project created',
+  })
+
+export const editProject = ({ params, policies }: Options, project: Project): Action =>
+  action({
+    label: 'Edit',
+    title: `Edit ${project.name}`,
+    submit: 'Save',
+    fields: fieldsFor(policies, project),
+    notice: () => <p class="soft">Changes are live within a second. The verification hash stays the same.</p>,
+    run: (body) =>
+      call('PATCH /organizations/{organization}/projects/{project}', {
         params: { ...params, project: project.id },
-        body: { name: name.trim(), policy_id, lifetime_seconds: Number(lifetime_seconds) },
-      })
-      say('Project changed')
-      onChanged(changed)
-      onClose()
-    },
+        body,
+      }),
+    done: 'Project saved',
   })
-  return (
-    <FormDialog title={`Change ${project.name}`} form={form} submitLabel="Change the project" onClose={onClose}>
-      <Fields form={form} policies={policies} />
-      <p class="soft">Live within a second. The verification hash stays: contracts carry it.</p>
-    </FormDialog>
-  )
-}

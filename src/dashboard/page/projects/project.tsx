@@ -1,23 +1,20 @@
-// One project: its hash, its policy, the contracts and programs that belong to it, and a first call to copy.
-
-import { useState } from 'preact/hooks'
+// A project: its verification hash, policy, contracts and programs, and a first request.
 import { counted } from '../../../lib/counted.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
+import { ActionButton } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { Card, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { Bindings } from './bindings.tsx'
 import { usePolicies } from './policies.ts'
-import { ChangeProject } from './project-form.tsx'
+import { editProject } from './project-form.tsx'
 
 export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
   const { params, may, path } = useWorkplace()
-  const [changing, setChanging] = useState(false)
   const policies = usePolicies()
   const project = useRead('GET /organizations/{organization}/projects/{project}', {
     params: { ...params, project: id },
@@ -35,12 +32,16 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
     <Page
       title={value.name}
       crumbs={crumbs}
-      actions={may('organization-admin') && <Button onClick={() => setChanging(true)}>Change</Button>}
+      actions={
+        may('organization-admin') && (
+          <ActionButton action={editProject({ params, policies }, value)} onDone={project.reload} />
+        )
+      }
     >
       {!value.policy_active && (
-        <Notice tone="warn" title="Every request for this project is refused">
+        <Notice tone="warn" title="All requests are refused">
           <p>
-            Its policy has no live revision, so there is nothing to decide by. Open{' '}
+            The project’s policy has no live revision. Open{' '}
             <a href={path(`/policies/${value.policy_id}`)}>the policy</a> and make a revision live.
           </p>
         </Notice>
@@ -55,18 +56,15 @@ export const ProjectPage = ({ params: { project: id = '' } }: PageProps) => {
                 {policies.nameOf(value.policy_id)}
               </a>,
             ],
-            ['Attestations valid for', counted(value.lifetime_seconds, 'second', 'seconds')],
-            ['Made', <Time key="made" at={value.created_at} full />],
+            ['Attestation lifetime', counted(value.lifetime_seconds, 'second', 'seconds')],
+            ['Created', <Time key="created" at={value.created_at} full />],
           ]}
         />
       </Card>
-      <Card title="Try it" text="An attestation for any wallet, decided by this project’s policy.">
+      <Card title="Try it" text="Request an attestation for any wallet with this project’s policy.">
         <TryIt project={value.id} />
       </Card>
       <Bindings project={value} />
-      {changing && (
-        <ChangeProject project={value} policies={policies} onClose={() => setChanging(false)} onChanged={project.set} />
-      )}
     </Page>
   )
 }

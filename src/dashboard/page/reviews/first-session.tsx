@@ -27,7 +27,7 @@ export const FirstSession = () => {
           may('organization-admin') && (
             <>
               <ButtonLink kind="primary" href={path(`/reviews${MAKE}`)}>
-                Ask someone to verify
+                Invite to verify
               </ButtonLink>
               <ButtonLink href={path('/keys')}>Issue an identity key</ButtonLink>
             </>

@@ -1,25 +1,21 @@
 // Whom of the sanctions lists the session's people resemble, and which of its wallets are listed or flagged. A hit is cleared or confirmed with a reason, which is kept; a
 // session with an open hit can't be completed.
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { ListCheck, SessionDetail } from '../api/types.ts'
-import { useForm } from '../data/use-form.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { FormDialog } from '../ui/dialog.tsx'
-import { TextArea } from '../ui/field.tsx'
+import { ActionButton, action } from '../ui/actions.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Problem, type Tone } from '../ui/problem.tsx'
 import { Table } from '../ui/table.tsx'
-import { say } from '../ui/toast.tsx'
+import { actorWord } from './labels.ts'
 import { useInterval } from './use-interval.ts'
 
 type Hit = ListCheck['hits'][number]
 type Decided = Exclude<Hit['state'], 'open'>
 
 const LOOK_AGAIN_MS = 2_000
-const REASON_MIN = 3
 
 const STATE_TONES: Readonly<Record<Hit['state'], Tone | 'plain'>> = { open: 'warn', cleared: 'good', confirmed: 'bad' }
 
@@ -72,45 +68,29 @@ const placeOf = (hit: Hit): string => {
   return hit.check.startsWith('wallets.screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
 }
 
-interface DecideProps {
-  readonly session: SessionDetail
-  readonly hit: Hit
-  readonly state: Decided
-  readonly onClose: () => void
-  readonly onDecided: () => void
-}
-
-const DecideHit = ({ session, hit, state, onClose, onDecided }: DecideProps) => {
-  const { params } = useWorkplace()
-  const { title, label, hint } = decisionOf(hit, state)
-  const form = useForm({
-    initial: { reason: '' },
-    check: ({ reason }): Record<string, string> =>
-      reason.trim().length < REASON_MIN ? { reason: 'Say why: the next reviewer reads it.' } : {},
-    submit: async ({ reason }): Promise<void> => {
-      await call('POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}', {
-        params: { ...params, session: session.id, hit: hit.id },
-        body: { state, reason: reason.trim() },
-      })
-      say(state === 'cleared' ? 'Hit cleared' : 'Hit confirmed')
-      onDecided()
-      onClose()
+const decideHit = (params: { readonly organization: string; readonly session: string }, hit: Hit, state: Decided) => {
+  const { word, title, label, hint } = decisionOf(hit, state)
+  return action({
+    label: word,
+    title,
+    submit: label,
+    danger: state === 'confirmed',
+    text: `${nameOf(hit)}, ${placeOf(hit)}.`,
+    fields: {
+      reason: {
+        label: 'Reason',
+        hint,
+        rows: 3,
+        pattern: [/\S.*\S.*\S/s, 'Enter a reason for the next reviewer.'],
+      },
     },
+    run: ({ reason }) =>
+      call('POST /organizations/{organization}/sessions/{session}/checks/lists/{hit}', {
+        params: { ...params, hit: hit.id },
+        body: { state, reason },
+      }),
+    done: state === 'cleared' ? 'Hit cleared' : 'Hit confirmed',
   })
-  return (
-    <FormDialog
-      title={title}
-      form={form}
-      submitLabel={label}
-      submitKind={state === 'confirmed' ? 'danger' : 'primary'}
-      onClose={onClose}
-    >
-      <p class="confirm-text">
-        {nameOf(hit)}, {placeOf(hit)}.
-      </p>
-      <TextArea {...form.text('reason')} label="Reason" hint={hint} rows={3} />
-    </FormDialog>
-  )
 }
 
 const Why = ({ hit }: { readonly hit: Hit }) => (
@@ -123,7 +103,10 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
     ))}
     {hit.reason !== null && (
       <div>
-        “{hit.reason}” <span class="faint">{hit.decided_by}</span>
+        “{hit.reason}”{' '}
+        <span class="faint">
+          {hit.decided_by !== null && actorWord({ actor: hit.decided_by, key_name: null, policy_name: null })}
+        </span>
       </div>
     )}
   </>
@@ -138,7 +121,6 @@ interface ListChecksProps {
 
 export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) => {
   const { params } = useWorkplace()
-  const [deciding, setDeciding] = useState<{ readonly hit: Hit; readonly state: Decided } | null>(null)
   const path = { ...params, session: session.id }
   const { value, error, reload } = useRead(
     'GET /organizations/{organization}/sessions/{session}/checks/lists',
@@ -160,9 +142,11 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
     <Card
       title="Sanctions lists and wallets"
       text={
-        session.status === 'completed'
-          ? 'A hit does not change the session by itself: clear it, or confirm it and revoke the session.'
-          : 'While a hit is open, the session can’t be completed.'
+        hits.length === 0
+          ? undefined
+          : session.status === 'completed'
+            ? 'A hit does not change the session. Clear it, or confirm it and revoke the session.'
+            : 'The session can’t be completed while a hit is open.'
       }
     >
       {outcome === 'waiting' && <p class="soft">The names are being compared.</p>}
@@ -190,9 +174,14 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
                 hit.state === 'open' ? (
                   <div class="form-actions">
                     {(['cleared', 'confirmed'] as const).map((state) => (
-                      <Button key={state} onClick={() => setDeciding({ hit, state })}>
-                        {decisionOf(hit, state).word}
-                      </Button>
+                      <ActionButton
+                        key={state}
+                        action={decideHit(path, hit, state)}
+                        onDone={() => {
+                          reload()
+                          onDecided()
+                        }}
+                      />
                     ))}
                   </div>
                 ) : (
@@ -200,17 +189,6 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
                 ),
               narrow: true,
             },
-          }}
-        />
-      )}
-      {deciding !== null && (
-        <DecideHit
-          {...deciding}
-          session={session}
-          onClose={() => setDeciding(null)}
-          onDecided={() => {
-            reload()
-            onDecided()
           }}
         />
       )}

@@ -3,13 +3,14 @@
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
-import type { SessionDetail, SessionLink } from '../api/types.ts'
+import type { SessionDetail } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { type Query, useRead } from '../data/use-query.ts'
 import type { PageProps } from '../pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
+import { action, menuItems, useActions } from '../ui/actions.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { RowMenu } from '../ui/menu.tsx'
@@ -27,7 +28,7 @@ import { PolicyDecisions } from './policy-decisions.tsx'
 import { useWay, type Way } from './queue.ts'
 import { SendLink } from './session-link.tsx'
 import { Side } from './side.tsx'
-import { Erase, Revoke } from './undo.tsx'
+import { erase, revoke } from './undo.tsx'
 import { useInterval } from './use-interval.ts'
 import { Wallets } from './wallets.tsx'
 
@@ -90,7 +91,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
   const [draft, setDraft] = useState(EMPTY_DRAFT)
   const [decidedHits, setDecidedHits] = useState(0)
   const [openHits, setOpenHits] = useState(session.hits.open)
-  const [dialog, setDialog] = useState<'revoke' | 'erase' | SessionLink | null>(null)
+  const { start, dialog } = useActions()
   const ownId = useOwnId()
   const path = { ...params, session: session.id }
   const read = (): Promise<SessionDetail> =>
@@ -130,9 +131,12 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       throw error
     }
   })
-  const sendAgain = useAction(async () =>
-    setDialog(await call('POST /organizations/{organization}/sessions/{session}/link', { params: path })),
-  )
+  const sendAgain = action({
+    label: 'Create new link',
+    icon: 'link',
+    run: () => call('POST /organizations/{organization}/sessions/{session}/link', { params: path }),
+    done: (link) => (close) => <SendLink link={link} onClose={close} />,
+  })
   useInterval(LOOK_AGAIN_MS, () => {
     if (!decide.busy && dialog === null) look.run()
   })
@@ -164,28 +168,22 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
           {may('organization-admin') && (
             <RowMenu
               label="More actions"
-              items={[
-                ...(status === 'pending' || status === 'retry'
-                  ? [{ label: 'Send the link again…', icon: 'link' as const, onSelect: () => sendAgain.run() }]
-                  : []),
-                ...(status === 'completed'
-                  ? [
-                      {
-                        label: 'Revoke…',
-                        icon: 'turn' as const,
-                        danger: true,
-                        onSelect: () => setDialog('revoke' as const),
-                      },
-                    ]
-                  : []),
-                { label: 'Erase the evidence…', icon: 'trash', danger: true, onSelect: () => setDialog('erase') },
-              ]}
+              items={menuItems(
+                [
+                  (status === 'pending' || status === 'retry') && sendAgain,
+                  status === 'completed' && revoke(session, path, query.set),
+                  erase(session, path, () => {
+                    query.reload()
+                    list.reload()
+                  }),
+                ],
+                start,
+              )}
             />
           )}
         </div>
       }
     >
-      <Problem error={sendAgain.failure} />
       {moved !== null && (
         <Notice
           tone="warn"
@@ -229,18 +227,7 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
           />
         </aside>
       </div>
-      {typeof dialog === 'object' && dialog !== null && <SendLink link={dialog} onClose={() => setDialog(null)} />}
-      {dialog === 'revoke' && <Revoke session={session} onClose={() => setDialog(null)} onDone={query.set} />}
-      {dialog === 'erase' && (
-        <Erase
-          session={session}
-          onClose={() => setDialog(null)}
-          onDone={() => {
-            query.reload()
-            list.reload()
-          }}
-        />
-      )}
+      {dialog}
     </Page>
   )
 }

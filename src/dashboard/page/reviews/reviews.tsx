@@ -1,16 +1,17 @@
 // The queue: who waits for a decision, the longest first, and everyone who was ever asked to verify behind a filter.
 import { useContext, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
-import type { Session, SessionLink } from '../api/types.ts'
+import type { Session } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useLookedFor } from '../shell/look-for.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { useMake } from '../shell/use-make.ts'
+import { useStarter } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
-import { type Choice, SelectField } from '../ui/field.tsx'
+import { type Choice, type SelectChoices, SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { type Columns, PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -20,42 +21,19 @@ import { LEVEL_WORDS, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts
 import { type Reviewers, useOwnId, useReviewers } from './members.ts'
 import { filtersOf, queryOf, searchOf } from './queue.ts'
 import { SearchField, useFoundSessions } from './search.tsx'
-import { MakeSession, SendLink } from './session-link.tsx'
+import { inviteToVerify } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
 import { VerifiedHits } from './verified-hits.tsx'
 
 const PAGE_SESSIONS = 50
 const LOOK_AGAIN_MS = 15_000
 
-const STATUS_CHOICES: readonly Choice[] = [
-  { value: '', label: STATUS_WORDS.submitted },
-  { value: 'retry', label: STATUS_WORDS.retry },
-  { value: 'pending', label: STATUS_WORDS.pending },
-  { value: 'completed', label: STATUS_WORDS.completed },
-  { value: 'rejected', label: STATUS_WORDS.rejected },
-  { value: 'all', label: 'All' },
-]
-const TYPE_CHOICES: readonly Choice[] = [
-  { value: '', label: 'All' },
-  { value: 'individual', label: 'People' },
-  { value: 'business', label: 'Businesses' },
-]
-const ENVIRONMENT_CHOICES: readonly Choice[] = [
-  { value: '', label: 'Live and test' },
-  { value: 'live', label: 'Live' },
-  { value: 'test', label: 'Test' },
-]
-const LEVEL_CHOICES: readonly Choice[] = [
-  { value: '', label: 'All' },
-  ...Object.entries(LEVEL_WORDS).map(([value, label]) => ({ value, label })),
-]
-const HIT_CHOICES: readonly Choice[] = [
-  { value: '', label: 'With and without' },
-  { value: 'open', label: 'Open' },
-  { value: 'confirmed', label: 'Confirmed' },
-  { value: 'cleared', label: 'Cleared' },
-  { value: 'none', label: 'None' },
-]
+const { submitted, pending, retry, completed, rejected } = STATUS_WORDS
+const STATUS_CHOICES = { '': submitted, retry, pending, completed, rejected, all: 'All' }
+const TYPE_CHOICES = { '': 'All', individual: 'People', business: 'Businesses' }
+const ENVIRONMENT_CHOICES = { '': 'Live and test', live: 'Live', test: 'Test' }
+const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
+const HIT_CHOICES = { '': 'With and without', open: 'Open', confirmed: 'Confirmed', cleared: 'Cleared', none: 'None' }
 const AGE_CHOICES: readonly Choice[] = [
   { value: '', label: 'At any time' },
   { value: '1', label: 'Over 1 hour ago' },
@@ -64,7 +42,13 @@ const AGE_CHOICES: readonly Choice[] = [
   { value: '168', label: 'Over 1 week ago' },
 ]
 
-const Filter = ({ name, label, choices }: { name: string; label: string; choices: readonly Choice[] }) => {
+interface FilterProps {
+  readonly name: string
+  readonly label: string
+  readonly choices: SelectChoices
+}
+
+const Filter = ({ name, label, choices }: FilterProps) => {
   const [value, change] = useSearchParam(name)
   return <SelectField label={label} value={value} onValue={change} choices={choices} />
 }
@@ -130,11 +114,9 @@ export const Reviews = () => {
   const [wanted, setWanted] = useState('')
   const found = useFoundSessions(wanted)
   useLookedFor(setWanted)
-  const [making, setMaking] = useState<'no' | 'asking' | SessionLink>('no')
-  const mayMake = may('organization-admin')
-  useMake('Ask someone to verify', () => {
-    if (mayMake) setMaking('asking')
-  })
+  const mayInvite = may('organization-admin')
+  const invitation = useStarter(inviteToVerify(params), pages.reload)
+  useMake('Invite to verify', mayInvite ? invitation.start : null)
   const { items } = pages
   // Only while nothing further was asked for: reading anew would take it away.
   useInterval(LOOK_AGAIN_MS, () => {
@@ -154,9 +136,9 @@ export const Reviews = () => {
       lead="People and businesses who handed in what you asked for. Whoever waits longest comes first."
       actions={
         <>
-          {mayMake && (
-            <Button icon="plus" onClick={() => setMaking('asking')}>
-              Ask someone to verify
+          {mayInvite && (
+            <Button icon="plus" onClick={invitation.start}>
+              Invite to verify
             </Button>
           )}
           {waits && first !== undefined && (
@@ -240,16 +222,7 @@ export const Reviews = () => {
           </Card>
         </>
       )}
-      {making === 'asking' && <MakeSession onClose={() => setMaking('no')} onMade={setMaking} />}
-      {typeof making === 'object' && (
-        <SendLink
-          link={making}
-          onClose={() => {
-            setMaking('no')
-            pages.reload()
-          }}
-        />
-      )}
+      {invitation.dialog}
     </Page>
   )
 }

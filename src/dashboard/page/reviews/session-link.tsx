@@ -1,13 +1,13 @@
-// A person's way into a session: made here, shown once as a link, a code and the text of a mail, and sent by whoever made it.
+// Inviting somebody to a session: its link is shown once, as text, QR code and email, for the reviewer to send.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { SessionLink } from '../api/types.ts'
-import { useForm } from '../data/use-form.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { type Action, action } from '../ui/actions.tsx'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
-import { Dialog, FormDialog } from '../ui/dialog.tsx'
-import { RadioField, SelectField, TextField } from '../ui/field.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { SelectField } from '../ui/field.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Secret } from '../ui/secret.tsx'
 import { Segments } from '../ui/segments.tsx'
@@ -20,7 +20,7 @@ const QrCode = lazy<{ readonly text: string; readonly label: string }>(
 const WAYS = [
   { value: 'link', label: 'Link' },
   { value: 'code', label: 'QR code' },
-  { value: 'mail', label: 'E-mail' },
+  { value: 'mail', label: 'Email' },
 ] as const
 type Way = (typeof WAYS)[number]['value']
 
@@ -37,11 +37,11 @@ const Mail = ({ url }: { readonly url: string }) => {
         choices={LANGUAGES}
       />
       <div class="secret-text">
-        <textarea readOnly aria-label="Text of the e-mail" rows={9} value={`${subject}\n\n${body}`} />
-        <CopyButton text={`${subject}\n\n${body}`} label="the text" words />
+        <textarea readOnly aria-label="Email text" rows={9} value={`${subject}\n\n${body}`} />
+        <CopyButton text={`${subject}\n\n${body}`} label="text" words />
       </div>
       <ButtonLink href={`mailto:?subject=${encodeURIComponent(subject)}&body=${encodeURIComponent(body)}`}>
-        Open in your mail program
+        Open in your email app
       </ButtonLink>
     </div>
   )
@@ -50,19 +50,18 @@ const Mail = ({ url }: { readonly url: string }) => {
 export const SendLink = ({ link, onClose }: { readonly link: SessionLink; readonly onClose: () => void }) => {
   const [way, setWay] = useState<Way>('link')
   return (
-    <Dialog title="Send the link to its person">
+    <Dialog title="Send this link">
       <div class="form">
         <p class="confirm-text">
-          Whoever opens it first goes on with it, in that browser alone. Send it to the person that you mean, and to
-          nobody else.
+          Only the first browser that opens this link can use it. Send it to the intended person only.
         </p>
         <Segments label="How to send it" choices={WAYS} value={way} onValue={(value) => setWay(value as Way)} />
-        {way === 'link' && <Secret label="The link" text={link.url} />}
+        {way === 'link' && <Secret label="Link" text={link.url} />}
         {way === 'code' && <QrCode text={link.url} label="QR code with the link" />}
         {way === 'mail' && <Mail url={link.url} />}
         <div class="form-actions">
           <Button kind="primary" onClick={onClose}>
-            I have sent it
+            Done
           </Button>
         </div>
       </div>
@@ -70,59 +69,31 @@ export const SendLink = ({ link, onClose }: { readonly link: SessionLink; readon
   )
 }
 
-export const MakeSession = (props: { readonly onClose: () => void; readonly onMade: (link: SessionLink) => void }) => {
-  const { params } = useWorkplace()
-  const form = useForm({
-    initial: { type: 'individual', environment: 'live', wallet_address: '', origin_url: '' },
-    submit: async ({ type, environment, wallet_address: wallet, origin_url: origin }): Promise<void> => {
-      props.onMade(
-        await call('POST /organizations/{organization}/sessions', {
-          params,
-          body: {
-            type: type as 'individual',
-            environment: environment as 'live',
-            ...(wallet.trim() === '' ? {} : { wallet_address: wallet.trim() }),
-            ...(origin.trim() === '' ? {} : { origin_url: origin.trim() }),
-          },
-        }),
-      )
+export const inviteToVerify = (params: { readonly organization: string }): Action =>
+  action({
+    label: 'Invite to verify',
+    submit: 'Create link',
+    fields: {
+      type: { label: 'Type', radio: true, choices: { individual: 'Individual', business: 'Business' } },
+      environment: {
+        label: 'Environment',
+        hint: 'Test sessions accept invented data and verify nobody.',
+        choices: { live: 'Live', test: 'Test' },
+      },
+      wallet_address: {
+        label: 'Wallet',
+        hint: 'Restricts the session to this wallet.',
+        optional: true,
+        mono: true,
+        maxLength: 100,
+      },
+      origin_url: {
+        label: 'Return URL',
+        optional: true,
+        maxLength: 2_048,
+        placeholder: 'https://app.example.com/account',
+      },
     },
+    run: (body) => call('POST /organizations/{organization}/sessions', { params, body }),
+    done: (link) => (close) => <SendLink link={link} onClose={close} />,
   })
-  return (
-    <FormDialog title="Ask someone to verify" form={form} submitLabel="Make the link" onClose={props.onClose}>
-      <RadioField
-        legend="Who"
-        name="type"
-        value={form.values.type}
-        onValue={(value) => form.set('type', value)}
-        choices={[
-          { value: 'individual', label: 'A person' },
-          { value: 'business', label: 'A business' },
-        ]}
-      />
-      <SelectField
-        {...form.text('environment')}
-        label="Environment"
-        hint="A test session takes made-up details, and verifies nobody."
-        choices={[
-          { value: 'live', label: 'Live' },
-          { value: 'test', label: 'Test' },
-        ]}
-      />
-      <TextField
-        {...form.text('wallet_address')}
-        label="Only this wallet"
-        optional
-        mono
-        hint="Left empty, the person connects any wallets."
-        input={{ maxLength: 100 }}
-      />
-      <TextField
-        {...form.text('origin_url')}
-        label="Where they go back to"
-        optional
-        input={{ maxLength: 2_048, placeholder: 'https://app.example.com/account' }}
-      />
-    </FormDialog>
-  )
-}

@@ -5,23 +5,23 @@ import { isAllowed, type Needs, type Session } from './session.ts'
 import { MAKE } from './use-make.ts'
 
 const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[] = [
-  ['Write a policy', '/policies/new', 'organization-admin'],
-  ['Make a project', `/projects${MAKE}`, 'organization-admin'],
+  ['Create policy', '/policies/new', 'organization-admin'],
+  ['Create project', `/projects${MAKE}`, 'organization-admin'],
   ['Create API key', `/keys${MAKE}`, 'organization-admin'],
-  ['Make a list', `/lists${MAKE}`, 'organization-admin'],
+  ['Create list', `/lists${MAKE}`, 'organization-admin'],
   ['Add webhook endpoint', `/webhooks${MAKE}`, 'organization-admin'],
   ['Add member', `/members${MAKE}`, 'organization-admin'],
-  ['Ask someone to verify', `/reviews${MAKE}`, 'organization-admin'],
+  ['Invite to verify', `/reviews${MAKE}`, 'organization-admin'],
 ]
 
 /** By the ids of the cards of the settings page. */
 const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Name and verification level', 'organization'],
-  ['Verifications of others', 'trust'],
+  ['Shared verifications', 'trust'],
   ['Look and words of the verification page', 'page'],
   ['Screening of names and wallets', 'screening'],
-  ['How old people have to be', 'minimum-age'],
-  ['How long evidence is kept', 'evidence'],
+  ['Minimum age', 'minimum-age'],
+  ['Evidence retention', 'evidence'],
   ['Second factor of members', 'second-factor'],
   ['Second person', 'second-person'],
 ]

@@ -1,4 +1,4 @@
-// How well a few letters fit a name.
+// How well a few letters match a name, and the order of what they find.
 
 /** All letters in their order; those that begin a word come first. Null: no match. */
 export const matchScore = (label: string, wanted: string): number | null => {
@@ -13,4 +13,36 @@ export const matchScore = (label: string, wanted: string): number | null => {
     from = found + 1
   }
   return 3
+}
+
+const SHOWN_MAX = 30
+/** From here on, only scattered letters or the group match. */
+const WEAK_SCORE = 3
+
+interface Named {
+  readonly label: string
+  readonly group: string
+}
+
+/** Commands that contain the text, then what the server found, then weaker matches. */
+export const rankCommands = <Command extends Named>(
+  commands: readonly Command[],
+  things: readonly Command[],
+  text: string,
+): readonly Command[] => {
+  const wanted = text.trim().toLowerCase()
+  const matches = commands
+    .flatMap((command) => {
+      const score =
+        matchScore(command.label, wanted) ?? (matchScore(command.group, wanted) === 0 ? WEAK_SCORE + 1 : null)
+      return score === null ? [] : [{ command, score }]
+    })
+    .sort((left, right) => left.score - right.score)
+    .slice(0, SHOWN_MAX)
+  const isWeak = ({ score }: { readonly score: number }): boolean => score >= WEAK_SCORE
+  return [
+    ...matches.filter((match) => !isWeak(match)).map(({ command }) => command),
+    ...things,
+    ...matches.filter(isWeak).map(({ command }) => command),
+  ]
 }

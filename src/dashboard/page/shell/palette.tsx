@@ -4,7 +4,7 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { useModal } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
 import { FIND_MIN } from './find-things.ts'
-import { matchScore } from './match.ts'
+import { rankCommands } from './match.ts'
 
 export interface Command {
   readonly id: string
@@ -13,20 +13,6 @@ export interface Command {
   readonly group: string
   readonly icon: IconName
   readonly run: () => void
-}
-
-const SHOWN_MAX = 30
-
-const findCommands = (commands: readonly Command[], text: string): readonly Command[] => {
-  const wanted = text.trim().toLowerCase()
-  return commands
-    .flatMap((command) => {
-      const score = matchScore(`${command.label}`, wanted) ?? (matchScore(command.group, wanted) === 0 ? 4 : null)
-      return score === null ? [] : [{ command, score }]
-    })
-    .sort((left, right) => left.score - right.score)
-    .slice(0, SHOWN_MAX)
-    .map(({ command }) => command)
 }
 
 interface PaletteProps {
@@ -74,7 +60,7 @@ export const Palette = ({ commands, search, onClose }: PaletteProps) => {
   const dialog = useModal()
   const id = useId()
   const { things, failed, asking } = useThings(search, text)
-  const found = [...findCommands(commands, text), ...things]
+  const found = rankCommands(commands, things, text)
   const chosen = found[Math.min(at, found.length - 1)]
   useEffect(() => {
     if (chosen !== undefined) document.getElementById(`${id}-${chosen.id}`)?.scrollIntoView({ block: 'nearest' })

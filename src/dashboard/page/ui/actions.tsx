@@ -2,16 +2,18 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
+import type { FieldErrors } from '../data/use-form.ts'
 import { Button, type ButtonKind } from './button.tsx'
 import { Dialog, FormDialog } from './dialog.tsx'
 import { type FieldSpecs, FormFields, useFields, type ValuesOf } from './form-fields.tsx'
 import type { IconName } from './icons.tsx'
+import type { MenuItem } from './menu.tsx'
 import { Problem } from './problem.tsx'
 import { SecretDialog } from './secret.tsx'
 import { say } from './toast.tsx'
 
-/** A notice to show for a moment, a dialog to show next, or nothing. */
-export type Outcome = string | ((close: () => void) => ComponentChildren) | null
+/** A notice to show for a moment, a dialog to show next (from which `back` leads to the form), or nothing. */
+export type Outcome = string | ((close: () => void, back: () => void) => ComponentChildren) | null
 
 export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown> {
   readonly label: string
@@ -24,6 +26,8 @@ export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown>
   /** Label of the dialog’s button; defaults to the action’s. */
   readonly submit?: string
   readonly fields?: Specs
+  /** Problems that concern several fields, by field. */
+  readonly check?: (values: ValuesOf<Specs>) => FieldErrors
   /** What the entered values mean, below the fields. */
   readonly notice?: (values: ValuesOf<Specs>) => ComponentChildren
   readonly run: (values: ValuesOf<Specs>) => Promise<Answer>
@@ -50,17 +54,21 @@ interface ActionDialogProps {
 export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => {
   const { label, title = label, text, submit = label, danger = false, notice } = action
   const [next, setNext] = useState<Exclude<Outcome, string>>(null)
-  const fields = useFields(action.fields ?? {}, async (values) => {
-    const outcome = outcomeOf(action, await action.run(values))
-    onDone?.()
-    if (typeof outcome === 'function') {
-      setNext(() => outcome)
-      return
-    }
-    if (outcome !== null) say(outcome)
-    onClose()
-  })
-  if (next !== null) return <>{next(onClose)}</>
+  const fields = useFields(
+    action.fields ?? {},
+    async (values) => {
+      const outcome = outcomeOf(action, await action.run(values))
+      onDone?.()
+      if (typeof outcome === 'function') {
+        setNext(() => outcome)
+        return
+      }
+      if (outcome !== null) say(outcome)
+      onClose()
+    },
+    action.check,
+  )
+  if (next !== null) return <>{next(onClose, () => setNext(null))}</>
   return (
     <FormDialog
       title={title}
@@ -79,25 +87,30 @@ export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => 
 export interface Actions {
   readonly start: (action: Action) => void
   readonly busy: boolean
-  /** The open dialog. */
+  /** An action runs, or its dialog is open. */
+  readonly isPending: boolean
   readonly dialog: ComponentChildren
 }
 
 /** @param onDone called after an action has succeeded, to reload what it changed */
 export const useActions = (onDone?: () => void): Actions => {
-  const [dialog, setDialog] = useState<ComponentChildren>(null)
+  const [opened, setOpened] = useState<Action | null>(null)
+  const [result, setResult] = useState<ComponentChildren>(null)
   const [busy, setBusy] = useState(false)
-  const close = (): void => setDialog(null)
+  const close = (): void => {
+    setOpened(null)
+    setResult(null)
+  }
   const runNow = async (action: Action): Promise<void> => {
     setBusy(true)
     try {
       const outcome = outcomeOf(action, await action.run({}))
       onDone?.()
-      if (typeof outcome === 'function') setDialog(outcome(close))
+      if (typeof outcome === 'function') setResult(outcome(close, close))
       else if (outcome !== null) say(outcome)
     } catch (error) {
       if (error instanceof WaitsForApproval) return
-      setDialog(
+      setResult(
         <Dialog title={action.label} onClose={close}>
           <Problem error={error} />
         </Dialog>,
@@ -106,11 +119,36 @@ export const useActions = (onDone?: () => void): Actions => {
       setBusy(false)
     }
   }
-  const start = (action: Action): void => {
-    if (needsDialog(action)) setDialog(<ActionDialog action={action} onClose={close} {...(onDone && { onDone })} />)
-    else if (!busy) void runNow(action)
+  return {
+    start: (action) => {
+      if (needsDialog(action)) setOpened(action)
+      else if (!busy) void runNow(action)
+    },
+    busy,
+    isPending: busy || opened !== null,
+    dialog: opened === null ? result : <ActionDialog action={opened} onClose={close} {...(onDone && { onDone })} />,
   }
-  return { start, busy, dialog }
+}
+
+/** For one action, whose open dialog follows changes of the description. */
+export const useStarter = (action: Action | undefined, onDone?: () => void) => {
+  const [isOpen, setOpen] = useState(false)
+  const { start, busy, dialog } = useActions(onDone)
+  const close = (): void => setOpen(false)
+  return {
+    start: (): void => {
+      if (action === undefined) return
+      if (needsDialog(action)) setOpen(true)
+      else start(action)
+    },
+    busy,
+    dialog:
+      isOpen && action !== undefined ? (
+        <ActionDialog action={action} onClose={close} {...(onDone && { onDone })} />
+      ) : (
+        dialog
+      ),
+  }
 }
 
 /** Outcome that shows a secret, once. */
@@ -126,7 +164,7 @@ interface ActionButtonProps {
 }
 
 export const ActionButton = ({ action, onDone, kind = 'secondary', small = false }: ActionButtonProps) => {
-  const { start, busy, dialog } = useActions(onDone)
+  const { start, busy, dialog } = useStarter(action, onDone)
   return (
     <>
       <Button
@@ -134,7 +172,7 @@ export const ActionButton = ({ action, onDone, kind = 'secondary', small = false
         small={small}
         busy={busy}
         {...(action.icon === undefined ? {} : { icon: action.icon })}
-        onClick={() => start(action)}
+        onClick={start}
       >
         {action.label}
       </Button>
@@ -143,5 +181,13 @@ export const ActionButton = ({ action, onDone, kind = 'secondary', small = false
   )
 }
 
-/** Menu label: an ellipsis announces a dialog. */
-export const menuLabel = (action: Action): string => (needsDialog(action) ? `${action.label}…` : action.label)
+/** Items of a menu; an ellipsis announces a dialog. */
+export const menuItems = (actions: readonly (Action | false)[], start: (action: Action) => void): readonly MenuItem[] =>
+  actions
+    .filter((each) => each !== false)
+    .map((each) => ({
+      label: needsDialog(each) ? `${each.label}…` : each.label,
+      danger: each.danger ?? false,
+      ...(each.icon === undefined ? {} : { icon: each.icon }),
+      onSelect: () => start(each),
+    }))

@@ -2,22 +2,27 @@
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
-import type { Action } from '../data/use-action.ts'
 import type { Form } from '../data/use-form.ts'
 import { Button, type ButtonKind, IconButton } from './button.tsx'
 import { Problem } from './problem.tsx'
+
+/** What had the focus before the open dialog: also for a dialog that replaces it, which finds the focus nowhere. */
+let lastOpener: HTMLElement | null = null
 
 /** Shows the element as a dialog for as long as it is rendered, and gives the focus back to what had it before. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     const element = dialog.current
-    const opener = document.activeElement
+    const active = document.activeElement
+    const opener = active instanceof HTMLElement && active !== document.body ? active : lastOpener
+    lastOpener = opener
     if (element !== null && !element.open) element.showModal()
     return () => {
       element?.close()
       // The browser does it only for as long as the dialog is in the page.
-      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+      if (opener?.isConnected === true) opener.focus()
+      lastOpener = null
     }
   }, [])
   return dialog
@@ -90,37 +95,6 @@ export const FormDialog = <Values extends object>(props: FormDialogProps<Values>
           </Button>
         </div>
       </form>
-    </Dialog>
-  )
-}
-
-interface ConfirmProps {
-  readonly title: string
-  /** Names the dialogAction: never `OK`. */
-  readonly confirmLabel: string
-  readonly action: Pick<Action<[]>, 'busy' | 'failure' | 'run'>
-  readonly onClose: () => void
-  readonly danger?: boolean
-  /** What will happen, and whether it can be undone. */
-  readonly children: ComponentChildren
-}
-
-export const ConfirmDialog = ({ title, confirmLabel, action, onClose, danger = true, children }: ConfirmProps) => {
-  useCloseWhenWaiting(action.failure, onClose)
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <div class="form">
-        <div class="confirm-text">{children}</div>
-        <Problem error={action.failure} />
-        <div class="form-actions">
-          <Button kind={danger ? 'danger' : 'primary'} busy={action.busy} onClick={() => action.run()}>
-            {confirmLabel}
-          </Button>
-          <Button kind="quiet" onClick={onClose}>
-            Cancel
-          </Button>
-        </div>
-      </div>
     </Dialog>
   )
 }

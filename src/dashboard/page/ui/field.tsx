@@ -130,6 +130,12 @@ export interface Choice {
   readonly label: string
 }
 
+/** In a record, keys that look like numbers come first. */
+export type SelectChoices = readonly Choice[] | Readonly<Record<string, string>>
+
+const optionsOf = (choices: SelectChoices): readonly (readonly [value: string, label: string])[] =>
+  Array.isArray(choices) ? choices.map(({ value, label }: Choice) => [value, label]) : Object.entries(choices)
+
 export const SelectField = ({
   label,
   hint,
@@ -139,7 +145,7 @@ export const SelectField = ({
   value,
   onValue,
   choices,
-}: Common & { readonly choices: readonly Choice[] }) => (
+}: Common & { readonly choices: SelectChoices }) => (
   <Field label={label} hint={hint} error={error} optional={optional ?? false}>
     {(attributes) => (
       <select
@@ -148,9 +154,9 @@ export const SelectField = ({
         value={value}
         onChange={(event) => onValue(event.currentTarget.value)}
       >
-        {choices.map((choice) => (
-          <option key={choice.value} value={choice.value}>
-            {choice.label}
+        {optionsOf(choices).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
           </option>
         ))}
       </select>

@@ -7,19 +7,21 @@ import { CheckField, Field, RadioField, SelectField, TextArea, TextField } from 
 export type Choices<Value extends string = string> = Readonly<Record<Value, string | readonly [string, string]>>
 
 type Raw = string | boolean | File | undefined
-type RawValues = Readonly<Record<string, Raw>>
+export type RawValues = Readonly<Record<string, Raw>>
 
 export interface FieldSpec {
   readonly label: string
-  readonly hint?: ComponentChildren
+  readonly hint?: ComponentChildren | undefined
   /** May be empty; the value is then undefined. */
   readonly optional?: true
   /** May be empty; the value is then null. */
   readonly nullable?: true
   /** Shown only while other fields have these values, or never; otherwise undefined. */
   readonly when?: Readonly<Record<string, string | boolean>> | false
-  /** Initial value, or how it follows from the other fields until the user changes it. */
-  readonly value?: string | boolean | ((values: RawValues) => string)
+  /** Initial value, or how it follows from other fields until the user changes it. */
+  readonly value?: string | boolean | number | null | undefined | ((values: RawValues) => string)
+  /** What an empty field means, for users who may not change it. */
+  readonly none?: string
   /** A text unless one of the following is present. */
   readonly choices?: Choices
   readonly radio?: true
@@ -28,6 +30,9 @@ export interface FieldSpec {
   readonly number?: readonly [min: number, max: number]
   /** File types, as an input takes them. */
   readonly file?: string
+  readonly maxBytes?: number
+  /** A color as #rrggbb, typed or picked. */
+  readonly color?: true
   readonly type?: 'email' | 'password' | 'url'
   readonly mono?: true
   readonly rows?: number
@@ -57,22 +62,25 @@ type Missing<Spec> = Spec extends { readonly nullable: true }
 export type ValuesOf<Specs> = { readonly [Name in keyof Specs]: Filled<Specs[Name]> | Missing<Specs[Name]> }
 
 const REQUIRED = 'This field is required.'
+const COLOR = /^#[0-9a-f]{6}$/i
 const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   email: [/^[^@\s]+@[^@\s]+$/, 'Enter an email address.'],
   url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https://.'],
 }
 
-const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec, values: RawValues): Raw => {
-  if (typeof value === 'function') return value(values)
+const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec): Raw => {
   if (check === true) return value === true
-  const first = optional === true || nullable === true ? '' : (Object.keys(choices ?? {})[0] ?? '')
-  return value ?? first
+  if (value !== undefined && typeof value !== 'function') return String(value ?? '')
+  return optional === true || nullable === true ? '' : Object.keys(choices ?? {})[0]
 }
 
 /** What the fields show: what the user entered, or else their initial values. */
 const shownValues = (specs: FieldSpecs, entered: RawValues): RawValues => {
   const shown: Record<string, Raw> = {}
-  for (const [name, spec] of Object.entries(specs)) shown[name] = entered[name] ?? initialOf(spec, shown)
+  for (const [name, spec] of Object.entries(specs)) shown[name] = entered[name] ?? initialOf(spec) ?? ''
+  for (const [name, { value }] of Object.entries(specs)) {
+    if (typeof value === 'function') shown[name] = entered[name] ?? value(shown)
+  }
   return shown
 }
 
@@ -80,16 +88,20 @@ const isShown = ({ when = {} }: FieldSpec, values: RawValues): boolean =>
   when !== false && Object.entries(when).every(([name, value]) => values[name] === value)
 
 const problemOf = (spec: FieldSpec, raw: Raw): string | null => {
-  if (spec.file !== undefined) return raw instanceof File || spec.optional === true ? null : REQUIRED
+  if (spec.file !== undefined) {
+    if (!(raw instanceof File)) return spec.optional === true ? null : REQUIRED
+    return raw.size > (spec.maxBytes ?? Number.POSITIVE_INFINITY) ? 'This file is too large.' : null
+  }
   if (typeof raw !== 'string') return null
   const text = raw.trim()
-  if (text === '') return spec.optional === true || spec.nullable === true ? null : REQUIRED
+  if (text === '') return spec.optional === true || spec.nullable === true ? null : (spec.pattern?.[1] ?? REQUIRED)
   if (spec.number !== undefined) {
     const [min, max] = spec.number
     const isRight = /^-?\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max
     return isRight ? null : `Enter a whole number from ${min.toLocaleString('en')} to ${max.toLocaleString('en')}.`
   }
-  const [pattern, message] = spec.pattern ?? TYPE_CHECKS[spec.type ?? ''] ?? [/^/, '']
+  const color = spec.color === true ? ([COLOR, 'Enter a color such as #1d5b52.'] as const) : undefined
+  const [pattern, message] = spec.pattern ?? color ?? TYPE_CHECKS[spec.type ?? ''] ?? [/^/, '']
   return pattern.test(text) ? null : message
 }
 
@@ -103,7 +115,8 @@ const problemsIn = (specs: FieldSpecs, values: RawValues): FieldErrors =>
 
 const submittedOf = (spec: FieldSpec, raw: Raw) => {
   if (typeof raw !== 'string') return raw
-  const text = raw.trim()
+  // Spaces at either end of a password count.
+  const text = spec.type === 'password' ? raw : raw.trim()
   if (text === '' && spec.nullable === true) return null
   if (text === '' && spec.optional === true) return undefined
   return spec.number === undefined ? text : Number(text)
@@ -123,22 +136,42 @@ export interface FieldsForm<Specs extends FieldSpecs> {
   readonly shown: RawValues
   /** As they would be submitted; unchecked. */
   readonly values: ValuesOf<Specs>
-  readonly isDirty: boolean
+  /** The fields that differ from their initial values. */
+  readonly changes: Partial<ValuesOf<Specs>>
 }
 
 export const useFields = <const Specs extends FieldSpecs>(
   specs: Specs,
   submit: (values: ValuesOf<Specs>) => Promise<void>,
+  check?: (values: ValuesOf<Specs>) => FieldErrors,
 ): FieldsForm<Specs> => {
   const form = useForm<RawValues>({
     initial: Object.fromEntries(Object.keys(specs).map((name) => [name, undefined])),
-    check: (entered) => problemsIn(specs, shownValues(specs, entered)),
+    check: (entered) => {
+      const shown = shownValues(specs, entered)
+      return { ...check?.(submittedValues(specs, shown)), ...problemsIn(specs, shown) }
+    },
     submit: (entered) => submit(submittedValues(specs, shownValues(specs, entered))),
   })
   const shown = shownValues(specs, form.values)
   const initial = shownValues(specs, {})
-  const isDirty = Object.keys(specs).some((name) => shown[name] !== initial[name])
-  return { form, specs, shown, isDirty, values: submittedValues(specs, shown) }
+  const values = submittedValues(specs, shown)
+  const changed = Object.entries(values).filter(([name]) => shown[name] !== initial[name])
+  return { form, specs, shown, values, changes: Object.fromEntries(changed) as Partial<ValuesOf<Specs>> }
+}
+
+const textOf = ({ choices, none = 'None' }: FieldSpec, raw: Raw): string => {
+  if (typeof raw !== 'string') return raw === true ? 'Yes' : 'No'
+  const words = choices?.[raw] ?? raw
+  return (typeof words === 'string' ? words : words[0]) || none
+}
+
+/** Labels and initial values, to read. */
+export const fieldTexts = (specs: FieldSpecs): readonly (readonly [label: string, value: string])[] => {
+  const values = shownValues(specs, {})
+  return Object.entries(specs).flatMap(([name, spec]) =>
+    isShown(spec, values) && spec.file === undefined ? [[spec.label, textOf(spec, values[name])]] : [],
+  )
 }
 
 interface FieldProps {
@@ -181,6 +214,24 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
       <SelectField {...common} choices={list} />
     )
   }
+  if (spec.color === true) {
+    return (
+      <div class="form-row">
+        <TextField {...common} mono input={{ maxLength: 7, placeholder: '#1d5b52' }} />
+        <Field label="Color picker">
+          {(attributes) => (
+            <input
+              {...attributes}
+              type="color"
+              // The input can’t be empty.
+              value={COLOR.test(common.value) ? common.value.toLowerCase() : '#808080'}
+              onInput={(event) => form.set(name, event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </div>
+    )
+  }
   if (rows !== undefined) return <TextArea {...common} rows={rows} mono={mono ?? false} />
   return (
     <TextField
@@ -198,9 +249,13 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
   )
 }
 
-/** Consecutive selects and numbers share a row. */
-const isShort = ({ choices, radio, number }: FieldSpec): boolean =>
-  number !== undefined || (choices !== undefined && radio !== true)
+const HINT_SHORT = 50
+
+/** Consecutive selects and numbers share a row, unless their hints are long. */
+const isShort = ({ choices, radio, number, hint = '' }: FieldSpec): boolean =>
+  (number !== undefined || (choices !== undefined && radio !== true)) &&
+  typeof hint === 'string' &&
+  hint.length <= HINT_SHORT
 
 interface FormFieldsProps {
   readonly fields: FieldsForm<FieldSpecs>

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Pages } from '../data/use-pages.ts'
 import { useMake } from '../shell/use-make.ts'
-import { type Action, menuLabel, useActions } from './actions.tsx'
+import { type Action, menuItems, useActions, useStarter } from './actions.tsx'
 import { Button, type ButtonProps } from './button.tsx'
 import type { IconName } from './icons.tsx'
 import { RowMenu } from './menu.tsx'
@@ -40,27 +40,18 @@ const useResource = <Row,>({
   mayChange = true,
   ...table
 }: ResourceProps<Row>) => {
-  const { start, dialog } = useActions(() => {
+  const onDone = (): void => {
     pages.reload()
     onChange?.()
-  })
+  }
+  const { start, dialog } = useActions(onDone)
+  const creation = useStarter(create, onDone)
   const menu = (row: Row): ComponentChildren => {
-    const items = ((mayChange && actions?.(row)) || []).filter((item) => item !== false)
-    if (items.length === 0) return null
-    return (
-      <RowMenu
-        label={`Actions for ${name?.(row) ?? ''}`}
-        items={items.map((item) => ({
-          label: menuLabel(item),
-          danger: item.danger ?? false,
-          ...(item.icon === undefined ? {} : { icon: item.icon }),
-          onSelect: () => start(item),
-        }))}
-      />
-    )
+    const items = mayChange ? menuItems(actions?.(row) ?? [], start) : []
+    return items.length > 0 && <RowMenu label={`Actions for ${name?.(row) ?? ''}`} items={items} />
   }
   const [icon, title, text] = empty
-  const begin = create !== undefined && mayChange ? (): void => start(create) : null
+  const begin = create !== undefined && mayChange ? creation.start : null
   const createButton = (props: Partial<ButtonProps> = {}): ComponentChildren =>
     begin !== null && (
       <Button {...props} onClick={begin}>
@@ -79,6 +70,7 @@ const useResource = <Row,>({
           </Empty>
         }
       />
+      {creation.dialog}
       {dialog}
     </>
   )

@@ -12,7 +12,7 @@ import { ResourceCard } from '../ui/resource.tsx'
 import { badge, named, time } from '../ui/table.tsx'
 
 const STATES = { waiting: ['warn', 'Pending'], delivered: ['good', 'Delivered'], dead: ['bad', 'Failed'] } as const
-const CHOICES = [{ value: '', label: 'All' }, ...Object.entries(STATES).map(([value, [, label]]) => ({ value, label }))]
+const CHOICES = { '': 'All', waiting: 'Pending', delivered: 'Delivered', dead: 'Failed' }
 
 const isState = (text: string): text is keyof typeof STATES => Object.hasOwn(STATES, text)
 

@@ -111,8 +111,11 @@ export const Webhooks = () => {
                   pattern: [/^.{8}/s, 'Enter the secret as the service shows it.'],
                 },
               },
-              run: (body) =>
-                call('PUT /organizations/{organization}/webhooks/{endpoint}/service', { params: one, body }),
+              run: ({ secret, ...body }) =>
+                call('PUT /organizations/{organization}/webhooks/{endpoint}/service', {
+                  params: one,
+                  body: { ...body, secret: secret.trim() },
+                }),
               done: ({ service_path: path }) => showPath(path ?? ''),
             }),
           {

@@ -1,0 +1,8 @@
+// Verification levels: how closely people are checked.
+import type { Organization } from '../api/types.ts'
+
+export const LEVELS: Readonly<Record<Organization['level'], readonly [label: string, hint: string]>> = {
+  basic: ['Basic', 'People enter name, birth date and country; businesses add their registration.'],
+  standard: ['Standard', 'People also submit an identity document and a photo.'],
+  enhanced: ['Enhanced', 'People also prove their address; businesses also name their owners.'],
+}
