@@ -1,6 +1,6 @@
 // `countersign audit verify`: verifies the hash chain of the audit log, its signed heads and its shipped copy.
 import { verifyShippedAudit } from '../modules/log-shipping/service/audit-ship.ts'
-import { parseShipPlace, type ShipPlace } from '../modules/log-shipping/ship-target.ts'
+import { parseShipPlace, type ShipPlace } from '../object-store/ship-target.ts'
 import { type Command, type CommandContext, flag, text } from './command.ts'
 import { UsageError } from './output.ts'
 

@@ -4,7 +4,7 @@ import { ownProcess } from '../program/entries.ts'
 import { sendToChild } from './send.ts'
 
 export interface BackgroundChildOptions<Message> {
-  /** Path of the entry below `workers`, then its arguments. */
+  /** Path of the entry from the root of the repository, then its arguments. */
   readonly commandLine: readonly [string, ...string[]]
   readonly input: Uint8Array | null
   readonly onMessage: (message: Message) => void
@@ -24,7 +24,7 @@ export const startBackgroundChild = <Message, Order>(
 ): BackgroundChild<Order> => {
   const { commandLine, input, onMessage, onExit } = options
   const [entry, ...commandArguments] = commandLine
-  const program = ownProcess(`workers/${entry}`)
+  const program = ownProcess(entry)
   const child = Bun.spawn([...program.words, ...commandArguments], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...program.environment },
     stdin: input ?? 'ignore',

@@ -13,13 +13,13 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import type { Task } from '../store/tasks.ts'
 
 const INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
-  build: 'index/decision-index.process.ts',
-  find: 'index/decision-search.process.ts',
+  build: 'workers/index/decision-index.process.ts',
+  find: 'workers/index/decision-search.process.ts',
 }
 
 const SHARED_INDEX_ENTRIES: Readonly<Record<IndexRole, string>> = {
-  build: 'index/shared-index.process.ts',
-  find: 'index/shared-search.process.ts',
+  build: 'workers/index/shared-index.process.ts',
+  find: 'workers/index/shared-search.process.ts',
 }
 
 export const spawnIndexProcess =
@@ -54,7 +54,7 @@ export const spawnTaskProcess =
         return
       }
       child = startBackgroundChild<TaskMessage, never>({
-        commandLine: ['tasks/task.process.ts'],
+        commandLine: ['workers/tasks/task.process.ts'],
         input: encodeTaskInput(input),
         onMessage: (message) => {
           if (message.type === 'progress') listener.onProgress(message.done, message.total)

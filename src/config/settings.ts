@@ -2,7 +2,7 @@
 // own. How a value is parsed is in setting-values.ts, where its text comes from in given-values.ts.
 import { resolve } from 'node:path'
 import { NamedError } from '../lib/named-error.ts'
-import { parseShipPlace } from '../modules/log-shipping/ship-target.ts'
+import { parseShipPlace } from '../object-store/ship-target.ts'
 import { parseNetworks } from '../server/client-address.ts'
 import type { ModuleSettings } from './module-settings.ts'
 import { PROCESSES_MAX } from './process-plan.ts'

@@ -13,7 +13,7 @@ import {
   type ShippedAuditReport,
   shipAudit,
 } from '../../src/modules/log-shipping/service/audit-ship.ts'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { DecisionsIo } from '../../src/cli/decisions/decisions.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import {
   attestation,
   denial,

@@ -1,9 +1,9 @@
 // A running service ships its decisions by itself, takes the last ones along when it stops, and says how far behind it is.
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { createBucketTarget } from '../../src/modules/log-shipping/ship-bucket.ts'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
 import { verifyNodes } from '../../src/modules/log-shipping/verify-nodes.ts'
+import { createBucketTarget } from '../../src/object-store/ship-bucket.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { removeTemporaryDirectories, temporaryDirectory } from '../decision-log/fixtures.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 import { until } from '../support/until.ts'

@@ -4,13 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { nodeNameOf } from '../../src/decision-log/node-name.ts'
+import { parseShippedName, pieceObject } from '../../src/decision-log/shipped-names.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
 import { createShipper, ShippedWrongError, type ShipperOptions } from '../../src/modules/log-shipping/ship.ts'
-import { createBucketTarget, parseBucketCredentials } from '../../src/modules/log-shipping/ship-bucket.ts'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
-import { nodeNameOf, parseShippedName, pieceObject } from '../../src/modules/log-shipping/ship-names.ts'
-import { parseShipPlace, type ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
 import { verifyNodes } from '../../src/modules/log-shipping/verify-nodes.ts'
+import { createBucketTarget, parseBucketCredentials } from '../../src/object-store/ship-bucket.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
+import { parseShipPlace, type ShipTarget } from '../../src/object-store/ship-target.ts'
 import {
   attestation,
   openTestSegment,

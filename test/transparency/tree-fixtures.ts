@@ -1,9 +1,9 @@
 // A deployment's tree as its process makes it, in a folder: log, tables, head file, and a place that heads are shipped to.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
 import { openDecisionTree } from '../../src/modules/transparency/store/open.ts'
 import { verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { createTreeMaker, type TreeMakerOptions } from '../../workers/tree/tree-maker.ts'
 

@@ -4,7 +4,6 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { leafHashOf } from '../../src/modules/transparency/tree/leaf.ts'
 import {
@@ -14,6 +13,7 @@ import {
   shipHead,
   TreeRolledBackError,
 } from '../../src/modules/transparency/verify/tree-heads.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import {
   attestation,
   openTestSegment,

@@ -16,10 +16,10 @@ import { join } from 'node:path'
 import { publishTree } from '../../src/cli/decisions/decisions-publish.ts'
 import { runWitness } from '../../src/cli/witness/witness.ts'
 import { openWitnessState } from '../../src/cli/witness/witness-state.ts'
-import { createFolderTarget } from '../../src/modules/log-shipping/ship-folder.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'
+import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,

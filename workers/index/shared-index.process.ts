@@ -1,8 +1,8 @@
 // Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a
 // SharedIndexInput on standard input. Its messages are those of decision-index.process.ts. Ends with its parent.
 
+import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
-import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
 import { stayInBackground } from '../background-process.ts'
 import type { IndexStatus } from './decision-index.ts'

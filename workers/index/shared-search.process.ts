@@ -1,7 +1,8 @@
 // Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
 // SharedIndexInput on standard input. Its messages are those of decision-search.process.ts. Ends with its parent.
-import { openShipTarget } from '../../src/modules/log-shipping/ship-access.ts'
-import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
+
+import { nodeNameOf } from '../../src/decision-log/node-name.ts'
+import { openShipTarget } from '../../src/object-store/ship-access.ts'
 import { openSharedIndex } from '../../src/store/decision-index/shared-index.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import { answerFinds } from './answer-finds.ts'

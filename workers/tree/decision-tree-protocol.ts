@@ -1,7 +1,7 @@
 // The messages between the service and the process that makes the decision log's tree.
 
-import type { BucketAccess } from '../../src/modules/log-shipping/ship-bucket.ts'
-import type { ShipPlace } from '../../src/modules/log-shipping/ship-target.ts'
+import type { BucketAccess } from '../../src/object-store/ship-bucket.ts'
+import type { ShipPlace } from '../../src/object-store/ship-target.ts'
 import type { AuditHead } from '../../src/store/audit.ts'
 import type { StoreTarget } from '../../src/store/store-address.ts'
 import type { CosigningState } from './cosigning.ts'

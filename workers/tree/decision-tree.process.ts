@@ -2,15 +2,15 @@
 // parent.
 
 import { readFile } from 'node:fs/promises'
+import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { errorClassOf, NamedError } from '../../src/lib/named-error.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { openShipTarget } from '../../src/modules/log-shipping/ship-access.ts'
-import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
 import { openDecisionTree } from '../../src/modules/transparency/store/open.ts'
 import type { StoredHead } from '../../src/modules/transparency/store/types.ts'
 import type { LogSigner } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'
 import { TreeRolledBackError } from '../../src/modules/transparency/verify/tree-heads.ts'
+import { openShipTarget } from '../../src/object-store/ship-access.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
 import { KeystoreLockedError } from '../../src/signing/errors.ts'
 import { decryptKeystorePkcs8 } from '../../src/signing/keystore-pkcs8.ts'

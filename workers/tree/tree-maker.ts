@@ -3,7 +3,6 @@
 
 import { createLineIntake, type LineIntake } from '../../src/decision-log/line-hashes.ts'
 import { withTimeout } from '../../src/lib/with-timeout.ts'
-import type { ShipTarget } from '../../src/modules/log-shipping/ship-target.ts'
 import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
 import type { LeafRun, StoredHead } from '../../src/modules/transparency/store/types.ts'
 import type { LogSigner } from '../../src/modules/transparency/tree/checkpoint.ts'
@@ -16,6 +15,7 @@ import {
   shipHead,
   TreeRolledBackError,
 } from '../../src/modules/transparency/verify/tree-heads.ts'
+import type { ShipTarget } from '../../src/object-store/ship-target.ts'
 import { writePrivateFile } from '../../src/signing/private-file.ts'
 
 export interface TreeMakerOptions {

@@ -1,6 +1,6 @@
 // `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
 // auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
-import type { ShipTarget } from '../../modules/log-shipping/ship-target.ts'
+
 import type { TreeAccess } from '../../modules/transparency/service/tree-access.ts'
 import { parseCheckpoint } from '../../modules/transparency/tree/checkpoint.ts'
 import { HASH_BYTES } from '../../modules/transparency/tree/hash.ts'
@@ -9,6 +9,7 @@ import { TileTooShortError } from '../../modules/transparency/tree/prove.ts'
 import { levelWidth, TILE_WIDTH, tilePath } from '../../modules/transparency/tree/tiles.ts'
 import { widthIn } from '../../modules/transparency/tree/witness.ts'
 import { headProblem, readHeadObject } from '../../modules/transparency/verify/tree-heads.ts'
+import type { ShipTarget } from '../../object-store/ship-target.ts'
 import { CommandFailedError } from '../output.ts'
 
 const CHECKPOINT = 'checkpoint'

@@ -1,11 +1,11 @@
 // `countersign decisions ship` and `verify --from`: copies the log to its ship target, and checks the copies of all nodes.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { nodeNameOf } from '../../decision-log/node-name.ts'
 import { listSlots } from '../../decision-log/segment-name.ts'
 import { createShipper } from '../../modules/log-shipping/ship.ts'
-import { nodeNameOf } from '../../modules/log-shipping/ship-names.ts'
-import type { ShipTarget } from '../../modules/log-shipping/ship-target.ts'
 import { type NodesReport, verifyNodes } from '../../modules/log-shipping/verify-nodes.ts'
 import type { TreeReport } from '../../modules/transparency/verify/verify-tree.ts'
+import type { ShipTarget } from '../../object-store/ship-target.ts'
 import type { CommandOutput } from '../output.ts'
 import { printReport } from './decisions-report.ts'
 import { printTree, type TreeCheck } from './decisions-tree.ts'

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { digestObject, parseShippedName, pieceObject, segmentObject } from './ship-names.ts'
-import type { ShipTarget } from './ship-target.ts'
+import { digestObject, parseShippedName, pieceObject, segmentObject } from '../../decision-log/shipped-names.ts'
+import type { ShipTarget } from '../../object-store/ship-target.ts'
 
 export interface CollectedLog {
   readonly node: string

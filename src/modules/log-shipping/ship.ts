@@ -5,12 +5,15 @@ import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'
 import { listSegments, listSlots, type SegmentName } from '../../decision-log/segment-name.ts'
+import {
+  digestObject,
+  PIECE_BYTES,
+  parseShippedName,
+  pieceObject,
+  segmentObject,
+} from '../../decision-log/shipped-names.ts'
 import { NamedError } from '../../lib/named-error.ts'
-import { digestObject, parseShippedName, pieceObject, segmentObject } from './ship-names.ts'
-import { type ContentDigest, digestOf, type ShipTarget } from './ship-target.ts'
-
-/** A growing end is put again as a whole until it has this size, and then stays: 64 objects for the usual segment. */
-export const PIECE_BYTES = 4_194_304
+import { type ContentDigest, digestOf, type ShipTarget } from '../../object-store/ship-target.ts'
 
 export interface ShipProgress {
   readonly node: string

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { forEachLine } from '../../decision-log/forwards.ts'
 import { peekUuid } from '../../decision-log/record.ts'
 import { type VerifyOptions, type VerifyReport, verifyLogs } from '../../decision-log/verify.ts'
+import type { ShipTarget } from '../../object-store/ship-target.ts'
 import { type CollectProgress, collectShipped } from './collect-shipped.ts'
-import type { ShipTarget } from './ship-target.ts'
 
 export interface NodeReport extends VerifyReport {
   readonly node: string

@@ -4,8 +4,8 @@
 // cuts the log in the database.
 
 import { NamedError } from '../../../lib/named-error.ts'
+import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
-import { digestOf, type ShipTarget } from '../ship-target.ts'
 
 /** The store's audit log differs from the shipped one. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}

@@ -1,18 +1,18 @@
 // Ships the node's decision log in a process of its own at the lowest priority, which shares only the disk with signing. The node's
 // first process starts it, counts its results for the metrics, and logs each change once.
 import { readFileSync } from 'node:fs'
-import type { ShipInput, ShipOrder, ShipReport } from '../../../../workers/ship/decision-ship-protocol.ts'
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { Config } from '../../../config/config.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
+import { ShipAccessMissingError } from '../../../object-store/ship-access.ts'
+import { type BucketAccess, parseBucketCredentials } from '../../../object-store/ship-bucket.ts'
+import type { ShipPlace } from '../../../object-store/ship-target.ts'
 import { keepProcess } from '../../../program/kept-process.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
 import type { Logger } from '../../../telemetry/log.ts'
 import type { ShipMetrics } from '../../../telemetry/ship-metrics.ts'
-import { ShipAccessMissingError } from '../ship-access.ts'
-import { type BucketAccess, parseBucketCredentials } from '../ship-bucket.ts'
-import type { ShipPlace } from '../ship-target.ts'
+import type { ShipInput, ShipOrder, ShipReport } from '../worker/decision-ship-protocol.ts'
 
 export type ShipSettings = Pick<
   Config,
@@ -115,7 +115,7 @@ export const startShipping = (dependencies: ShippingDependencies): Shipping | nu
   const start = (onExit: () => void): BackgroundChild<ShipOrder> => {
     ofProcess = { bytes: 0, segments: 0 }
     return startBackgroundChild<ShipReport, ShipOrder>({
-      commandLine: ['ship/decision-ship.process.ts'],
+      commandLine: ['src/modules/log-shipping/worker/decision-ship.process.ts'],
       input: jsonInput(input),
       onMessage: take,
       onExit,

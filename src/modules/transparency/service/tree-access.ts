@@ -1,9 +1,9 @@
 // Opens what the verification of the log needs: the tree's tables, its key, and the heads that are kept elsewhere.
 
+import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
-import type { ShipTarget } from '../../log-shipping/ship-target.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
 import { readHeadFile, readShippedHead } from '../verify/tree-heads.ts'

@@ -6,6 +6,7 @@ import type { LeaderTask } from '../../../cluster/leader.ts'
 import type { Config } from '../../../config/config.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
+import { ShipAccessMissingError } from '../../../object-store/ship-access.ts'
 import { keepProcess } from '../../../program/kept-process.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import { type PassphraseSource, readPassphrases } from '../../../signing/passphrase.ts'
@@ -16,7 +17,6 @@ import type { Logger } from '../../../telemetry/log.ts'
 import type { TreeMetrics } from '../../../telemetry/tree-metrics.ts'
 import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
 import { bucketAccessOf, type ShipSettings } from '../../log-shipping/service/ship-service.ts'
-import { ShipAccessMissingError } from '../../log-shipping/ship-access.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeVerifierKey, parseNote } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
@@ -215,7 +215,7 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       flush: !config.decisionsSync,
     }
     const child = startBackgroundChild<TreeReport, TreeOrder>({
-      commandLine: ['tree/decision-tree.process.ts'],
+      commandLine: ['workers/tree/decision-tree.process.ts'],
       input: jsonInput(input),
       onMessage: take,
       onExit,

@@ -1,10 +1,10 @@
 // What a task's process needs to compare the decision log with its tree.
 import type { TreeTaskInput } from '../../../../workers/tasks/task-input.ts'
+import { openShipTarget } from '../../../object-store/ship-access.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { bucketAccessOf, type ShipSettings } from '../../log-shipping/service/ship-service.ts'
-import { openShipTarget } from '../../log-shipping/ship-access.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 import { openTreeAccess } from './tree-access.ts'
 import { treeTargetOf } from './tree-service.ts'

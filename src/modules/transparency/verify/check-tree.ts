@@ -1,6 +1,6 @@
 // The tree's part of a verification, for the command and for the dashboard's task: the log against the tree, and the tree and the
 // audit log against their heads that were kept.
-import { knownNodeName } from '../../log-shipping/ship-names.ts'
+import { knownNodeName } from '../../../decision-log/node-name.ts'
 import { type TreeReport, type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
 /** A log's folder, or those of all nodes as they were shipped. */

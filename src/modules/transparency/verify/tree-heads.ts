@@ -2,7 +2,7 @@
 // that was signed before is an older copy, or another history: nothing of it may be signed.
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
-import { digestOf, type ShipTarget } from '../../log-shipping/ship-target.ts'
+import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { type Checkpoint, openCheckpoint, type TreeHead } from '../tree/checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'

@@ -1,6 +1,6 @@
 // The messages between the service and the process that ships the decision log.
-import type { BucketAccess } from '../../src/modules/log-shipping/ship-bucket.ts'
-import type { ShipPlace } from '../../src/modules/log-shipping/ship-target.ts'
+import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
+import type { ShipPlace } from '../../../object-store/ship-target.ts'
 
 /** The input on standard input: credentials belong neither in an argument nor in the environment. */
 export interface ShipInput {

@@ -2,11 +2,10 @@
 // that what reads a log by places reads it there, proof and all.
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { LinePlace } from '../../decision-log/located.ts'
-import { MAX_LINE_BYTES } from '../../decision-log/record.ts'
-import { PIECE_BYTES } from './ship.ts'
-import { pieceObject, segmentObject } from './ship-names.ts'
-import type { ShipTarget } from './ship-target.ts'
+import type { ShipTarget } from '../object-store/ship-target.ts'
+import type { LinePlace } from './located.ts'
+import { MAX_LINE_BYTES } from './record.ts'
+import { PIECE_BYTES, pieceObject, segmentObject } from './shipped-names.ts'
 
 /** How much around the line: none, or so much that the lines next to it are whole. */
 export type Surroundings = 'none' | 'neighbours'

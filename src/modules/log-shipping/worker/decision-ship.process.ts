@@ -1,10 +1,10 @@
 // Entry of the process that ships the decision log, with a ShipInput on standard input. Ends with its parent.
 
-import { errorClassOf } from '../../src/lib/named-error.ts'
-import { createShipper } from '../../src/modules/log-shipping/ship.ts'
-import { openShipTarget } from '../../src/modules/log-shipping/ship-access.ts'
-import { nodeNameOf } from '../../src/modules/log-shipping/ship-names.ts'
-import { listenForOrders, stayInBackground } from '../background-process.ts'
+import { listenForOrders, stayInBackground } from '../../../../workers/background-process.ts'
+import { nodeNameOf } from '../../../decision-log/node-name.ts'
+import { errorClassOf } from '../../../lib/named-error.ts'
+import { openShipTarget } from '../../../object-store/ship-access.ts'
+import { createShipper } from '../ship.ts'
 import type { ShipInput, ShipOrder, ShipReport } from './decision-ship-protocol.ts'
 
 const LONGEST_WAIT_MS = 300_000

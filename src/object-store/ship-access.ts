@@ -1,5 +1,5 @@
 // From what is configured to a target that can be written: the one place that knows both kinds.
-import { NamedError } from '../../lib/named-error.ts'
+import { NamedError } from '../lib/named-error.ts'
 import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
 import { createFolderTarget } from './ship-folder.ts'
 import type { ShipPlace, ShipTarget } from './ship-target.ts'

@@ -2,8 +2,8 @@
 // not at all either way. Path-style addresses, which every implementation takes.
 // Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
 
-import { errorCodeOf, isMissingFile, NamedError } from '../../lib/named-error.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
+import { errorCodeOf, isMissingFile, NamedError } from '../lib/named-error.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
-import { writeDurably } from '../../lib/durable-file.ts'
-import { isMissingFile } from '../../lib/named-error.ts'
+import { writeDurably } from '../lib/durable-file.ts'
+import { isMissingFile } from '../lib/named-error.ts'
 import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 /** What a process that was killed left half written. */
