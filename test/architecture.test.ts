@@ -448,6 +448,24 @@ describe('the import table', () => {
     expect(declared.filter((path) => !existsSync(join(ROOT, dirname(path), 'README.md')))).toEqual([])
   })
 
+  test('the core imports no module that declares itself', () => {
+    const declared = files.filter((path) => /^src\/modules\/[^/]+\/module\.ts$/.test(path)).map(dirname)
+    const lists = new Set(['src/modules.ts', 'src/module-routes.ts'])
+    const importing = [...sources].flatMap(([path, source]) =>
+      path.startsWith('src/modules/') || lists.has(path)
+        ? []
+        : importsOf(source)
+            .map((specifier) => normalize(join(dirname(path), specifier)))
+            .flatMap((target) => declared.filter((module) => target.startsWith(`${module}/`)))
+            .map((module) => `${folderOf(path)} → ${module}`),
+    )
+    expect([...new Set(importing)].sort()).toEqual([
+      // Commands over files of lists, and the zone reader that the verification page runs in the browser.
+      'src/cli → src/modules/screening',
+      'src/portal → src/modules/documents',
+    ])
+  })
+
   test('each fact source has one line in the list of sources', () => {
     const listed = [...(sources.get('src/policy/sources/list.ts') ?? '').matchAll(/^export \{.*\} from '\.\/(.*)'$/gm)]
     const declared = files.filter((path) => /import \{ defineSource/.test(sources.get(path) ?? ''))
