@@ -3,6 +3,7 @@
 // unknown (Errors row 1).
 import type { PolicyRegistries } from '../facts/policy-registries.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { ResolvedTarget } from '../policy/types/source.ts'
 
 /** The catalog, extended by a look-up on the chain for contracts and programs without a binding. */
 export const withRegistries = (catalog: Catalog, registries: PolicyRegistries): Catalog => {
@@ -16,12 +17,16 @@ export const withRegistries = (catalog: Catalog, registries: PolicyRegistries): 
       verificationHash === null ? null : catalog.resolveProject(organizationId, verificationHash)
     return policyId instanceof Promise ? policyId.then(ofPolicy) : ofPolicy(policyId)
   }
+  const loadedOrFromChain = async (
+    loading: Promise<ResolvedTarget | null>,
+    ...binding: Parameters<typeof fromChain>
+  ): Promise<ResolvedTarget | null> => (await loading) ?? fromChain(...binding)
   return {
     ...catalog,
     resolveBinding: (organizationId, chainName, address) => {
       const bound = catalog.resolveBinding(organizationId, chainName, address)
-      if (!(bound instanceof Promise)) return bound ?? fromChain(organizationId, chainName, address)
-      return bound.then((target) => target ?? fromChain(organizationId, chainName, address))
+      if (bound instanceof Promise) return loadedOrFromChain(bound, organizationId, chainName, address)
+      return bound ?? fromChain(organizationId, chainName, address)
     },
   }
 }
