@@ -197,7 +197,7 @@ describe('a second factor', () => {
     harness.request('POST', '/sign-in/code', { cookie, body: { code } })
 
   test('is owed before anything else opens, and a code is good once', async () => {
-    const { cookie } = await harness.person({ email: 'ada@example.com' })
+    const { id, cookie } = await harness.person({ email: 'ada@example.com' })
     const { code } = await enrol(cookie)
     const half = await signIn('ada@example.com', PASSWORD)
     expect(await half.json()).toEqual({ signed_in: false, second_factors: ['totp', 'recovery-code'] })
@@ -214,6 +214,9 @@ describe('a second factor', () => {
     expect((await complete(cookieOf(half), code(1))).status).toBe(401)
     const again = await signIn('ada@example.com', PASSWORD)
     expect((await complete(cookieOf(again), once)).status).toBe(401)
+    const told = harness.attempts.filter(({ how }) => how === 'code').map(({ account, refused }) => [account, refused])
+    const wrong = [id, 'CREDENTIAL_WRONG']
+    expect(told).toEqual([wrong, [id, null], wrong])
   })
 
   test('two browsers with one code: one gets in', async () => {
