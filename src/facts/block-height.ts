@@ -1,12 +1,13 @@
-// Reads the latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). At most one read is
-// under way at a time, and its answer is cached for at most one block time. A chain that does not answer is a failure,
-// never a guess.
+// Reads the latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). At most one read is in
+// flight, and its answer is cached for at most one block time. A chain that does not answer is a failure, never a guess. A
+// height that is too high would make a signature valid for too long: of two URLs the lower height counts, and a height
+// that no chain can have reached is refused (threats: a lying RPC).
 
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
 import { numberOf } from './evm-answer.ts'
-import { createJsonRpc } from './json-rpc.ts'
+import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
   /** @returns the latest block if it is cached; null when the chain has to be asked */
@@ -17,28 +18,57 @@ export interface BlockHeightSource {
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference: when one URL fails, the next is asked. */
+  /** In order of preference. The first two that answer are compared. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number
   readonly clock: Clock
 }
 
+/** How many URLs are compared. */
+const COMPARED = 2
+/** Blocks can come faster than their nominal time, and a node can catch up after a pause. */
+const PACE = 4
+const SLACK_BLOCKS = 64
+/** A node that was behind and has caught up is believed after this time. */
+const FORGOTTEN_AFTER_MS = 600_000
+/** First block of Ethereum. No EVM chain is older. */
+const OLDEST_GENESIS_SECONDS = 1_438_269_973
+
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
 
+  /** The highest block that the chain can have reached. */
+  const maximumAt = (nowMs: number): number => {
+    const blocksIn = (milliseconds: number): number => Math.ceil((PACE * milliseconds) / options.blockTimeMs)
+    return known === null || nowMs - known.readAtMs > FORGOTTEN_AFTER_MS
+      ? blocksIn((options.clock.unixSeconds() - OLDEST_GENESIS_SECONDS) * 1_000)
+      : known.height + SLACK_BLOCKS + blocksIn(nowMs - known.readAtMs)
+  }
+
+  const read = async (rpc: JsonRpc): Promise<number> => {
+    const height = numberOf(await rpc.request('eth_blockNumber', []))
+    if (height > maximumAt(options.clock.monotonicMs())) throw new RpcFailedError('the RPC is ahead of its chain')
+    return height
+  }
+
   const refresh = singleFlight(async (): Promise<number> => {
+    const startedMs = options.clock.monotonicMs()
+    const heights: number[] = []
     let cause: unknown
-    for (const rpc of rpcs) {
-      const startedMs = options.clock.monotonicMs()
-      try {
-        const height = numberOf(await rpc.request('eth_blockNumber', []))
-        known = { height, readAtMs: startedMs }
-        return height
-      } catch (error) {
-        cause = error
+    for (let next = 0; next < rpcs.length && heights.length < COMPARED; ) {
+      const asked = rpcs.slice(next, next + COMPARED - heights.length)
+      next += asked.length
+      for (const result of await Promise.allSettled(asked.map(read))) {
+        if (result.status === 'fulfilled') heights.push(result.value)
+        else cause = result.reason
       }
+    }
+    if (heights.length > 0) {
+      const height = Math.min(...heights)
+      known = { height, readAtMs: startedMs }
+      return height
     }
     throw new DependencyUnavailableError(`the latest block of ${options.chainName} can't be read`, {
       cause,

@@ -71,6 +71,34 @@ describe('the latest block', () => {
     await stalled.left
   })
 
+  test('is the lower height of two URLs, so that one lying URL can’t extend a signature', async () => {
+    const lying = keep(startFakeNode(() => '0x1000000'))
+    const honest = keep(startFakeNode(() => '0x20'))
+    expect(await create([lying.url, honest.url]).source.latest()).toBe(32)
+    expect(await create([honest.url, lying.url]).source.latest()).toBe(32)
+  })
+
+  test('is refused if no chain can have reached it', async () => {
+    const node = keep(startFakeNode(() => '0x10000000000000'))
+    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC is ahead of its chain')
+  })
+
+  test('is refused if it grew faster than blocks come', async () => {
+    let height = 1_000
+    const node = keep(startFakeNode(() => `0x${height.toString(16)}`))
+    const { clock, source } = create([node.url])
+    expect(await source.latest()).toBe(1_000)
+    clock.advance(10_000)
+    height = 1_000 + 64 + 20 + 1
+    expect(await reasonOf(source.latest())).toBe('the RPC is ahead of its chain')
+    height -= 1
+    expect(await source.latest()).toBe(height)
+    // A node that has caught up would otherwise be refused for hours.
+    height = 1_000_000
+    clock.advance(600_001)
+    expect(await source.latest()).toBe(1_000_000)
+  })
+
   test('is not known when every URL stalls, in the time they were given', async () => {
     const stalled = keep(startStalledNode('{'))
     expect(await reasonOf(create([stalled.url], 100).source.latest())).toBe('the server took too long')
