@@ -12,6 +12,12 @@ import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reach
  */
 export class FetchFailedError extends DetailedError {}
 
+export class AnswerTooLongError extends FetchFailedError {
+  constructor(maxBytes: number) {
+    super(`the answer has more than ${maxBytes} bytes`)
+  }
+}
+
 export interface GuardedRequest {
   readonly url: string
   readonly reach: Reach
@@ -74,7 +80,7 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
     return new FetchFailedError('the server sent an encoding that was not asked for')
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
-    return new FetchFailedError(`the answer has more than ${maxBytes} bytes`)
+    return new AnswerTooLongError(maxBytes)
   }
   return null
 }
@@ -120,7 +126,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
     let received = 0
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       received += chunk.length
-      if (received > maxBytes) throw new FetchFailedError(`the answer has more than ${maxBytes} bytes`)
+      if (received > maxBytes) throw new AnswerTooLongError(maxBytes)
       yield chunk
     }
     if (!response.complete) throw new FetchFailedError('the answer ended early')

@@ -1,7 +1,8 @@
 // One RPC URL that does not behave: it stalls, floods or lies about its chain, and costs a bounded time each time.
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { createChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { failureReason } from '../../src/facts/failure-reason.ts'
+import type { ReadCall } from '../../src/facts/read-call.ts'
 import { type StalledNode, startFloodingNode, startStalledNode } from './stalled-node.ts'
 
 const started: { stop(): unknown }[] = []
@@ -41,4 +42,55 @@ test('what a failure says to the operator names no URL', async () => {
   const reason = await reasonOf('http://127.0.0.1:1/secret-path-key', 5_000)
   expect(reason).toStartWith('no connection')
   expect(reason).not.toContain('secret')
+})
+
+/** A node in the words of geth; `answer` gives the result or the error of each call, by its contract. */
+const startNode = (answer: (contract: string) => object) => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async (request) => {
+      const sent = (await request.json()) as { id: number; method: string; params: [{ to: string }] } | never[]
+      const calls = (Array.isArray(sent) ? sent : [sent]) as { id: number; method: string; params: [{ to: string }] }[]
+      const answers = calls.map(({ id, method, params }) => ({
+        jsonrpc: '2.0',
+        id,
+        ...(method === 'eth_chainId' ? { result: '0x2105' } : answer(params[0].to)),
+      }))
+      return Response.json(Array.isArray(sent) ? answers : answers[0])
+    },
+  })
+  started.push({ stop: () => server.stop(true) })
+  return createChainEndpoint({ url: `http://127.0.0.1:${server.port}`, chainId: 8453, timeoutMs: 10_000 })
+}
+const callOf = (address: string): ReadCall =>
+  ({ key: address, method: 'eth_call', address, data: '0x', decode: () => null }) as never
+
+describe('a contract that fails takes no other call with it', () => {
+  const [good, bad] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+
+  test.each([
+    ['execution reverted', -32_000],
+    ['invalid opcode: INVALID', -32_000],
+    ['out of gas', -32_000],
+    ['stack underflow (0 <=> 1)', -32_000],
+    ['execution aborted (timeout = 5s)', -32_000],
+    ['VM execution error.', -32_015],
+    ['words of no known node', -32_000],
+  ])('%s', async (message, code) => {
+    const node = startNode((to) => (to === good ? { result: '0x2a' } : { error: { code, message } }))
+    expect(await node.readAt(1n, [callOf(bad), callOf(good)])).toEqual([null, '0x2a'])
+  })
+
+  test('its answer is longer than all answers may be', async () => {
+    const long = `0x${'0'.repeat(1_100_000)}`
+    const node = startNode((to) => ({ result: to === good ? '0x2a' : long }))
+    const calls = [...Array.from({ length: 9 }, () => callOf(good)), callOf(bad), callOf(good)]
+    expect(await node.readAt(1n, calls)).toEqual([...Array.from({ length: 9 }, () => '0x2a'), null, '0x2a'])
+  })
+
+  test('but a node that answers no call has failed itself', async () => {
+    const node = startNode(() => ({ error: { code: -32_005, message: 'rate limit exceeded' } }))
+    await expect(node.readAt(1n, [callOf(good), callOf(bad)])).rejects.toThrow()
+  })
 })
