@@ -9,7 +9,7 @@ import { isoTime } from '../lib/time.ts'
 import { type Command, type CommandContext, ORG, text } from './command.ts'
 import { printAnswer } from './derived/answer.ts'
 import { requireOrganization } from './in-organization.ts'
-import { nameOf } from './key-options.ts'
+import { nameOf } from './option-values.ts'
 import { CommandFailedError, print } from './output.ts'
 import { printRotation } from './print-rotation.ts'
 

@@ -3,7 +3,7 @@ import { COMMENT_MAX } from '../domain/session.ts'
 import { type Command, type CommandContext, flag, ORG, text } from './command.ts'
 import { printAnswer } from './derived/answer.ts'
 import { requireOrganization } from './in-organization.ts'
-import { nameOf } from './key-options.ts'
+import { nameOf } from './option-values.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 const DECISIONS = ['completed', 'rejected', 'retry'] as const

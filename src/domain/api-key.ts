@@ -134,13 +134,6 @@ export const parseApiKey = (text: string): ParsedApiKey | null => {
 export const possibleKeyId = (text: string): string | null =>
   text.length === API_KEY_LENGTH ? text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) : null
 
-/** True for a text of the shape of a key id: 12 base62 characters. */
-export const isApiKeyId = (text: string): boolean => {
-  if (text.length !== KEY_ID_LENGTH) return false
-  for (let index = 0; index < KEY_ID_LENGTH; index++) if (digitAt(text, index) < 0) return false
-  return true
-}
-
 /** SHA-256 of the key's text: 32 bytes. The secret has 256 random bits, so no slow hash is needed. */
 export const hashApiKey = (text: string): Uint8Array => {
   const hash = new Uint8Array(32)

@@ -7,7 +7,6 @@ import {
   type ApiKeyKind,
   apiKeyStatus,
   hashApiKey,
-  isApiKeyId,
   matchesApiKey,
   mintApiKey,
   parseApiKey,
@@ -43,7 +42,7 @@ describe('an API key', () => {
     fc.assert(
       fc.property(keys, ({ text, ...parts }) => {
         expect(parseApiKey(text)).toEqual(parts)
-        expect(isApiKeyId(parts.keyId)).toBe(true)
+        expect(parts.keyId).toMatch(/^[0-9A-Za-z]{12}$/)
       }),
     )
   })
@@ -87,11 +86,5 @@ describe('an API key', () => {
     expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: null }, 99)).toBe('active')
     expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: null }, 100)).toBe('expired')
     expect(apiKeyStatus({ expiresAtSeconds: 100, revokedAtSeconds: 50 }, 10)).toBe('revoked')
-  })
-
-  test('ids of other shapes are refused', () => {
-    for (const text of ['', '0'.repeat(11), '0'.repeat(13), '00000-000000', '00000000000é']) {
-      expect(isApiKeyId(text)).toBe(false)
-    }
   })
 })

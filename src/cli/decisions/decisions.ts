@@ -10,7 +10,7 @@ import type { TreeAccess } from '../../modules/transparency/service/tree-access.
 import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../../object-store/ship-target.ts'
 import { type Command, type CommandContext, flag, text } from '../command.ts'
-import { parseWhole } from '../key-options.ts'
+import { parseWhole } from '../option-values.ts'
 import { CommandFailedError, print, UsageError } from '../output.ts'
 import { publishTree } from './decisions-publish.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'

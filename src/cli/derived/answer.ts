@@ -4,7 +4,7 @@ import type { TSchema } from '../../admin/schema.ts'
 import { durationText } from '../../lib/duration-text.ts'
 import { isObject } from '../../lib/is-object.ts'
 import type { CommandContext } from '../command.ts'
-import { printable } from '../key-options.ts'
+import { printable } from '../option-values.ts'
 import { formatTable, shortTime } from '../output.ts'
 
 type Row = Readonly<Record<string, unknown>>

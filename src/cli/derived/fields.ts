@@ -6,7 +6,7 @@ import type { TSchema } from '../../admin/schema.ts'
 import { isObject } from '../../lib/is-object.ts'
 import { isoSeconds } from '../../lib/time.ts'
 import type { GivenCommand, Option, Word } from '../command.ts'
-import { parseDuration, parseMoment, parseWhole } from '../key-options.ts'
+import { parseDuration, parseMoment, parseWhole } from '../option-values.ts'
 import { CommandFailedError, UsageError } from '../output.ts'
 import { readText } from '../read-text.ts'
 

@@ -3,7 +3,7 @@ import type { ListContents } from '../../facts/lists/write-list.ts'
 import type { AnswerOf, InputOf, OperationKey } from '../admin-client.ts'
 import { type CommandContext, flag, ORG, text, type Word } from '../command.ts'
 import { requireOrganization } from '../in-organization.ts'
-import { nameOf } from '../key-options.ts'
+import { nameOf } from '../option-values.ts'
 import { CommandFailedError, UsageError } from '../output.ts'
 
 export const LIST: Word = { name: 'LIST', help: 'Name of the list' }

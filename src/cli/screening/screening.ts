@@ -9,7 +9,7 @@ import { readScreeningList } from '../../modules/screening/formats/read-screenin
 import { NAME_PROBLEMS } from '../../modules/screening/matching/names/name-problems.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../../modules/screening/matching/screen-subject.ts'
 import { type Command, type CommandContext, ORG, text } from '../command.ts'
-import { parseWhole } from '../key-options.ts'
+import { parseWhole } from '../option-values.ts'
 import { CommandFailedError, print, UsageError } from '../output.ts'
 
 /** @throws CommandFailedError */

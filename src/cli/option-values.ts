@@ -1,5 +1,4 @@
-// Parses options of `countersign keys` and other commands. No message repeats what was typed, because it may be a key.
-import { type ApiKeyRateLimit, DEFAULT_RATE_LIMIT, isApiKeyId } from '../domain/api-key.ts'
+// Parses values of options. No message repeats what was typed, because it may be a key.
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
 import { replaceHidden } from '../lib/hidden-characters.ts'
 import { type ParsedCommand, UsageError } from './output.ts'
@@ -31,35 +30,10 @@ export const parseMoment = (text: string, flag: string, nowSeconds: number, dire
   return direction === 'past' ? nowSeconds - seconds : nowSeconds + seconds
 }
 
-/** Unix seconds of an ISO 8601 date or time with its zone, or of a duration from now. @throws UsageError */
-export const parseExpiry = (text: string, nowSeconds: number): number => {
-  const atSeconds = ISO_TIME.test(text)
-    ? Math.floor(Date.parse(text) / 1000)
-    : nowSeconds + parseDuration(text, '--expires')
-  if (!(atSeconds > nowSeconds)) throw new UsageError('--expires must be in the future')
-  return atSeconds
-}
-
 /** Parses a whole number; the operation checks its range. @throws UsageError */
 export const parseWhole = (text: string, flag: string): number => {
   if (!/^(0|[1-9][0-9]{0,14})$/.test(text)) throw new UsageError(`${flag} must be a whole number`)
   return Number(text)
-}
-
-/** @returns null for no limit. Without --burst, the burst is twice the rate. @throws UsageError */
-export const parseRateLimit = (
-  rate: string | undefined,
-  burst: string | undefined,
-  none: boolean,
-): ApiKeyRateLimit | null => {
-  if (none) {
-    if (rate !== undefined || burst !== undefined) {
-      throw new UsageError('--no-rate-limit excludes --rate and --burst')
-    }
-    return null
-  }
-  const requestsPerSecond = rate === undefined ? DEFAULT_RATE_LIMIT.requestsPerSecond : parseWhole(rate, '--rate')
-  return { requestsPerSecond, burst: burst === undefined ? requestsPerSecond * 2 : parseWhole(burst, '--burst') }
 }
 
 /** A text that was set through the API, with characters that could control the terminal replaced. */
@@ -74,19 +48,9 @@ export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, us
 
 const LIMIT_MAX = 1_000
 
-/** @returns the number of --limit; 20 when it is not given. @throws UsageError */
-export const parseLimit = (text = '20'): number => {
+/** The number of --limit. @throws UsageError */
+export const parseLimit = (text: string): number => {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)
   return limit
-}
-
-/** The one key id of the command. @throws UsageError */
-export const parseKeyId = (positionals: readonly string[]): string => {
-  const [text] = positionals
-  // Do not repeat the text: it may be a whole key.
-  if (positionals.length !== 1 || text === undefined || !isApiKeyId(text)) {
-    throw new UsageError('give one KEYID: the 12 characters after the key’s prefix, not the key itself')
-  }
-  return text
 }
