@@ -1,7 +1,5 @@
 // Converts between rows and items. A column and its field have the same name in two spellings: `created_at_seconds` and
 // `createdAtSeconds`. So the type of a row follows from the type of its item.
-import type { SqlParameter, Transaction } from './database.ts'
-
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
   : ''
@@ -45,18 +43,3 @@ export const pickFields = <Row extends object, Column extends keyof Row & string
 /** All values of a row, named as fields: for a row that was read with the columns of its type and no others. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   pickFields(row, Object.keys(row) as (keyof Row & string)[])
-
-/**
- * Inserts a row with all fields of the item, which are columns of the table; other columns get their defaults.
- * @param table a name of ours, never from outside
- * @throws TypeError for a field whose name could not be a column's
- */
-export const insertRow = async <Item extends { readonly [Field in keyof Item]: SqlParameter }>(
-  transaction: Transaction,
-  table: string,
-  item: Item,
-): Promise<void> => {
-  const columns = Object.keys(item).map(columnNameOf)
-  const marks = columns.map(() => '?').join(', ')
-  await transaction.execute(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`, Object.values(item))
-}

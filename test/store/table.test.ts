@@ -163,6 +163,7 @@ describeStores((openTemporaryStore) => {
       )
       await expect(THINGS.list(scope, { organizationId: 'org' }, [HOSTILE as 'id'])).rejects.toThrow(TypeError)
       await expect(THINGS.find(scope, { organizationId: 'org', isLarge: 1 } as never)).rejects.toThrow(TypeError)
+      expect(() => defineTable('things', { [HOSTILE]: text })).toThrow(TypeError)
       // What an attacker can send is no expression, whatever it looks like.
       const forged = { text: 'IS NOT NULL', parameters: [] } as never
       await PAIRS.insert(scope, { one: 'a', two: 'b', value: 1 })

@@ -15,9 +15,11 @@ import {
   storedChainId,
   walletOn,
 } from '../../domain/wallet.ts'
+import { columnsOf, integer, sql, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
-import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
+import { defineTable } from '../table.ts'
 import { isBrowser, releaseBrowsers, requireBrowser, UNUSED_SECONDS } from './portal-browsers.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 import { endHandovers, endOthers, hasWallets, isInUse, wasProven } from './session-takeover.ts'
@@ -44,10 +46,17 @@ interface FoundBrowser extends LinkSession {
 
 type LinkRow = RowOf<FoundLink>
 
-type ChallengeRow = RowOf<Omit<ContinuationChallenge, 'nonce' | 'linkHash' | 'wallet'>> & {
-  readonly address: WalletAddress
-  readonly chain_id: number
-}
+const CHALLENGES = defineTable(
+  'portal_challenges',
+  {
+    ...columnsOf<Omit<ContinuationChallenge, 'wallet'>>()(
+      'nonce linkHash organizationId sessionId message expiresAtSeconds',
+    ),
+    address: typed<WalletAddress>(),
+    chainId: integer,
+  },
+  ({ address, chainId, ...row }): ContinuationChallenge => ({ ...row, wallet: walletOn(address, chainId) }),
+)
 
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
@@ -171,22 +180,13 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   addChallenge: (challenge: ContinuationChallenge): Promise<void> =>
     scope.write(async (transaction) => {
       const { wallet, ...row } = challenge
-      const chainId = storedChainId(wallet)
-      await insertRow(transaction, 'portal_challenges', { ...row, address: wallet.address, chainId })
+      await CHALLENGES.insert(transaction, { ...row, address: wallet.address, chainId: storedChainId(wallet) })
       await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
   /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */
-  findChallenge: async (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> => {
-    const [row] = await scope.statements.query<ChallengeRow>(
-      `SELECT organization_id, session_id, address, chain_id, message, expires_at_seconds FROM portal_challenges
-       WHERE nonce = ? AND link_hash = ? AND expires_at_seconds > ?`,
-      [nonce, linkHash, scope.nowSeconds()],
-    )
-    if (row === undefined) return null
-    const { address, chain_id: chainId, ...challenge } = row
-    return { ...fieldsOf(challenge), nonce, linkHash, wallet: walletOn(address, chainId) }
-  },
+  findChallenge: (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> =>
+    CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
   /**
    * Spends a nonce whose proof was checked, and moves its link, with the session, to another browser. False when it is

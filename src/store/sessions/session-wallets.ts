@@ -17,9 +17,11 @@ import {
   type WalletRemoval,
   walletAddressText,
 } from '../../domain/wallet.ts'
+import { columnsOf, hidden, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
-import { fieldsOf, insertRow, type RowOf } from '../row-fields.ts'
+import { fieldsOf, type RowOf } from '../row-fields.ts'
+import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
 import { announceSession, noteChange } from './session-changes.ts'
@@ -51,6 +53,19 @@ const requireOpen = (session: Session, address: WalletAddress): void => {
   if (session.lockedAddress !== null && session.lockedAddress !== address) throw new WalletLockedError()
 }
 
+const WALLETS = defineTable('session_wallets', {
+  ...columnsOf<SessionWallet>()('id chain address addressText connectedAtSeconds connectedSequence'),
+  organizationId: text,
+  sessionId: text,
+  environment: text,
+})
+
+const PROOFS = defineTable('wallet_proofs', {
+  ...columnsOf<WalletProof>()('walletId kind message signature provedAtSeconds'),
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+})
+
 const insertWallet = async (
   transaction: Transaction,
   session: Session,
@@ -66,12 +81,13 @@ const insertWallet = async (
     connectedAtSeconds: nowSeconds,
     connectedSequence: session.sequence + 1,
   }
-  await insertRow(transaction, 'session_wallets', { ...wallet, organizationId, sessionId: id, environment })
-  await transaction.execute(
-    `INSERT INTO wallet_proofs (wallet_id, organization_id, session_id, kind, message, signature, proved_at_seconds)
-     VALUES (?, ?, ?, ?, ?, ?, ?)`,
-    [wallet.id, organizationId, id, proof.kind, proof.message, proof.signature, nowSeconds],
-  )
+  const ofSession = { organizationId, sessionId: id }
+  await WALLETS.insert(transaction, { ...wallet, ...ofSession, environment })
+  const { kind, message, signature } = proof
+  await PROOFS.insert(transaction, {
+    ...{ walletId: wallet.id, ...ofSession, kind, message, signature },
+    provedAtSeconds: nowSeconds,
+  })
   return wallet
 }
 
