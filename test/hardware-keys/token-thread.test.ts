@@ -42,9 +42,10 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     return { open, publicKey, trouble: (word: Trouble) => shim.trouble(word) }
   }
 
-  const failureOf = (signer: TokenSigner): TokenUnavailableError | null => {
+  let signed = new Uint8Array()
+  const failureOf = (signer: TokenSigner, digest = DIGEST): TokenUnavailableError | null => {
     try {
-      signer.sign(DIGEST)
+      signed = new Uint8Array(signer.sign(digest))
       return null
     } catch (error) {
       return error as TokenUnavailableError
@@ -70,6 +71,17 @@ describe.skipIf(WITHOUT_SHIM !== '')(`the thread of a token${WITHOUT_SHIM}`, () 
     await until(() => failureOf(signer)?.detail === 'the token does not answer within 50 ms')
     trouble('')
     await until(() => failureOf(signer) === null)
+  })
+
+  test('does not take the late answer to one digest for the signature of the next', async () => {
+    const { open, publicKey, trouble } = start()
+    const signer = await open()
+    trouble('hung')
+    expect(failureOf(signer)).toBeInstanceOf(TokenUnavailableError)
+    const next = sha256('the next digest')
+    trouble('')
+    await until(() => failureOf(signer, next) === null)
+    expect(recoverWithNoble(signed, next).toHex()).toBe(publicKey.toHex())
   })
 
   test('a new key must be found; one that was in use may be away', async () => {

@@ -5,7 +5,7 @@ import { DEFAULT_THRESHOLD } from '../../src/domain/screening-hit.ts'
 import { csvRows } from '../../src/modules/screening/formats/csv-rows.ts'
 import type { ListedEntry } from '../../src/modules/screening/matching/entry.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
-import { createRandom } from '../long/support/name-variants.ts'
+import { createRandom, VARIANTS } from '../long/support/name-variants.ts'
 import { nativeNames } from '../long/support/ordinary-names.ts'
 
 const personOf = (id: string, names: readonly string[]): ListedEntry => ({
@@ -163,6 +163,18 @@ describe('names that lists publish in both scripts', () => {
     expect(
       Object.fromEntries([...new Set(pairs.map(({ script }) => script))].map((each) => [each, count(each)])),
     ).toEqual(MISSED)
+  })
+
+  test('are found however their Latin letters are mistyped, ordered or shortened', () => {
+    const random = createRandom(20260227)
+    const entries = [...namesOf].map(([id, names]) => personOf(id, names)).filter((_, at) => at % 10 === 0)
+    const missed = VARIANTS.flatMap((variant) =>
+      entries.flatMap((entry) => {
+        const name = variant.suits(entry) ? variant.write(entry.names[0] ?? '', random, entry) : null
+        return name === null || hitsOf(name).some((hit) => hit.entry === entry.id) ? [] : [name]
+      }),
+    )
+    expect(missed).toEqual(['ALLAH DA DMATuN'])
   })
 
   test('at most one in a thousand ordinary names is a hit', () => {

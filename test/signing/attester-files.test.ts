@@ -176,6 +176,16 @@ test('the format of a text is told by how it looks', () => {
   for (const text of ['', '  ', 'hello', '0xzz']) expect(detectPrivateKeyFormat(text)).toBeNull()
 })
 
+test.each(['secp256k1', 'ed25519'] as const)('a keystore of %s is locked anew once', async (kind) => {
+  const { path } = await createAttesterKeystore({ ...destination(), kind })
+  const next = { passphrase: 'the next passphrase', workFactor: 'light' } as const
+  expect(await relockKeystore(path, PASSPHRASE, next)).toBe(true)
+  expect(await relockKeystore(path, PASSPHRASE, next)).toBe(false)
+  await expect(relockKeystore(path, 'x', { ...next, passphrase: PASSPHRASE })).rejects.toBeInstanceOf(
+    KeystoreLockedError,
+  )
+})
+
 describe('a keystore with a damaged part that its MAC does not cover', () => {
   // Each of these opens, to another key.
   const damage = {
