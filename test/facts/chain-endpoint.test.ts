@@ -67,7 +67,7 @@ const callOf = (address: string): ReadCall =>
   ({ key: address, method: 'eth_call', address, data: '0x', decode: () => null }) as never
 
 describe('a contract that fails takes no other call with it', () => {
-  const [good, bad] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`]
+  const [good, bad] = [`0x${'1'.repeat(40)}`, `0x${'2'.repeat(40)}`] as const
 
   test.each([
     ['execution reverted', -32_000],
@@ -86,7 +86,7 @@ describe('a contract that fails takes no other call with it', () => {
     const long = `0x${'0'.repeat(1_100_000)}`
     const node = startNode((to) => ({ result: to === good ? '0x2a' : long }))
     const calls = [...Array.from({ length: 9 }, () => callOf(good)), callOf(bad), callOf(good)]
-    expect(await node.readAt(1n, calls)).toEqual([...Array.from({ length: 9 }, () => '0x2a'), null, '0x2a'])
+    expect(await node.readAt(1n, calls)).toEqual([...Array.from({ length: 9 }, () => '0x2a' as const), null, '0x2a'])
   })
 
   test('but a node that answers no call has failed itself', async () => {
