@@ -171,6 +171,7 @@ const ROWS: Readonly<Record<string, () => unknown>> = {
   'JSON: arrays': given(listOf('[[[[[[[[[[[]]]]]]]]]]],', BODY), parseStrictJsonObject),
   'JSON: numbers': given(listOf('1.7976931348623157e308,', BODY), parseStrictJsonObject),
   'JSON: one number': given(`{"a":${filled('1', BODY - 10)}}`, parseStrictJsonObject),
+  'JSON: backslashes of a batch': given(`{"a":"${filled('\\\\', 4_194_000)}"}`, parseStrictJsonObject),
   'JSON: escapes': given(`{"a":"${filled('\\u0041', BODY - 10)}"}`, parseStrictJsonObject),
   'JSON: backslashes': given(`{"a":"${filled('\\', BODY - 10)}`, parseStrictJsonObject),
   'JSON: quotes': given(`\\${filled('"', BODY - 1)}`, parseStrictJsonObject),

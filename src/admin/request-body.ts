@@ -10,6 +10,9 @@ export interface DecodedBody {
   readonly value: unknown
 }
 
+/** A policy's source has one per line, and one per quotation mark. */
+const ESCAPES_MAX = 65_536
+
 const NONE: DecodedBody = Object.freeze({ text: '', value: undefined })
 
 const isAbsent = ({ headers, body }: Request): boolean => {
@@ -23,5 +26,5 @@ export const decodeBody = async (route: Route, request: Request): Promise<Decode
   // A body of which every member may be left out may be left out itself.
   if (isAbsent(request)) return { text: '', value: checkValue(route.body, {}) }
   const text = await readJsonBody(request, route.bodyMaxBytes === null ? {} : { maxBytes: route.bodyMaxBytes })
-  return { text, value: checkValue(route.body, parseStrictJsonObject(text)) }
+  return { text, value: checkValue(route.body, parseStrictJsonObject(text, ESCAPES_MAX)) }
 }

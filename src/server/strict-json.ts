@@ -16,6 +16,11 @@ export const JSON_DEPTH_MAX = 16
 
 /** Members and further elements of a document: more than the largest batch of requests has. */
 const JSON_VALUES_MAX = 32_768
+/**
+ * Escape sequences of a document. Each costs as much as twenty plain characters, and no field of a caller needs many: a
+ * client that escapes everything but ASCII needs one per character of a name or comment.
+ */
+const JSON_ESCAPES_MAX = 4_096
 
 const QUOTE = 34
 const COMMA = 44
@@ -58,6 +63,15 @@ const endOfEscapedString = (text: string, start: number): number => {
     if (character === BACKSLASH) i++
   }
   return text.length
+}
+
+/** @throws JsonShapeError. Stops at the first escape sequence beyond the limit. */
+const requireFewEscapes = (text: string, firstEscape: number, maximum: number): void => {
+  let count = 0
+  // The character after a backslash is part of the same sequence.
+  for (let at = firstEscape; at !== -1; at = text.indexOf('\\', at + 2)) {
+    if (++count > maximum) throw new JsonShapeError(`the request body has more than ${maximum} escape sequences`)
+  }
 }
 
 /**
@@ -129,8 +143,9 @@ const checkWellFormed = (value: unknown): void => {
  * are rounded, beyond 1.8e308 they are Infinity; fields that need more are strings.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
-export const parseStrictJson = (text: string): JsonValue => {
+export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonValue => {
   const firstEscape = text.indexOf('\\')
+  requireFewEscapes(text, firstEscape, escapesMax)
   const written = countMembersWritten(text, firstEscape)
   let value: JsonValue
   try {
@@ -148,8 +163,8 @@ export const parseStrictJson = (text: string): JsonValue => {
  * The same for a request body, whose root is an object.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
-export const parseStrictJsonObject = (text: string): JsonObject => {
-  const value = parseStrictJson(text)
+export const parseStrictJsonObject = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonObject => {
+  const value = parseStrictJson(text, escapesMax)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new JsonShapeError('the request body must be a JSON object')
   }

@@ -234,3 +234,10 @@ test('a document has at most 32,768 values: members, and elements after the firs
   expect(() => parseStrictJsonObject(members(16_385))).toThrow('more than 32768 values')
   expect(() => parseStrictJsonObject(`{"a":[${'1,'.repeat(32_768)}1]}`)).toThrow('more than 32768 values')
 })
+
+test('a document has at most 4,096 escape sequences, unless its reader allows more', () => {
+  const text = (count: number) => `{"a":"${'\\\\'.repeat(count)}"}`
+  expect(parseStrictJson(text(4_096))).toEqual({ a: '\\'.repeat(4_096) })
+  expect(() => parseStrictJson(text(4_097))).toThrow('more than 4096 escape sequences')
+  expect(parseStrictJson(text(4_097), 5_000)).toEqual({ a: '\\'.repeat(4_097) })
+})
