@@ -2,6 +2,7 @@
 
 import type { Clock } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { AttesterReload } from '../pool/attester-reload.ts'
 import type { Pool } from '../pool/pool.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { type ChangeFeed, createChangeFeed } from '../store/change-feed.ts'
@@ -28,7 +29,7 @@ export interface ChangeFollowers {
   readonly catalog: Catalog
   readonly authenticator: Authenticator
   readonly pool: Pick<Pool, 'noteChange' | 'renewLease'>
-  readonly reloadAttesters: () => void
+  readonly attesters: Pick<AttesterReload, 'reload' | 'behindSinceMs'>
 }
 
 export interface FollowedChanges extends ChangeFeed {
@@ -38,15 +39,15 @@ export interface FollowedChanges extends ChangeFeed {
 
 /** Every change takes effect here within a poll of the feed: nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
-  const { catalog, authenticator, pool, reloadAttesters } = followed
+  const { catalog, authenticator, pool, attesters } = followed
   const followers: ChangeFollower[] = []
   let leaseUntilMs = Number.POSITIVE_INFINITY
   /** When the first read ended after the lease had; null while there is a lease. */
   let resumedMs: number | null = null
 
   const isBehind = (momentMs: number): boolean =>
-    followers.some((follower) => {
-      const sinceMs = follower.behindSinceMs?.() ?? null
+    [attesters, ...followers].some((part: Pick<ChangeFollower, 'behindSinceMs'>) => {
+      const sinceMs = part.behindSinceMs?.() ?? null
       return sinceMs !== null && sinceMs <= momentMs
     })
 
@@ -66,7 +67,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
   const feed = createChangeFeed(store.database, {
     clock,
     onChange: (change) => {
-      if (change.topic === 'attester') reloadAttesters()
+      if (change.topic === 'attester') attesters.reload()
       // Sessions change hundreds of times a second, and no policy's target depends on a session or a list.
       else if (change.topic !== 'session' && change.topic !== 'list') {
         if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
@@ -79,7 +80,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       authenticator.clear()
       catalog.clear()
       pool.noteChange()
-      reloadAttesters()
+      attesters.reload()
       for (const follower of followers) follower.resync()
     },
     onRead: renewLease,

@@ -149,6 +149,7 @@ export const openService = async (
     pool,
     log,
     after,
+    clock,
     inUse: attesters,
     read: () => readAttesters(store, folder),
   })
@@ -158,7 +159,7 @@ export const openService = async (
     catalog,
     authenticator,
     pool,
-    reloadAttesters: attesterReload.reload,
+    attesters: attesterReload,
   })
   const standings = createStoredStandings(store, feed.healthy)
   const facts = await createFacts({
@@ -177,8 +178,8 @@ export const openService = async (
   for (const follower of [...shares.followers, facts]) await feed.follow(follower)
   await pool.start()
   closers.add(() => pool.close())
-  // Retried until the missing keystores are there; `/readyz` reports it meanwhile.
-  if (attesters.length < stored.length) attesterReload.reload()
+  // They may have changed before the feed was followed. Missing keystores are retried; `/readyz` reports it meanwhile.
+  attesterReload.reload()
 
   const sharing = createSharing({ store, clock, log, index, timers: systemTimers })
   await sharing.join()

@@ -1,8 +1,8 @@
 // Makes new attester keys sign, and retired ones stop, without a restart: the set of attesters is loaded again whenever
 // it changed. If it can't be loaded, because a keystore made on another node is not here yet, loading is retried until
-// it succeeds. The part of the change that needs no new key takes effect immediately, so that no retired key continues
-// to sign because another is missing.
-import type { Timers } from '../lib/time.ts'
+// it succeeds. The part of the change that needs no new key takes effect first, so that no retired key continues to sign
+// while another is opened or missing.
+import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Pool } from './pool.ts'
 import type { AttesterReference } from './protocol.ts'
@@ -15,6 +15,7 @@ export interface AttesterReloadDependencies {
   readonly pool: Pick<Pool, 'updateAttesters'>
   readonly log: Pick<Logger, 'info' | 'error'>
   readonly after: Timers['after']
+  readonly clock: Pick<Clock, 'monotonicMs'>
 }
 
 export interface AttesterReload {
@@ -22,6 +23,8 @@ export interface AttesterReload {
   reload(): void
   /** False while this process signs with another set than the stored one. */
   isCurrent(): boolean
+  /** See ChangeFollower: a retired key may still sign. */
+  behindSinceMs(): number | null
   /** Tries no more. */
   stop(): void
 }
@@ -35,12 +38,15 @@ const isSame = (left: readonly AttesterReference[], right: readonly AttesterRefe
   JSON.stringify(left) === JSON.stringify(right)
 
 export const createAttesterReload = (dependencies: AttesterReloadDependencies): AttesterReload => {
-  const { read, pool, log, after } = dependencies
+  const { read, pool, log, after, clock } = dependencies
   let { inUse } = dependencies
   let last: Promise<void> = Promise.resolve()
   let cancelRetry = (): void => undefined
   let current = true
   let stopped = false
+  /** Reloads that have not ended. */
+  let pending = 0
+  let behindSinceMs: number | null = null
 
   const use = async (attesters: readonly AttesterReference[]): Promise<void> => {
     await pool.updateAttesters(attesters)
@@ -62,24 +68,30 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
     let wanted: readonly AttesterReference[] = []
     try {
       wanted = await read()
-      await use(wanted)
+      await useKnown(wanted)
+      // A later reload may be about another change.
+      if (pending === 1) behindSinceMs = null
+      if (!isSame(wanted, inUse)) await use(wanted)
       current = true
     } catch (error) {
       if (stopped) return
       if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
       current = false
-      // Whatever the result, the new set is tried again, and that try reports what is wrong.
-      await useKnown(wanted).catch(() => undefined)
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }
   }
   const reload = (): void => {
-    last = last.then(load)
+    pending += 1
+    behindSinceMs ??= clock.monotonicMs()
+    last = last.then(load).finally(() => {
+      pending -= 1
+    })
   }
 
   return {
     reload,
     isCurrent: () => current,
+    behindSinceMs: () => behindSinceMs,
     stop: () => {
       stopped = true
       cancelRetry()

@@ -19,6 +19,7 @@ let signing: readonly AttesterReference[]
 let said: string[]
 let timers: (() => void)[]
 let attesterReload: AttesterReload
+let nowMs: number
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 const changed = async (next: readonly AttesterReference[]): Promise<void> => {
@@ -33,6 +34,7 @@ const fiveSecondsLater = async (): Promise<void> => {
 
 beforeEach(() => {
   stored = [attester('a')]
+  nowMs = 0
   readFails = false
   arrived = new Set(['a', 'b'])
   signing = stored
@@ -50,6 +52,7 @@ beforeEach(() => {
         signing = attesters
       },
     },
+    clock: { monotonicMs: () => nowMs },
     log: { info: (message) => said.push(message), error: (message) => said.push(message) },
     after: (_delayMs, callback) => {
       timers.push(callback)
@@ -112,4 +115,23 @@ test('after a stop nothing is tried any more', async () => {
   arrived.add('late')
   await changed([attester('late')])
   expect(signing).toEqual([attester('a')])
+})
+
+test('the same set as before is not loaded again', async () => {
+  await changed([attester('a')])
+  expect([signing, said, attesterReload.isCurrent()]).toEqual([stored, [], true])
+})
+
+test('a change has no effect until no retired key signs, which needs no new keystore', async () => {
+  await changed([attester('a'), attester('b')])
+  expect(attesterReload.behindSinceMs()).toBeNull()
+  nowMs = 7
+  readFails = true
+  await changed([attester('b'), attester('late')])
+  expect(attesterReload.behindSinceMs()).toBe(7)
+  nowMs = 8
+  readFails = false
+  await fiveSecondsLater()
+  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('b')], null])
+  expect(attesterReload.isCurrent()).toBe(false)
 })

@@ -7,10 +7,12 @@ import { openTemporaryStore, type TemporaryStore } from '../store/temporary-stor
 let temporary: TemporaryStore
 let calls: string[]
 let feed: ReturnType<typeof followChanges>
+let attestersBehindSinceMs: number | null
 
 beforeEach(async () => {
   temporary = await openTemporaryStore()
   calls = []
+  attestersBehindSinceMs = null
   const note = (what: string) => (): void => void calls.push(what)
   const log = { warn: () => undefined } as never
   feed = followChanges(temporary.store, temporary.clock, log, {
@@ -21,7 +23,7 @@ beforeEach(async () => {
       renewLease: (untilMs: number) => void calls.push(`keys until ${untilMs}`),
     } as never,
     pool: { noteChange: note('pool'), renewLease: (untilMs) => void calls.push(`lease ${untilMs}`) },
-    reloadAttesters: note('attesters'),
+    attesters: { reload: note('attesters'), behindSinceMs: () => attestersBehindSinceMs },
   })
 })
 afterEach(async () => {
@@ -84,7 +86,10 @@ test('once its lease has ended, the pool waits until the changes of before have 
   behindSinceMs = 3_501
   expect(await leases(0.5)).toEqual(['keys until 7000', 'lease 7000'])
   behindSinceMs = null
-  expect(await leases(5)).toEqual(['keys until 12000', 'lease 12000'])
+  attestersBehindSinceMs = 7_000
+  expect(await leases(5)).toEqual([])
+  attestersBehindSinceMs = null
+  expect(await leases(0)).toEqual(['keys until 12000', 'lease 12000'])
 })
 
 test('a part learns of the changes that are made while it is loaded', async () => {
