@@ -1,13 +1,7 @@
+// What a change of a session's status tells and to whom; which changes are made is in `test/store/session-model.ts`.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { newIdentifier } from '../../src/domain/identifier.ts'
-import {
-  isSessionTransition,
-  RETRIES_MAX,
-  SESSION_STATUSES,
-  SESSION_TRANSITIONS,
-  type SessionStatus,
-  type StatusChange,
-} from '../../src/domain/session.ts'
+import type { SessionStatus, StatusChange } from '../../src/domain/session.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { decodeSessionSubject, encodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { evmWallet, openIdentity } from './support.ts'
@@ -30,63 +24,7 @@ const stateOf = async (sessionId: string) => {
   return state
 }
 
-describe('the table of transitions', () => {
-  test('is the documented one', () => {
-    expect(SESSION_TRANSITIONS).toEqual({
-      pending: ['submitted', 'completed', 'rejected', 'retry'],
-      retry: ['submitted', 'completed', 'rejected', 'retry'],
-      submitted: ['completed', 'rejected', 'retry'],
-      completed: ['retry', 'rejected'],
-      rejected: [],
-    })
-  })
-
-  for (const from of SESSION_STATUSES) {
-    for (const to of SESSION_STATUSES) {
-      const allowed = isSessionTransition(from, to)
-      test(`${from} → ${to} is ${allowed ? 'made' : 'refused, and nothing is written'}`, async () => {
-        const sessionId = await sessionAt(from)
-        const before = await stateOf(sessionId)
-        const result = await move(sessionId, to, { revoke: true }).catch((error: unknown) => error)
-        const after = await stateOf(sessionId)
-        if (allowed) {
-          expect(after.session.status).toBe(to)
-          expect(after.session.sequence).toBe(before.session.sequence + 1)
-          expect(after.session.completedAtSeconds === null).toBe(to !== 'completed')
-        } else {
-          expect(result).toMatchObject({ name: 'TransitionRefusedError', code: 'SESSION_CONFLICT' })
-          expect(after).toEqual(before)
-        }
-        const events = await identity.store.sessions.listEvents(organizationId, sessionId)
-        expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1))
-        expect(events.at(-1)).toMatchObject({ sequence: after.session.sequence, status: after.session.status })
-      })
-    }
-  }
-})
-
 describe('a change of status', () => {
-  test('leaves completed only when it says so', async () => {
-    const sessionId = await sessionAt('completed')
-    await expect(move(sessionId, 'rejected')).rejects.toMatchObject({ name: 'TransitionRefusedError' })
-    expect((await move(sessionId, 'rejected', { revoke: true })).session.status).toBe('rejected')
-  })
-
-  test('is refused for a session that has changed since it was read: one of two deciders is told', async () => {
-    const sessionId = await sessionAt('submitted')
-    const { sequence } = (await stateOf(sessionId)).session
-    const outcomes = await Promise.allSettled([
-      move(sessionId, 'completed', { expectedSequence: sequence }),
-      move(sessionId, 'rejected', { expectedSequence: sequence }),
-    ])
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { name: 'SessionChangedError', code: 'SESSION_CONFLICT' },
-    })
-    const events = await identity.store.sessions.listEvents(organizationId, sessionId)
-    expect(events.filter(({ kind }) => kind === 'status')).toHaveLength(2)
-  })
-
   test('two deciders without a view of the session: a completed one is not undone by the late', async () => {
     const sessionId = await sessionAt('submitted')
     const decide = (to: SessionStatus) =>
@@ -94,16 +32,6 @@ describe('a change of status', () => {
     const outcomes = await Promise.allSettled([decide('completed'), decide('rejected')])
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
     expect((await stateOf(sessionId)).session.status).toBe('completed')
-  })
-
-  test('to retry is counted, and refused beyond the cap', async () => {
-    const { session } = await identity.register(organizationId)
-    for (let count = 1; count <= RETRIES_MAX; count++) {
-      const { session: after } = await move(session.id, 'retry', { publicComment: `Try ${count}` })
-      expect(after).toMatchObject({ retryCount: count, publicComment: `Try ${count}` })
-    }
-    await expect(move(session.id, 'retry')).rejects.toMatchObject({ name: 'RetriesExhaustedError' })
-    expect((await move(session.id, 'completed')).session).toMatchObject({ status: 'completed', publicComment: null })
   })
 
   test('keeps the comment for the person apart from the one for operators', async () => {

@@ -139,8 +139,9 @@ const observe = async (store: Store, subject: Subject) => {
     store.screeningChecks.hits(organizationId, sessionId),
     store.portalProgress.findCorrections(organizationId, sessionId),
     store.evidence.list(subject),
-    store.database.query<{ erased: number | null; pending: number | null; consent: string | null }>(
+    store.database.query<{ erased: number | null; pending: number | null; events: number; consent: string | null }>(
       `SELECT evidence_erased_at_seconds AS erased, queue.sequence AS pending,
+         (SELECT COUNT(*) FROM session_events WHERE session_id = sessions.id) AS events,
          (SELECT kind FROM session_events WHERE session_id = sessions.id AND kind LIKE 'consent%'
           ORDER BY sequence DESC LIMIT 1) AS consent
        FROM sessions LEFT JOIN session_check_queue AS queue ON queue.session_id = sessions.id AND is_made = 0 WHERE sessions.id = ?`,
@@ -148,8 +149,10 @@ const observe = async (store: Store, subject: Subject) => {
     ),
   ])
   if (state === null || row === undefined) throw new Error('the session is gone')
-  const { status, sequence, retryCount: retries, consentedAtSeconds } = state.session
+  const { status, sequence, retryCount: retries, consentedAtSeconds, completedAtSeconds } = state.session
   const isConsented = consentedAtSeconds !== null
+  if (Number(row.events) !== sequence) throw new Error('the history has not one event per change')
+  if ((completedAtSeconds === null) === (status === 'completed')) throw new Error('the time of the completion is wrong')
   if (isConsented !== (row.consent === 'consented')) throw new Error('the history has another consent than the session')
   const seen: ReturnType<typeof comparable> = {
     status,
@@ -190,11 +193,18 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
   if (kind === 'agree') return { kind, shares: random.chance(0.5) }
   if (kind === 'erase') return random.chance(0.25) ? { kind } : check
   if (kind === 'submit')
-    return { kind: 'move', to: 'submitted', expected: null, corrections: [], revoke: false, override: false }
+    return {
+      kind: 'move',
+      to: 'submitted',
+      expected: null,
+      corrections: [],
+      revoke: random.chance(0.5),
+      override: false,
+    }
   return {
     kind: 'move',
     // Rejected is the end of a session.
-    to: random.chance(0.05) ? 'rejected' : random.pick(['completed', 'retry']),
+    to: random.chance(model.status === 'completed' ? 0.3 : 0.05) ? 'rejected' : random.pick(['completed', 'retry']),
     expected: random.chance(0.3) ? null : near(model.sequence),
     corrections: some(CORRECTIONS).sort(),
     revoke: random.chance(0.8),
@@ -235,7 +245,7 @@ export const compareWithModel = async (
   let model = FRESH
   let hitIds: ReadonlyMap<string, string> = new Map()
   for (let step = 0; step < steps; step++) {
-    if (model.status === 'rejected' || step % STEPS_PER_SESSION === STEPS_PER_SESSION - 1) {
+    if ((model.status === 'rejected' && random.chance(0.3)) || step % STEPS_PER_SESSION === STEPS_PER_SESSION - 1) {
       subject = await register()
       model = FRESH
       hitIds = new Map()
