@@ -91,18 +91,21 @@ describe('names that are found', () => {
     expect(hitsOf({ name }).map((hit) => hit.entry)).toContain(id)
   })
 
-  test('two words written as one, with any one letter wrong, are found', () => {
+  test('two words written as one, and one as two, with any one letter wrong, are found', () => {
     for (const { id, names } of LISTED.filter((one) => ['1', '2', '9', '11', '12', '13'].includes(one.id))) {
-      const words = (names[0] ?? '').split(' ')
-      for (const [at, word] of words.slice(0, -1).entries()) {
-        const joined = `${word}${words[at + 1]}`.toLowerCase()
-        if (word.length < 4 || joined.length - word.length < 4) continue
-        for (let wrong = 1; wrong < joined.length; wrong++) {
-          const letter = joined[wrong] === 'q' ? 'z' : 'q'
-          const written = [...joined].with(wrong, letter).join('')
-          const name = [...words.slice(0, at), written, ...words.slice(at + 2)].join(' ')
+      const words = (names[0] ?? '').toLowerCase().split(' ')
+      const find = (at: number, count: number, cut: number): void => {
+        const letters = [...words.slice(at, at + count).join('')]
+        for (let wrong = 1; wrong < letters.length; wrong++) {
+          const written = letters.with(wrong, letters[wrong] === 'q' ? 'z' : 'q').join('')
+          const parts = cut === 0 ? [written] : [written.slice(0, cut), written.slice(cut)]
+          const name = [...words.slice(0, at), ...parts, ...words.slice(at + count)].join(' ')
           expect([name, hitsOf({ name }).some(({ entry }) => entry === id)]).toEqual([name, true])
         }
+      }
+      for (const [at, word] of words.entries()) {
+        if (word.length >= 7) find(at, 1, 4)
+        if (word.length >= 4 && (words[at + 1]?.length ?? 0) >= 4) find(at, 2, 0)
       }
     }
   })

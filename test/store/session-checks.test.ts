@@ -233,33 +233,6 @@ describeStores((open) => {
     expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person c 77 cleared'], ['passed']])
   })
 
-  test('an open hit is not replaced by one that is cleared', async () => {
-    const target = await targetOf()
-    await find(target, [foundHit({ score: 90 })])
-    await decide(target, 'cleared')
-    const other = foundHit({ basis: 'c', subjectBasis: 't' })
-    await find(target, [other], { subjectBases: ['t'] })
-    await find(target, [foundHit({ score: 90 })])
-    expect(await hitsOf(target)).toEqual(['person b 90 cleared', 'person c 77 open'])
-  })
-
-  test('a decision about a hit holds for what was compared, up to its score', async () => {
-    const target = await targetOf()
-    expect(await find(target, [foundHit()])).toBe(1)
-    await decide(target, 'cleared')
-    expect(await find(target, [foundHit({ score: 70, versionId: 'v2' })])).toBe(0)
-    expect(await find(target, [foundHit()])).toBe(0)
-    expect(await hitsOf(target)).toEqual(['person b 77 cleared'])
-    expect(await find(target, [foundHit({ score: 78 })])).toBe(1)
-    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 78 open'], ['look']])
-    await decide(target, 'cleared')
-    expect(await find(target, [foundHit({ basis: 'c', score: 60 })])).toBe(1)
-    expect(await hitsOf(target)).toEqual(['person b 78 cleared', 'person c 60 open'])
-    expect(await find(target, [foundHit({ basis: 'c', score: 60 })])).toBe(0)
-    expect(await find(target, [foundHit({ score: 78 })])).toBe(0)
-    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 78 cleared'], ['passed']])
-  })
-
   test('a decision about an owner follows the owner, and a business is none of them', async () => {
     const target = await targetOf()
     const owner = (at: number, basis: string) => foundHit({ basis, subject: `owner ${at}` })
