@@ -224,13 +224,6 @@ describeStores((openStore) => {
       })
     }
 
-    test('evidence that was never submitted prevents it, too', async () => {
-      const session = await world.session(organizationId)
-      await connect(session)
-      await world.evidence.putFields(session, FIELDS)
-      await expect(change(session, 'completed', { override: 'person' })).rejects.toMatchObject(UNSUBMITTED)
-    })
-
     test('is nothing while a session that was sent back is as it was', async () => {
       const session = await submitted()
       await change(session, 'retry')

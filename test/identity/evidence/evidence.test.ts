@@ -4,13 +4,8 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { readFileSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Zone } from '../../../src/domain/document-zone.ts'
-import type { Session, SessionStatus } from '../../../src/domain/session.ts'
-import {
-  EvidenceErasedError,
-  SessionChangedError,
-  SessionClosedError,
-  SessionUnknownError,
-} from '../../../src/domain/session-errors.ts'
+import type { Session } from '../../../src/domain/session.ts'
+import { SessionClosedError, SessionUnknownError } from '../../../src/domain/session-errors.ts'
 import type { PdfChecker } from '../../../src/identity/evidence/check-pdf.ts'
 import {
   DocumentInvalidError,
@@ -500,33 +495,6 @@ describe('erasing', () => {
     await move(demo, target.id, 'submitted')
     await expect(evidence.removeDocument(target, second.id)).rejects.toBeInstanceOf(SessionClosedError)
     expect((await evidence.listEvidence(target)).documents.map(({ id }) => id)).toEqual([second.id])
-  })
-
-  test('and deciding at the same moment: one is first, and the other sees it', async () => {
-    const { evidence, session, add, store } = parts
-    const target = await session(demo)
-    const move = (to: SessionStatus, change = {}) => parts.move(demo, target.id, to, change)
-    await add(target, IMAGE)
-    await move('submitted')
-    const seen = (await store.sessions.find(demo, target.id))?.session.sequence ?? 0
-
-    const [erased, decided] = await Promise.allSettled([
-      evidence.eraseSession(target, 'operator:eve'),
-      move('completed'),
-    ])
-    expect(erased.status).toBe('fulfilled')
-    expect((decided as PromiseRejectedResult).reason).toBeInstanceOf(EvidenceErasedError)
-    expect((await store.sessions.find(demo, target.id))?.session.status).toBe('submitted')
-    // Whoever looked before the erasure is told that things have changed.
-    await expect(move('rejected', { expectedSequence: seen })).rejects.toBeInstanceOf(SessionChangedError)
-    // Sent back and handed in again, it can be completed.
-    await move('retry')
-    await add(target, IMAGE)
-    await move('submitted')
-    expect((await move('completed')).session.status).toBe('completed')
-    // The other order: what was completed stays so.
-    await evidence.eraseSession(target, 'operator:eve')
-    expect((await store.sessions.find(demo, target.id))?.session.status).toBe('completed')
   })
 })
 
