@@ -75,7 +75,9 @@ const isMade = (outcome: string | undefined): boolean =>
 /** Whether a name or a wallet could not be compared with what is in use. Checks that are not in use don't count. */
 export const isUncompared = (checks: KnownOfSession['checks']): boolean => {
   const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
-  return ([NAME_CHECKS, WALLET_CHECKS] as const).flatMap((part) => outcomesOf(outcomes, part)).some((outcome) => !isMade(outcome))
+  return ([NAME_CHECKS, WALLET_CHECKS] as const)
+    .flatMap((part) => outcomesOf(outcomes, part))
+    .some((outcome) => !isMade(outcome))
 }
 
 const walletsDenied = (outcomes: Outcomes): boolean | null => {

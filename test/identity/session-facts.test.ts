@@ -139,7 +139,10 @@ test('the age is that of the day on which it is asked for', () => {
   expect(factsOf({}, { fields: {} })).toMatchObject({ 'person.age': null, 'person.country': null })
 })
 
-test.each(['lists', 'lists.names', 'wallets', 'wallets.lists'])('a session whose check %s failed is not compared', (name) => {
-  expect(isUncompared([{ name, outcome: 'not-done' }])).toBe(true)
-  expect(isUncompared([{ name, outcome: 'passed' }])).toBe(false)
-})
+test.each(['lists', 'lists.names', 'wallets', 'wallets.lists'])(
+  'a session whose check %s failed is not compared',
+  (name) => {
+    expect(isUncompared([{ name, outcome: 'not-done' }])).toBe(true)
+    expect(isUncompared([{ name, outcome: 'passed' }])).toBe(false)
+  },
+)
