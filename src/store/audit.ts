@@ -133,7 +133,15 @@ export const createAuditTable = (scope: TableScope) => ({
       const previous = await HASHED.everywhere.find(transaction, { sequence: sequence - 1 })
       const { organizationId, actor, actorName, action, subject, detail, requestId, address = '' } = record
       const entry = {
-        ...{ sequence, organizationId, actor, actorName, action, subject, detail, requestId, address },
+        sequence,
+        organizationId,
+        actor,
+        actorName,
+        action,
+        subject,
+        detail,
+        requestId,
+        address,
         atSeconds: scope.nowSeconds(),
         previousHash: previous?.hash ?? AUDIT_ROOT,
       }

@@ -52,7 +52,12 @@ export const createTaskTable = (scope: TableScope) => ({
     const createdAtSeconds = scope.nowSeconds()
     const doneAtSeconds = result === null ? null : createdAtSeconds
     return TASKS.insert(scope, {
-      ...{ organizationId, kind, input, actor, createdAtSeconds, result },
+      organizationId,
+      kind,
+      input,
+      actor,
+      createdAtSeconds,
+      result,
       id: newIdentifier('job'),
       state: result === null ? 'queued' : 'done',
       progressDone: 0,

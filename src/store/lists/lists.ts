@@ -125,8 +125,15 @@ export const createListTable = (scope: TableScope) => {
   ): Promise<AddressList> => {
     const now = scope.nowSeconds()
     return LISTS.insert(own, {
-      ...{ id: newIdentifier('list'), organizationId: owner, name, description, screeningList },
-      ...{ entryCount: 0, version: 1, createdAtSeconds: now, updatedAtSeconds: now },
+      id: newIdentifier('list'),
+      organizationId: owner,
+      name,
+      description,
+      screeningList,
+      entryCount: 0,
+      version: 1,
+      createdAtSeconds: now,
+      updatedAtSeconds: now,
     })
   }
 

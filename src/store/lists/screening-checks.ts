@@ -219,7 +219,10 @@ export const eraseResemblances = async (
     { organizationId, sessionId, check: NAME_CHECK },
     {
       entry: sql`id`,
-      ...{ name: '', basis: '', subjectBasis: '', score: 0 },
+      name: '',
+      basis: '',
+      subjectBasis: '',
+      score: 0,
       why: sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`,
     },
   )

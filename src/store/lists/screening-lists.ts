@@ -143,7 +143,10 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
 
 /** The values of a list that was read and found good. */
 const confirmedAt = (now: number, dueAtSeconds: number) => ({
-  ...{ dueAtSeconds, attemptedAtSeconds: now, confirmedAtSeconds: now, failure: null },
+  dueAtSeconds,
+  attemptedAtSeconds: now,
+  confirmedAtSeconds: now,
+  failure: null,
   ...NOT_LEASED,
 })
 

@@ -131,7 +131,12 @@ export const createApiKeyTable = (scope: TableScope) => ({
       if (apiKeyStatus(old, nowSeconds) === 'revoked') return { status: 'revoked' }
       if (replacedByKeyId !== null) return { status: 'already-regenerated', replacedByKeyId }
       const issued = await issue(own, {
-        ...{ organizationId, kind, environment, name, scopes, rateLimit },
+        organizationId,
+        kind,
+        environment,
+        name,
+        scopes,
+        rateLimit,
         expiresAtSeconds: expiresAtSeconds === null ? null : nowSeconds + expiresAtSeconds - createdAtSeconds,
       })
       const end = Math.min(expiresAtSeconds ?? Number.MAX_SAFE_INTEGER, nowSeconds + overlapSeconds)

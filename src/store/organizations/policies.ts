@@ -86,7 +86,10 @@ export const createPolicyTable = (scope: TableScope) => ({
       const policy = await POLICIES.quietly.update(own, { organizationId, id: policyId }, counted)
       if (policy === null) return null
       return REVISIONS.insert(own, {
-        ...{ organizationId, policyId, source, quorum },
+        organizationId,
+        policyId,
+        source,
+        quorum,
         id: newIdentifier('revision'),
         number: policy.revisionCount,
         contentHash: createHash('sha256').update(source).digest('hex'),

@@ -91,7 +91,10 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   record: (decision: Omit<SessionPolicyDecision, 'decidedAtSeconds'>): Promise<boolean> => {
     const { organizationId, sessionId, sequence, policyId, decided, shadow } = decision
     return DECISIONS.insertNew(scope, {
-      ...{ organizationId, sessionId, sequence, policyId },
+      organizationId,
+      sessionId,
+      sequence,
+      policyId,
       outcome: 'review',
       ...decided,
       shadowRevisionId: shadow?.revisionId,

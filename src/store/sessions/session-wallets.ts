@@ -85,7 +85,11 @@ const insertWallet = async (
   await WALLETS.insert(transaction, { ...wallet, ...ofSession, environment })
   const { kind, message, signature } = proof
   await PROOFS.insert(transaction, {
-    ...{ walletId: wallet.id, ...ofSession, kind, message, signature },
+    walletId: wallet.id,
+    ...ofSession,
+    kind,
+    message,
+    signature,
     provedAtSeconds: nowSeconds,
   })
   return wallet

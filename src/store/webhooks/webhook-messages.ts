@@ -180,7 +180,10 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
       scope,
       { organizationId, ...(messageId === null ? { state: 'dead' } : { state: sql`<> 'waiting'`, id: messageId }) },
       {
-        ...{ state: 'waiting', attempts: 0, claimedUntilSeconds: 0, settledAtSeconds: null },
+        state: 'waiting',
+        attempts: 0,
+        claimedUntilSeconds: 0,
+        settledAtSeconds: null,
         nextAttemptAtSeconds: scope.nowSeconds(),
       },
       sql`endpoint_id IN (

@@ -49,8 +49,18 @@ const insertMessage = (
   const { organizationId, id: sessionId } = snapshot.state.session
   const { sequence, createdAtSeconds } = snapshot.event
   return SENT_MESSAGES.insert(transaction, {
-    ...{ id: newMessageId(), organizationId, endpointId, sessionId, sequence, type, snapshot, createdAtSeconds },
-    ...{ state: 'waiting', attempts: 0, nextAttemptAtSeconds: createdAtSeconds, claimedUntilSeconds: 0 },
+    id: newMessageId(),
+    organizationId,
+    endpointId,
+    sessionId,
+    sequence,
+    type,
+    snapshot,
+    createdAtSeconds,
+    state: 'waiting',
+    attempts: 0,
+    nextAttemptAtSeconds: createdAtSeconds,
+    claimedUntilSeconds: 0,
   })
 }
 
