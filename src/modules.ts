@@ -2,8 +2,9 @@
 import type { Module } from './module-interface/module.ts'
 import { documents } from './modules/documents/module.ts'
 import { hardwareKeys } from './modules/hardware-keys/module.ts'
+import { logShipping } from './modules/log-shipping/module.ts'
 import { screening } from './modules/screening/module.ts'
 import { sessionPolicies } from './modules/session-policies/module.ts'
 import { tracing } from './modules/tracing/module.ts'
 
-export const MODULES: readonly Module[] = [tracing, hardwareKeys, documents, screening, sessionPolicies]
+export const MODULES: readonly Module[] = [tracing, hardwareKeys, logShipping, documents, screening, sessionPolicies]

@@ -7,10 +7,10 @@ import { SETTINGS } from '../config/settings.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
 import { type Clock, systemClock } from '../lib/time.ts'
 import { providedByModules, runningModules } from '../module-interface/open-modules.ts'
-import { bucketAccessOf, foreignSessionToken } from '../modules/log-shipping/service/ship-service.ts'
 import { MODULES } from '../modules.ts'
-import { openShipTarget, ShipAccessMissingError } from '../object-store/ship-access.ts'
+import { foreignSessionToken, openShipTarget, ShipAccessMissingError } from '../object-store/ship-access.ts'
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
+import { SHIPPING, type ShippingService } from '../object-store/shipping.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
@@ -24,11 +24,11 @@ import { openAdminClient } from './open-admin-client.ts'
 import { CommandFailedError } from './output.ts'
 import type { Override } from './second-person.ts'
 
-const shipTargetOf = (config: Config, named: ShipPlace | null): ShipTarget => {
-  const place = named ?? config.decisionsShip
+const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null): ShipTarget => {
+  const place = named ?? shipping?.place ?? null
   if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
   try {
-    const access = bucketAccessOf(config, place)
+    const access = shipping?.accessTo(place) ?? null
     const foreign = foreignSessionToken(access)
     if (foreign !== null) {
       throw new CommandFailedError(`${foreign} is set and belongs to other credentials: unset it for this command`)
@@ -106,6 +106,8 @@ export type CommandDeployment = ReturnType<typeof createDeployment>
 export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput) => {
   const folder = dataFolderAt(config.dataDir)
   const provided = providedByModules(MODULES, { config, folder })
+  const findService = findServiceAmong(provided)
+  const shipping = findService(SHIPPING)
   const openStore = (): Promise<Store> => openExistingStore(config, folder, clock)
   const withStore = async <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => {
     const store = await openStore()
@@ -121,7 +123,8 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     config,
     configFile,
     folder,
-    findService: findServiceAmong(provided),
+    findService,
+    shipping,
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
@@ -147,7 +150,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
           }),
       })
     },
-    shipTarget: (named: ShipPlace | null) => shipTargetOf(config, named),
+    shipTarget: (named: ShipPlace | null) => shipTargetOf(shipping, named),
     /** Differences, in words, between the audit log and its signed heads. */
     auditHeadProblems: async (store: Store): Promise<readonly string[]> => {
       const { keptHeadProblems } = await import('../modules/transparency/service/audit-head.ts')

@@ -36,8 +36,8 @@ import { once } from '../lib/once.ts'
 import { findServiceAmong, type ProvidedService } from '../lib/service-key.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { ModuleOperations } from '../module-interface/operations.ts'
-import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
 import { readTreeTaskInput } from '../modules/transparency/service/tree-task-input.ts'
+import { SHIPPING } from '../object-store/shipping.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { createClientAddress } from '../server/client-address.ts'
@@ -74,8 +74,9 @@ export interface AdminDependencies {
     | 'store'
     | 'decisionsIndex'
     | 'accountKey'
-  > &
-    ShipSettings
+    | 'of'
+    | 'modules'
+  >
   readonly tls: ListenerTls | null
   readonly folder: DataFolder
   readonly target: StoreTarget
@@ -140,7 +141,10 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const throttle = createThrottle({ counters: store.signInCounters, clock, accountKeys })
   const devices = createKnownDevices(accountKeys, clock)
   const search = createDecisionSearch({
-    spawn: spawnIndexProcess(folder, await sharedIndexOf(config, folder)),
+    spawn: spawnIndexProcess(
+      folder,
+      await sharedIndexOf(config, folder, findServiceAmong(dependencies.provided)(SHIPPING)),
+    ),
     after: systemTimers.after,
     onEvent: (event) => log.warn('the decision index failed; it is tried again', event),
   })
@@ -150,7 +154,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       prepare: createPrepareTask({
         store,
         decisions: folder.decisions,
-        readTree: () => readTreeTaskInput({ store, folder, target: dependencies.target, ship: config }),
+        readTree: () => readTreeTaskInput({ store, folder, target: dependencies.target, config }),
         chains: config.chains,
         clock,
         decidedByPeople: identity.sessionKnowledge.decidedByPeople,

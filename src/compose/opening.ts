@@ -11,8 +11,6 @@ import type { Closers } from '../lib/closers.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module, ModuleCore } from '../module-interface/module.ts'
 import { openModules } from '../module-interface/open-modules.ts'
-import { createAuditShipTasks } from '../modules/log-shipping/service/audit-ship-task.ts'
-import { startShipping } from '../modules/log-shipping/service/ship-service.ts'
 import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
 import { startTree } from '../modules/transparency/service/tree-service.ts'
 import { createCatalog } from '../policy/catalog.ts'
@@ -111,9 +109,6 @@ export const openService = async (
   }
   // Closed after the pool: they also get what it writes last.
   const moduleParts = await openModules(modules, core, closers)
-  // Closed after the pool, so that it also ships what the pool writes last.
-  const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null
-  if (shipping !== null) closers.add(shipping.stop)
   const tree = isFirst
     ? startTree({
         config,
@@ -128,7 +123,6 @@ export const openService = async (
       })
     : null
   if (tree !== null) closers.add(tree.stop)
-  const auditShipping = createAuditShipTasks({ config, store, log, after })
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
@@ -198,9 +192,7 @@ export const openService = async (
     moduleParts,
     clock,
     isFirst,
-    shipping,
     tree,
-    auditShipping,
     catalog,
     authenticator,
     latency,

@@ -8,18 +8,20 @@ import type { Config } from '../config/config.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { onceMade } from '../lib/once.ts'
 import type { Timers } from '../lib/time.ts'
-import type { ShipSettings } from '../modules/log-shipping/service/ship-service.ts'
 import type { LogKey } from '../modules/transparency/service/log-key.ts'
 import type { LogTree } from '../modules/transparency/service/log-tree.ts'
 import { encodeVerifierKey } from '../modules/transparency/tree/note.ts'
 import { proveLine } from '../modules/transparency/verify/prove-line.ts'
+import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
 import { sharedIndexOf } from './shared-index.ts'
 
 export interface ProofDependencies {
-  readonly config: Pick<Config, 'store' | 'decisionsIndex'> & ShipSettings
+  readonly config: Pick<Config, 'store' | 'decisionsIndex'>
   readonly folder: DataFolder
+  /** Null: logs are not shipped. */
+  readonly shipping: ShippingService | null
   readonly tree: Pick<LogTree, 'open'>
   readonly logKey: LogKey
   readonly after: Timers['after']
@@ -32,10 +34,10 @@ export interface Proofs {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export const createProofs = ({ config, folder, tree, logKey, after }: ProofDependencies): Proofs => {
+export const createProofs = ({ config, folder, shipping, tree, logKey, after }: ProofDependencies): Proofs => {
   const closers: (() => Promise<void> | void)[] = []
   const openFinder = onceMade(async () => {
-    const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder))
+    const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder, shipping))
     const finder = createAskedProcess({
       spawn: (listener) => spawn('find', listener),
       after,

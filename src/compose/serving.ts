@@ -12,6 +12,7 @@ import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
 import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
+import { findServiceAmong } from '../lib/service-key.ts'
 import { systemTimers } from '../lib/time.ts'
 import { openSessionModules, providedByModules, runningModules } from '../module-interface/open-modules.ts'
 import { loadOperations } from '../module-interface/operations.ts'
@@ -19,6 +20,7 @@ import { keptHeadProblems } from '../modules/transparency/service/audit-head.ts'
 import { readLogHead } from '../modules/transparency/service/log-head.ts'
 import { createLogTree } from '../modules/transparency/service/log-tree.ts'
 import { createPublishedLog } from '../modules/transparency/service/published-log.ts'
+import { SHIPPING } from '../object-store/shipping.ts'
 import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
 import { startMetricsListener } from '../server/metrics-listener.ts'
 import { createMetricsAnswer } from '../server/operations.ts'
@@ -50,7 +52,7 @@ export const serve = async (
   closers: Closers,
 ) => {
   const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
-  const { pool, signer, facts, attesterReload, feed, sharing, shipping, tree } = opened
+  const { pool, signer, facts, attesterReload, feed, sharing, tree } = opened
   const { limiter } = sharing
   const state = { listening: false, stopping: false }
   const isStopping = (): boolean => state.stopping
@@ -89,7 +91,6 @@ export const serve = async (
       openStreams,
       facts: facts.metrics,
       sharing: sharing.metrics,
-      shipping: () => shipping?.metrics() ?? null,
       tree: () => tree?.metrics() ?? null,
       addFurther: opened.moduleParts.addMetrics,
     },
@@ -144,9 +145,11 @@ export const serve = async (
 
   const logTree = createLogTree(opened.target, folder)
   closers.add(logTree.close)
+  const provided = providedByModules(opened.modules, opened.core)
   const proofs = createProofs({
     config,
     folder,
+    shipping: findServiceAmong(provided)(SHIPPING),
     tree: logTree,
     logKey: opened.logKey,
     after: systemTimers.after,
@@ -221,7 +224,7 @@ export const serve = async (
   const ofTree = tree === null ? [] : [tree.leaderTask]
   const leaderTasks = place.isTrial
     ? ofTree
-    : [facts.leaderTask, ...identity.leaderTasks, ...opened.auditShipping, ...ofTree, ...opened.moduleParts.leaderTasks]
+    : [facts.leaderTask, ...identity.leaderTasks, ...ofTree, ...opened.moduleParts.leaderTasks]
   closers.add((await sharing.lead(leaderTasks)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.
@@ -248,7 +251,7 @@ export const serve = async (
         folder,
         target: opened.target,
         store,
-        provided: providedByModules(opened.modules, opened.core),
+        provided,
         operations: await loadOperations(runningModules(opened.modules, config)),
         notifyChanges: feed.catchUp,
         processes: place.control,

@@ -2,7 +2,6 @@
 // own. How a value is parsed is in setting-values.ts, where its text comes from in given-values.ts.
 import { resolve } from 'node:path'
 import { NamedError } from '../lib/named-error.ts'
-import { parseShipPlace } from '../object-store/ship-target.ts'
 import { parseNetworks } from '../server/client-address.ts'
 import type { ModuleSettings } from './module-settings.ts'
 import { PROCESSES_MAX } from './process-plan.ts'
@@ -237,38 +236,6 @@ export const SETTINGS = {
     description: 'Where decisions are indexed for searches: auto (over PostgreSQL in one index of all nodes), or local',
     defaultText: 'auto',
     parse: parseChoice('auto', 'local'),
-  }),
-  decisionsShip: setting({
-    name: 'decisions-ship',
-    description:
-      'Copy the decision log to dir:/path (a mounted share) or s3://bucket/prefix; nothing is copied without it',
-    defaultText: '',
-    parse: (text) => (text === '' ? null : parseShipPlace(text)),
-  }),
-  decisionsShipIntervalSeconds: setting({
-    name: 'decisions-ship-interval-seconds',
-    description: 'How often the growing end of the log is copied: what a lost machine may take along (1 to 3600)',
-    defaultText: '10',
-    parse: parseInteger(1, 3_600),
-  }),
-  decisionsShipEndpoint: setting({
-    name: 'decisions-ship-endpoint',
-    description: 'Address of the S3-compatible service, https or http to loopback; by default Amazon’s for the region',
-    defaultText: '',
-    parse: parsePublicUrl,
-  }),
-  decisionsShipRegion: setting({
-    name: 'decisions-ship-region',
-    description: 'Region of the bucket',
-    defaultText: 'us-east-1',
-    parse: (text) => {
-      if (!/^[a-z0-9-]{1,64}$/.test(text)) throw new Error('must be a region such as eu-central-1')
-      return text
-    },
-  }),
-  decisionsShipCredentials: secretSetting({
-    name: 'decisions-ship-credentials',
-    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
   }),
   logPublish: setting({
     name: 'log-publish',

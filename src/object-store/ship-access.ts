@@ -15,3 +15,9 @@ export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): S
   }
   return createBucketTarget(place, access)
 }
+
+/** @returns the variable with a session token of other credentials, which Bun's client would send as well; null: none */
+export const foreignSessionToken = (access: BucketAccess | null): string | null =>
+  access?.sessionToken === null
+    ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
+    : null

@@ -122,31 +122,6 @@ export const METRICS = {
     'Time from handing in until a policy had looked at the session, in whole seconds. Review left it to a person; for none only a shadow ran.',
     { outcome: 'completed, rejected, review, none' },
   ),
-  shipLag: defineMetric(
-    'countersign_decision_shipping_lag_seconds',
-    'gauge',
-    'Time since everything in the decision log had last been shipped. Only where it is shipped.',
-  ),
-  shipUnshipped: defineMetric(
-    'countersign_decision_shipping_unshipped_bytes',
-    'gauge',
-    'Bytes of the decision log that were not shipped at the last look.',
-  ),
-  shipBytes: defineMetric(
-    'countersign_decision_shipping_bytes_total',
-    'counter',
-    'Bytes written to the target and checked.',
-  ),
-  shipSegments: defineMetric(
-    'countersign_decision_shipping_segments_total',
-    'counter',
-    'Closed segments of the decision log that were shipped whole.',
-  ),
-  shipFailures: defineMetric(
-    'countersign_decision_shipping_failures_total',
-    'counter',
-    'Passes over the decision log that could not ship everything. They are tried again.',
-  ),
   treeSize: defineMetric(
     'countersign_decision_tree_leaves',
     'gauge',

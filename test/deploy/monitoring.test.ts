@@ -118,10 +118,10 @@ describe('metrics', () => {
     // Told by others that are shown: rates, bytes and the uptime.
     expect(missing.map(({ name }) => name)).toEqual([
       'countersign_evidence_stored_bytes_total',
-      'countersign_decision_shipping_segments_total',
-      'countersign_decision_shipping_failures_total',
       'countersign_heap_used_bytes',
       'process_uptime_seconds',
+      'countersign_decision_shipping_segments_total',
+      'countersign_decision_shipping_failures_total',
     ])
   })
 

@@ -40,14 +40,14 @@ const ioOfDeployment = ({ deployment }: CommandContext): DecisionsIo => {
   const { config, folder, openStore, shipTarget } = deployment
   return {
     dataDirectory: config.dataDir,
-    shipEveryMs: config.decisionsShipIntervalSeconds * 1_000,
+    shipEveryMs: deployment.shipping?.intervalMs ?? 0,
     openTarget: shipTarget,
     beginTree: deployment.beginTree,
     openTree: async () =>
       openTreeForCommand(openStore, {
         folder,
         target: await deployment.locateStore(),
-        shipTarget: config.decisionsShip === null ? null : () => shipTarget(null),
+        shipTarget: (deployment.shipping?.place ?? null) === null ? null : () => shipTarget(null),
       }),
   }
 }

@@ -4,11 +4,12 @@ import type { LeaderTask } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Timers } from '../../../lib/time.ts'
-import { openShipTarget } from '../../../object-store/ship-access.ts'
+import { foreignSessionToken, openShipTarget } from '../../../object-store/ship-access.ts'
 import type { Store } from '../../../store/store.ts'
 import type { Logger } from '../../../telemetry/log.ts'
+import { bucketAccessOf } from '../bucket-access.ts'
+import type { ShipSettings } from '../settings.ts'
 import { AuditDivergedError, shipAudit } from './audit-ship.ts'
-import { bucketAccessOf, foreignSessionToken, type ShipSettings } from './ship-service.ts'
 
 export interface AuditShipTaskDependencies {
   readonly config: ShipSettings

@@ -1,57 +1,17 @@
 // Ships the node's decision log in a process of its own at the lowest priority, which shares only the disk with signing. The node's
 // first process starts it, counts its results for the metrics, and logs each change once.
-import { readFileSync } from 'node:fs'
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
-import type { Config } from '../../../config/config.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
 import { ShipAccessMissingError } from '../../../object-store/ship-access.ts'
-import { type BucketAccess, parseBucketCredentials } from '../../../object-store/ship-bucket.ts'
-import type { ShipPlace } from '../../../object-store/ship-target.ts'
+import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
 import { keepProcess } from '../../../program/kept-process.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
 import type { Logger } from '../../../telemetry/log.ts'
-import type { ShipMetrics } from '../../../telemetry/ship-metrics.ts'
+import { bucketAccessOf } from '../bucket-access.ts'
+import type { ShipSettings } from '../settings.ts'
 import type { ShipInput, ShipOrder, ShipReport } from '../worker/decision-ship-protocol.ts'
-
-export type ShipSettings = Pick<
-  Config,
-  | 'decisionsShip'
-  | 'decisionsShipEndpoint'
-  | 'decisionsShipRegion'
-  | 'decisionsShipCredentials'
-  | 'decisionsShipIntervalSeconds'
->
-
-const CREDENTIALS = 'COUNTERSIGN_DECISIONS_SHIP_CREDENTIALS'
-
-const readCredentials = (source: NonNullable<Config['decisionsShipCredentials']>): string => {
-  if (source.source === 'environment') return process.env[source.name] ?? ''
-  try {
-    return readFileSync(source.path, 'utf8')
-  } catch {
-    throw new SettingInvalidError(`${CREDENTIALS}_FILE can't be read: ${source.path}`)
-  }
-}
-
-/** @returns null for a folder, which needs no credentials. @throws SettingInvalidError, ShipAccessMissingError */
-export const bucketAccessOf = (config: ShipSettings, place: ShipPlace): BucketAccess | null => {
-  if (place.kind === 'folder') return null
-  const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = config
-  if (source === null) throw new ShipAccessMissingError(`a bucket needs ${CREDENTIALS} or ${CREDENTIALS}_FILE`)
-  try {
-    return { endpoint: endpoint === '' ? null : endpoint, region, ...parseBucketCredentials(readCredentials(source)) }
-  } catch (error) {
-    if (error instanceof SettingInvalidError) throw error
-    throw new SettingInvalidError(`${CREDENTIALS} ${error instanceof Error ? error.message : 'is malformed'}`)
-  }
-}
-
-/** @returns the variable with a session token of other credentials, which Bun's client would send as well; null: none */
-export const foreignSessionToken = (access: BucketAccess | null): string | null =>
-  access?.sessionToken === null
-    ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)
-    : null
+import type { ShipMetrics } from './ship-metrics.ts'
 
 export interface ShippingDependencies {
   readonly config: ShipSettings

@@ -15,8 +15,9 @@ import type { StoreTarget } from '../../../store/store-address.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
 import type { Logger } from '../../../telemetry/log.ts'
 import type { TreeMetrics } from '../../../telemetry/tree-metrics.ts'
+import { bucketAccessOf } from '../../log-shipping/bucket-access.ts'
 import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
-import { bucketAccessOf, type ShipSettings } from '../../log-shipping/service/ship-service.ts'
+import { shipSettingsOf } from '../../log-shipping/settings.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeVerifierKey, parseNote } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
@@ -24,7 +25,7 @@ import type { LogKey } from './log-key.ts'
 export type WitnessSettings = Pick<Config, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'>
 
 export interface TreeDependencies {
-  readonly config: ShipSettings & WitnessSettings & Pick<Config, 'decisionsSync'>
+  readonly config: WitnessSettings & Pick<Config, 'decisionsSync' | 'of' | 'modules'>
   readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   /** The deployment's store: over PostgreSQL the tree is there as well. */
   readonly target: StoreTarget
@@ -57,11 +58,12 @@ const KEEP_EVERY_MS = 10_000
 export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
   target.kind === 'sqlite' ? { kind: 'sqlite', path: folder.decisionTree } : target
 
-const shipOf = (config: ShipSettings): TreeInput['ship'] => {
-  const place = config.decisionsShip
+const shipOf = (config: Pick<Config, 'of' | 'modules'>): TreeInput['ship'] => {
+  const settings = shipSettingsOf(config)
+  const place = settings.decisionsShip
   if (place === null) return null
   try {
-    return { place, access: bucketAccessOf(config, place), intervalMs: config.decisionsShipIntervalSeconds * 1_000 }
+    return { place, access: bucketAccessOf(settings, place), intervalMs: settings.decisionsShipIntervalSeconds * 1_000 }
   } catch (error) {
     if (error instanceof ShipAccessMissingError) throw new SettingInvalidError(error.message)
     throw error

@@ -1,0 +1,27 @@
+import { provide } from '../../lib/service-key.ts'
+import { defineModule } from '../../module-interface/module.ts'
+import { SHIPPING } from '../../object-store/shipping.ts'
+import { bucketAccessOf } from './bucket-access.ts'
+import { SHIP_METRICS } from './service/ship-metrics.ts'
+import { SHIP_SETTINGS, shipSettingsOf } from './settings.ts'
+
+export const logShipping = defineModule({
+  name: 'log-shipping',
+  summary: 'copy the decision log and the audit log to a folder or bucket',
+  settings: SHIP_SETTINGS,
+  metrics: SHIP_METRICS,
+  processes: {
+    'src/modules/log-shipping/worker/decision-ship.process.ts': () => import('./worker/decision-ship.process.ts'),
+  },
+  services: ({ config }) => {
+    const settings = shipSettingsOf(config)
+    return [
+      provide(SHIPPING, {
+        place: settings.decisionsShip,
+        intervalMs: settings.decisionsShipIntervalSeconds * 1_000,
+        accessTo: (place) => bucketAccessOf(settings, place),
+      }),
+    ]
+  },
+  open: async (core) => (await import('./service/open-shipping.ts')).openShipping(core),
+})

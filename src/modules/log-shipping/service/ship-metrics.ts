@@ -1,0 +1,68 @@
+// Metrics of how far the shipped copies are behind the decision log, reported by the node's first process.
+import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
+import { defineMetric } from '../../../telemetry/metric-table.ts'
+
+export const SHIP_METRICS = {
+  shipLag: defineMetric(
+    'countersign_decision_shipping_lag_seconds',
+    'gauge',
+    'Time since everything in the decision log had last been shipped. Only where it is shipped.',
+  ),
+  shipUnshipped: defineMetric(
+    'countersign_decision_shipping_unshipped_bytes',
+    'gauge',
+    'Bytes of the decision log that were not shipped at the last look.',
+  ),
+  shipBytes: defineMetric(
+    'countersign_decision_shipping_bytes_total',
+    'counter',
+    'Bytes written to the target and checked.',
+  ),
+  shipSegments: defineMetric(
+    'countersign_decision_shipping_segments_total',
+    'counter',
+    'Closed segments of the decision log that were shipped whole.',
+  ),
+  shipFailures: defineMetric(
+    'countersign_decision_shipping_failures_total',
+    'counter',
+    'Passes over the decision log that could not ship everything. They are tried again.',
+  ),
+}
+
+export interface ShipMetrics {
+  /** Seconds since the whole log had last been shipped. */
+  readonly lagSeconds: number
+  readonly unshippedBytes: number
+  readonly shippedBytes: number
+  readonly shippedSegments: number
+  readonly failures: number
+}
+
+/** @param read called once per metric and scrape; null when this process ships nothing */
+export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
+  const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
+    const metrics = read()
+    return metrics === null ? [] : [{ labels: {}, value: of(metrics) }]
+  }
+  exposition.add(
+    SHIP_METRICS.shipLag,
+    sample(({ lagSeconds }) => lagSeconds),
+  )
+  exposition.add(
+    SHIP_METRICS.shipUnshipped,
+    sample(({ unshippedBytes }) => unshippedBytes),
+  )
+  exposition.add(
+    SHIP_METRICS.shipBytes,
+    sample(({ shippedBytes }) => shippedBytes),
+  )
+  exposition.add(
+    SHIP_METRICS.shipSegments,
+    sample(({ shippedSegments }) => shippedSegments),
+  )
+  exposition.add(
+    SHIP_METRICS.shipFailures,
+    sample(({ failures }) => failures),
+  )
+}

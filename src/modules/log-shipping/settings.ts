@@ -1,0 +1,69 @@
+// Settings of the copies of the decision log and the audit log.
+import type { Config } from '../../config/config.ts'
+import { type SecretSource, secretSetting, setting } from '../../config/setting.ts'
+import { parseInteger, parsePublicUrl } from '../../config/setting-values.ts'
+import { parseShipPlace, type ShipPlace } from '../../object-store/ship-target.ts'
+
+export const SHIP_SETTINGS = {
+  place: setting({
+    name: 'decisions-ship',
+    description:
+      'Copy the decision log to dir:/path (a mounted share) or s3://bucket/prefix; nothing is copied without it',
+    defaultText: '',
+    parse: (text) => (text === '' ? null : parseShipPlace(text)),
+  }),
+  intervalSeconds: setting({
+    name: 'decisions-ship-interval-seconds',
+    description: 'How often the growing end of the log is copied: what a lost machine may take along (1 to 3600)',
+    defaultText: '10',
+    parse: parseInteger(1, 3_600),
+  }),
+  endpoint: setting({
+    name: 'decisions-ship-endpoint',
+    description: 'Address of the S3-compatible service, https or http to loopback; by default Amazon’s for the region',
+    defaultText: '',
+    parse: parsePublicUrl,
+  }),
+  region: setting({
+    name: 'decisions-ship-region',
+    description: 'Region of the bucket',
+    defaultText: 'us-east-1',
+    parse: (text) => {
+      if (!/^[a-z0-9-]{1,64}$/.test(text)) throw new Error('must be a region such as eu-central-1')
+      return text
+    },
+  }),
+  credentials: secretSetting({
+    name: 'decisions-ship-credentials',
+    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
+  }),
+}
+
+export interface ShipSettings {
+  /** Null: nothing is copied. */
+  readonly decisionsShip: ShipPlace | null
+  readonly decisionsShipIntervalSeconds: number
+  readonly decisionsShipEndpoint: string
+  readonly decisionsShipRegion: string
+  readonly decisionsShipCredentials: SecretSource | null
+}
+
+/** Of a deployment whose log may not be shipped, because the module is left out. */
+const NOT_SHIPPED: ShipSettings = {
+  decisionsShip: null,
+  decisionsShipIntervalSeconds: 0,
+  decisionsShipEndpoint: '',
+  decisionsShipRegion: '',
+  decisionsShipCredentials: null,
+}
+
+export const shipSettingsOf = ({ of, modules }: Pick<Config, 'of' | 'modules'>): ShipSettings =>
+  modules.has('log-shipping')
+    ? {
+        decisionsShip: of(SHIP_SETTINGS.place),
+        decisionsShipIntervalSeconds: of(SHIP_SETTINGS.intervalSeconds),
+        decisionsShipEndpoint: of(SHIP_SETTINGS.endpoint),
+        decisionsShipRegion: of(SHIP_SETTINGS.region),
+        decisionsShipCredentials: of(SHIP_SETTINGS.credentials),
+      }
+    : NOT_SHIPPED
