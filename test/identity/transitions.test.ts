@@ -25,15 +25,6 @@ const stateOf = async (sessionId: string) => {
 }
 
 describe('a change of status', () => {
-  test('two deciders without a view of the session: a completed one is not undone by the late', async () => {
-    const sessionId = await sessionAt('submitted')
-    const decide = (to: SessionStatus) =>
-      identity.changes.changeStatus({ organizationId, sessionId, to, actor: 'test', override: 'person' })
-    const outcomes = await Promise.allSettled([decide('completed'), decide('rejected')])
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
-    expect((await stateOf(sessionId)).session.status).toBe('completed')
-  })
-
   test('keeps the comment for the person apart from the one for operators', async () => {
     const sessionId = await sessionAt('submitted')
     const state = await move(sessionId, 'retry', { publicComment: 'Please again.', privateComment: 'Looks forged.' })
