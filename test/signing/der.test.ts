@@ -64,6 +64,7 @@ describe('DER', () => {
     ['an indefinite length', '0480'],
     ['a long form where the short one does', '04810100'],
     ['a length of three bytes', '0483010000'],
+    ['a cut length', '048201'],
     ['fewer bytes than it says', '040500'],
     ['another tag', '0201'],
   ])('an octet string with %s is refused', (_, hex) => {
