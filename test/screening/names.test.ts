@@ -151,6 +151,17 @@ describe('a name among the commonest words of a list', () => {
     expect(screen(`Primerov ${COMMON.join(' ')}`).hits.map((hit) => hit.entry)).toContain('own')
   })
 
+  test('has a problem if its ways to be read take too much work', () => {
+    const pairs = COMMON.flatMap((first) => COMMON.map((second) => `${first} ${second}`))
+    const entries = Array.from({ length: 10 }, () => pairs).flatMap((names, at) =>
+      names.map((name, other) => entry(`${at} ${other}`, [name])),
+    )
+    const costly = openScreening(buildScreening([{ list: 'test', entries }]))
+    const problemOf = (name: string) => costly.screen({ name, kind: 'person' }, 100).problem
+    expect(problemOf(COMMON.join(' '))).toBeNull()
+    expect(problemOf(`${COMMON.join(' ')} ابتثجحخدذرزسشصضط طظغفقكلمنهويابتث`)).toBe('too-many-ways')
+  })
+
   test('has a problem if more are found than are shown', () => {
     const alike = Array.from({ length: 51 }, (_, at) => entry(`${at}`, ['Abbas Primerov']))
     const answerOf = (entries: readonly ListedEntry[]) =>

@@ -136,6 +136,9 @@ test.each([
   ['김恩恩', 'disguised', 'two scripts in one word'],
   ['金正恩'.repeat(5), 'unreadable', 'more signs than are read'],
   ['김정은', null, 'a name'],
+  ['حسينغلامرشيد محمودحامدنور يوسفصالحسعيد', null, 'three words that may be two'],
+  ['حسينغلامرشيد محمودحامدنور يوسفصالحسعيد جمالكريموليدرضاعمر طارق', 'too-many-ways', 'more words that may be two'],
+  ['גבריאלוביץכהן '.repeat(6), 'too-many-ways', 'more words that may be two, in Hebrew'],
 ] as const)('%s is %p (%s)', (name, problem) => {
   expect(smallList.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).problem).toBe(problem)
 })

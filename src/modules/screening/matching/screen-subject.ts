@@ -4,10 +4,10 @@
 import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
-import { createNameFinder, type FoundName, type NameFinder } from './names/find-names.ts'
+import { createNameFinder, type FoundName, type NameFinder, type WorkBudget } from './names/find-names.ts'
 import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
 import type { NameProblem } from './names/name-problems.ts'
-import { divideName, type NameReading, readName } from './names/read-name.ts'
+import { divideName, type NameReading, type NameWord, readName } from './names/read-name.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import { scoreBirthDate, scoreCountry } from './narrow.ts'
 
@@ -57,6 +57,9 @@ const LIFT_MAX = 10.5
 const DIVIDED_SIMILARITY_MIN = 0.9
 /** More hits are left out, and the name has a problem: the one that is meant may be among them. */
 const HITS_MAX = 50
+
+/** Six times the work of the most expensive listed name. */
+const WORK_MAX = 200_000
 
 const NEAR_WORDS_SHOWN = 8
 
@@ -184,20 +187,24 @@ export const openScreening = (image: Uint8Array): Screening => {
 
   /** Looks for a name as it is read, and with its letters divided into words of the lists. */
   const find = ({ words, others, within, divisible }: NameReading, kind: NameKind, minimum: number) => {
-    if (words.length === 0) return { found: [], isCut: false }
+    if (words.length === 0) return { found: [], problem: null }
+    const budget: WorkBudget = { left: WORK_MAX }
+    const findIn = (ways: readonly (readonly NameWord[])[]): readonly FoundName[] =>
+      ways.flatMap((way) => finders[kind].find(way, minimum, budget))
     const divided = divisible.flatMap((way) => divideName(way, kind, indexes[kind].divide))
-    const ofDivided = divided
-      .flatMap((each) => finders[kind].find(each.words, minimum))
-      .filter(({ comparison }) => comparison.hasWhole || comparison.similarity >= DIVIDED_SIMILARITY_MIN)
-    return {
-      found: [...[words, ...others, ...within].flatMap((way) => finders[kind].find(way, minimum)), ...ofDivided],
-      isCut: divided.some((each) => each.isCut),
-    }
+    const found = findIn([words, ...others])
+    const ofDivided = findIn(divided.map((each) => each.words)).filter(
+      ({ comparison }) => comparison.hasWhole || comparison.similarity >= DIVIDED_SIMILARITY_MIN,
+    )
+    const ofWithin = findIn(within)
+    const isCut = divided.some((each) => each.isCut)
+    const problem: NameProblem | null = budget.left < 0 ? 'too-many-ways' : isCut ? 'too-many-words' : null
+    return { problem, found: [...found, ...ofDivided, ...ofWithin] }
   }
 
   const screenAs = (subject: ScreenedSubject, kind: NameKind, threshold: number): ScreeningAnswer => {
     const reading = readName(subject.name, kind)
-    const { found, isCut } = find(reading, kind, (threshold - LIFT_MAX) / 100)
+    const { found, problem } = find(reading, kind, (threshold - LIFT_MAX) / 100)
     const best = new Map<number, ScreeningHit>()
     for (const candidate of found) {
       const hit = hitOf(subject, kind, candidate)
@@ -205,8 +212,8 @@ export const openScreening = (image: Uint8Array): Screening => {
       const isHit = hit.score >= threshold || candidate.comparison.similarity === 1
       if (isHit && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
     }
-    const problem = isCut ? 'too-many-words' : subject.isCut === true ? 'cut' : null
-    return { hits: [...best.values()], problem: reading.problem ?? problem }
+    const cut = subject.isCut === true ? 'cut' : null
+    return { hits: [...best.values()], problem: reading.problem ?? problem ?? cut }
   }
 
   return {

@@ -148,21 +148,17 @@ const joinedWord = (first: string, second: string, labelOf: (text: string) => st
   return { text: labelOf(start + end), skeletons: [...skeletonsOf(start + end), ...skeletonsOf(start + second)] }
 }
 
-/**
- * @param pieces neighbouring words in Arabic letters
- * @returns the words in each way that Latin joins them: at least one
- */
-export const readArabic = (
-  pieces: readonly string[],
+const readParts = (
+  parts: readonly Part[],
   labelOf: (text: string) => string,
+  readWord: (text: string) => ArabicWord,
 ): readonly (readonly ArabicWord[])[] => {
-  const parts = partsOf(pieces)
   const readWith = (joined: readonly Part['joins'][]): readonly ArabicWord[] => {
     const words: ArabicWord[] = []
     for (let at = 0; at < parts.length; at++) {
       const { text, joins } = parts[at]!
       if (joins !== null && joined.includes(joins)) words.push(joinedWord(text, parts[++at]!.text, labelOf))
-      else words.push(wordOf(text, labelOf))
+      else words.push(readWord(text))
     }
     return words
   }
@@ -174,4 +170,18 @@ export const readArabic = (
     ...(hasPrefix ? [readWith(['prefix', 'suffix'])] : []),
     ...(hasPrefix && hasSuffix ? [readWith(['prefix'])] : []),
   ]
+}
+
+/** Reads neighbouring words in Arabic letters: in each way that Latin joins them, at least one. */
+export type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
+
+/** The reader keeps the words that it has read, because the ways to cut a name share most of them. */
+export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {
+  const words = new Map<string, ArabicWord>()
+  return (pieces) =>
+    readParts(partsOf(pieces), labelOf, (text) => {
+      const word = words.get(text) ?? wordOf(text, labelOf)
+      words.set(text, word)
+      return word
+    })
 }

@@ -26,10 +26,18 @@ const NONE: ReadonlyMap<number, WordMatch> = new Map()
 const startsAlike = (index: NameIndex, name: number, part: QueryPart): boolean =>
   index.wordsOf(name).some((packed) => isInitialOf(index, wordAt(packed), part.word))
 
+/** Work that one name may still cause, in compared words: the ways to read a name share it. Negative: it was not enough. */
+export interface WorkBudget {
+  left: number
+}
+
 /** What finding in one index uses again and again. */
 export interface NameFinder {
-  /** @param minimum names that are less near are left out */
-  find(words: readonly NameWord[], minimum: number): readonly FoundName[]
+  /**
+   * @param minimum names that are less near are left out
+   * @returns nothing once the budget is used up
+   */
+  find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
 }
 
 export const createNameFinder = (index: NameIndex): NameFinder => {
@@ -69,7 +77,8 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
   }
 
   return {
-    find: (words, minimum) => {
+    find: (words, minimum, budget) => {
+      if (budget.left < 0) return []
       const anySearched = words.some(({ role }) => isSearched(role))
       const parts = words.map((word, at) =>
         partOf(word, 1 << at, !anySearched || isSearched(word.role) ? index.resembling(word) : []),
@@ -110,6 +119,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
         shared[name] = 0
         lastPart[name] = 0
       }
+      budget.left -= touched.length + candidates.length * parts.length
       const found: FoundName[] = []
       for (const name of candidates) {
         const comparison = compareNames(index, words, weights, parts, name)

@@ -5,6 +5,7 @@ export const NAME_PROBLEMS = {
   'no-letters': 'a name has fewer than two letters',
   'too-many-words': 'a name has too many words to compare',
   'too-many-hits': 'a name resembles more listed names than are shown',
+  'too-many-ways': 'a name can be read in more ways than are compared',
   'long-word': 'a word of a name is too long to be one',
   'single-letters': 'a name is written in single letters',
   disguised: 'a word of a name mixes alphabets, or has signs for letters',

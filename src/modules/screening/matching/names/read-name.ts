@@ -206,7 +206,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], within: [], divisible: [], problem })
   if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
   const pieces = readNameText(name)
-  const { ways, within, isPartial } = readScripts(
+  const { ways, within, isPartial, hasMoreWays } = readScripts(
     pieces.map(({ text }) => text),
     kind,
   )
@@ -227,6 +227,7 @@ export const readName = (name: string, kind: NameKind): NameReading => {
   const problemOf = (): NameProblem | null => {
     if (pieces.some(({ text, isDisguised }) => isDisguised || DIGIT_FOR_LETTER[kind].test(text))) return 'disguised'
     if (isPartial) return 'unreadable'
+    if (hasMoreWays) return 'too-many-ways'
     if (once.length > WORDS_MAX) return 'too-many-words'
     if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'
     return kind === 'person' && isSpacedOut(words) ? 'single-letters' : null

@@ -1,5 +1,5 @@
 // Reads the pieces of a name, whatever their script, into words in lower-case ASCII, in each way that the script allows.
-import { type ArabicWord, readArabic } from './arabic.ts'
+import { type ArabicWord, createArabicReader } from './arabic.ts'
 import { type Skeleton, skeletonOf } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
 import { toAscii, WORD_MAX } from './fold.ts'
@@ -69,21 +69,20 @@ const ABJAD_PART_MIN = 3
 /** An article is no part of a word. */
 const ABJAD_ARTICLE = /^ال/
 
-const CUTS_MAX = 64
+/** Three words of thirteen letters have fewer. */
+const CUTS_MAX = 32
 
 /** The pieces with one long word of them cut in two, in each way. */
 const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
-  pieces
-    .flatMap((piece, at) => {
-      const article = ABJAD_ARTICLE.test(piece) ? 2 : 0
-      if (piece.length - article <= ABJAD_LETTERS_MAX || piece.length > WORD_MAX) return []
-      const cuts = piece.length - article - 2 * ABJAD_PART_MIN + 1
-      return Array.from({ length: cuts }, (_, cut) => {
-        const end = article + ABJAD_PART_MIN + cut
-        return [...pieces.slice(0, at), piece.slice(0, end), piece.slice(end), ...pieces.slice(at + 1)]
-      })
+  pieces.flatMap((piece, at) => {
+    const article = ABJAD_ARTICLE.test(piece) ? 2 : 0
+    if (piece.length - article <= ABJAD_LETTERS_MAX || piece.length > WORD_MAX) return []
+    const cuts = piece.length - article - 2 * ABJAD_PART_MIN + 1
+    return Array.from({ length: cuts }, (_, cut) => {
+      const end = article + ABJAD_PART_MIN + cut
+      return [...pieces.slice(0, at), piece.slice(0, end), piece.slice(end), ...pieces.slice(at + 1)]
     })
-    .slice(0, CUTS_MAX)
+  })
 
 /** Neighbouring pieces of one script. */
 interface Run {
@@ -91,23 +90,30 @@ interface Run {
   readonly ways: readonly Way[]
   /** The words in each way to read some of the signs as a name, and the others as words beside it. */
   readonly within: readonly Way[]
+  /** More ways are left out. */
+  readonly hasMoreWays: boolean
 }
 
 const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): Run => {
   const [first = ''] = pieces
   if (ARABIC.test(first)) {
-    const read = (texts: readonly string[]): readonly Way[] => readArabic(texts, labelOf).map(fromArabic)
-    return { ways: read(pieces), within: cutWords(pieces).flatMap((texts) => read(texts).slice(0, 1)) }
+    const readArabic = createArabicReader(labelOf)
+    const read = (texts: readonly string[]): readonly Way[] => readArabic(texts).map(fromArabic)
+    const cuts = cutWords(pieces)
+    const within = cuts.slice(0, CUTS_MAX).flatMap((texts) => read(texts).slice(0, 1))
+    return { ways: read(pieces), within, hasMoreWays: cuts.length > CUTS_MAX }
   }
   if (HEBREW.test(first)) {
-    return { ways: [pieces.map(fromHebrew)], within: cutWords(pieces).map((texts) => texts.map(fromHebrew)) }
+    const cuts = cutWords(pieces)
+    const within = cuts.slice(0, CUTS_MAX).map((texts) => texts.map(fromHebrew))
+    return { ways: [pieces.map(fromHebrew)], within, hasMoreWays: cuts.length > CUTS_MAX }
   }
   if (EAST_ASIAN.test(first) && kind === 'person') {
     const isHan = HAN.test(first)
     const read = (words: readonly EastAsianWord[]): Way => fromEastAsian(words, isHan)
-    return { ways: readEastAsian(pieces, isWhole).map(read), within: readWithin(pieces).map(read) }
+    return { ways: readEastAsian(pieces, isWhole).map(read), within: readWithin(pieces).map(read), hasMoreWays: false }
   }
-  return { ways: [pieces.map(transliterated)], within: [] }
+  return { ways: [pieces.map(transliterated)], within: [], hasMoreWays: false }
 }
 
 const scriptOf = (piece: string): RegExp | undefined =>
@@ -120,6 +126,8 @@ export interface ScriptReading {
   readonly within: readonly Way[]
   /** Some letters have no reading, or none in which lists may have them. */
   readonly isPartial: boolean
+  /** There are more ways than these. */
+  readonly hasMoreWays: boolean
 }
 
 /** A company's name is often translated from another script instead of being spelled in Latin letters. */
@@ -154,6 +162,7 @@ export const readScripts = (pieces: readonly string[], kind: NameKind): ScriptRe
     within: read.flatMap(({ within }, at) =>
       within.map((words) => joined(readings.map(([first = []], other) => (other === at ? words : first)))),
     ),
+    hasMoreWays: read.some((run) => run.hasMoreWays),
     isPartial:
       read.some(({ ways }) => ways.length === 0) ||
       pieces.some((piece) => hasUnknownLetter(piece) || isUncompared(piece, kind, pieces)),
