@@ -221,7 +221,7 @@ describe('account recover', () => {
     await add()
     const { users, passkeys } = harness.store
     await users.proposeTotp(ada.id, new Uint8Array(1))
-    await users.confirmTotp(ada.id)
+    await users.confirmTotp(ada.id, new Uint8Array(1))
     await users.setRecoveryCodes(ada.id, [new Uint8Array(32)])
     const { token } = await recover('ada@example.com', '--remove-second-factors')
     expect(await passkeys.listOf(ada.id)).toEqual([])

@@ -82,10 +82,15 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     }),
 
     /** Begins a session under a new token, and ends the one that the browser had before. */
-    begin: async (userId: string, state: UserSessionState, caller: Caller): Promise<BegunSession> => {
+    begin: async (
+      userId: string,
+      state: UserSessionState,
+      caller: Caller,
+      userSessions: Pick<Store['userSessions'], 'create'>,
+    ): Promise<BegunSession> => {
       const { text, hash } = newToken()
       const lifeSeconds = state === 'active' ? IDLE_SECONDS : SECOND_FACTOR_SECONDS
-      const session = await store.userSessions.create({
+      const session = await userSessions.create({
         userId,
         tokenHash: hash,
         replacedTokenHash: caller.sessionToken === null ? null : hashToken(caller.sessionToken),

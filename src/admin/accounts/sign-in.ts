@@ -5,7 +5,7 @@ import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { UserSession } from '../../store/accounts/user-sessions.ts'
 import type { User } from '../../store/accounts/users.ts'
-import type { Store } from '../../store/store.ts'
+import type { Store, Tables } from '../../store/store.ts'
 import { CredentialWrongError } from '../errors.ts'
 import { DEVICE_SECONDS, type KnownDevices } from './known-device.ts'
 import type { Passkeys } from './passkeys.ts'
@@ -77,18 +77,25 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
   }
 
-  const begin = async (user: User, owed: readonly SecondFactor[], caller: Caller): Promise<SignedIn> => {
-    const { session, cookie } = await sessions.begin(user.id, owed.length === 0 ? 'active' : 'second-factor', caller)
+  /** Call it with the account locked: a change that ends the account's sessions then waits, and ends this one as well. */
+  const begin = async (
+    { userSessions }: Tables,
+    user: User,
+    owed: readonly SecondFactor[],
+    caller: Caller,
+  ): Promise<SignedIn> => {
+    const state = owed.length === 0 ? 'active' : 'second-factor'
+    const { session, cookie } = await sessions.begin(user.id, state, caller, userSessions)
     if (owed.length > 0) return { session, user, owed, cookies: [cookie] }
     const token = devices.issue(caller.deviceToken, user.email)
     return { session, user, owed, cookies: [cookie, sessions.cookies.device.set(token, DEVICE_SECONDS)] }
   }
 
-  const secondFactorsOf = async (user: User): Promise<SecondFactor[]> => {
+  const secondFactorsOf = async ({ users, passkeys }: Tables, user: User): Promise<SecondFactor[]> => {
     const owed: SecondFactor[] = []
     if (user.hasTotp) owed.push('totp')
-    if (user.hasTotp && (await store.users.countRecoveryCodes(user.id)) > 0) owed.push('recovery-code')
-    if ((await store.passkeys.listOf(user.id)).length > 0) owed.push('passkey')
+    if (user.hasTotp && (await users.countRecoveryCodes(user.id)) > 0) owed.push('recovery-code')
+    if ((await passkeys.listOf(user.id)).length > 0) owed.push('passkey')
     return owed
   }
 
@@ -120,22 +127,33 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         const lane = device === null ? 'stranger' : 'known'
         const right = await passwords.verify(password, usable ? credential.passwordHash : null, lane)
         if (!right || !usable) throw new CredentialWrongError('password')
-        return credential.user
+        return store.transaction(async (tables) => {
+          const user = await tables.users.lock(credential.user.id)
+          // While the password was checked, it may have been replaced, or one-time codes turned on.
+          if (user?.version !== credential.user.version) throw new CredentialWrongError('password')
+          return begin(tables, user, await secondFactorsOf(tables, user), caller)
+        })
       }
-      const user = await watched('password', caller, (isAbout) => throttle.attempt(attempt, judge(isAbout)))
-      return begin(user, await secondFactorsOf(user), caller)
+      return watched('password', caller, (isAbout) => throttle.attempt(attempt, judge(isAbout)))
     },
 
     /** Completes a session that waits for its second factor, under a new token. */
-    withCode: async ({ user }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
+    withCode: async ({ user, session }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, user.email)
       const attempt: Attempt = { guessed: 'code', account: user.id, address, device }
-      await watched('code', caller, (isAbout) => {
+      return watched('code', caller, (isAbout) => {
         isAbout(user.id)
-        return throttle.attempt(attempt, () => spendCode(user.id, code))
+        return throttle.attempt(attempt, async () => {
+          await spendCode(user.id, code)
+          return store.transaction(async (tables) => {
+            await tables.users.lock(user.id)
+            // The session that waits for the code ends with the account's others.
+            if (!(await tables.userSessions.end(user.id, session.id))) throw new CredentialWrongError('code')
+            return begin(tables, user, [], caller)
+          })
+        })
       })
-      return begin(user, [], caller)
     },
 
     withPasskey: async (
@@ -143,19 +161,22 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       challengeId: string,
       response: AuthenticationResponseJSON,
       caller: Caller,
-    ): Promise<SignedIn> => {
-      const user = await watched('passkey', caller, async (isAbout) => {
+    ): Promise<SignedIn> =>
+      watched('passkey', caller, async (isAbout) => {
         const passkey = await passkeys.checkAssertion(origin, challengeId, response, null)
         isAbout(passkey.userId)
-        const found = await store.users.find(passkey.userId)
-        if (found === null || found.disabledAtSeconds !== null) throw new CredentialWrongError('passkey')
-        return found
-      })
-      return begin(user, [], caller)
-    },
+        return store.transaction(async (tables) => {
+          const user = await tables.users.lock(passkey.userId)
+          const isUsable = user !== null && user.disabledAtSeconds === null
+          // The passkey may have been removed while it was checked.
+          if (!isUsable || (await tables.passkeys.find(passkey.id)) === null) throw new CredentialWrongError('passkey')
+          return begin(tables, user, [], caller)
+        })
+      }),
 
-    /** Signs in a person who has just set the account's password by a one-time link. */
-    withLink: async (user: User, caller: Caller): Promise<SignedIn> => begin(user, await secondFactorsOf(user), caller),
+    /** Signs in a person who sets the account's password by a one-time link, in that change's transaction. */
+    withLink: async (tables: Tables, user: User, caller: Caller): Promise<SignedIn> =>
+      begin(tables, user, await secondFactorsOf(tables, user), caller),
 
     watched,
 

@@ -31,10 +31,13 @@ export const SECOND_FACTOR_ROUTES = [
       uri: Type.String({ description: 'What the app reads from a QR code' }),
     }),
     errors: [409],
-    handle: async ({ services, actor }) => {
-      if (actor.user.hasTotp) throw new ConflictError('one-time codes are in use: end that first')
+    handle: async ({ services, actor, write }) => {
       const secret = randomBytes(TOTP_SECRET_BYTES)
-      await services.store.users.proposeTotp(actor.user.id, services.box.seal(secret, totpContext(actor.user.id)))
+      const sealed = services.box.seal(secret, totpContext(actor.user.id))
+      await write(async (tables) => {
+        const proposed = await tables.users.proposeTotp(actor.user.id, sealed)
+        if (proposed === null) throw new ConflictError('one-time codes are in use: end that first')
+      })
       const shown = { secret: toBase32(secret), uri: totpUri('Countersign', actor.user.email, secret) }
       return new SecretReply(200, shown, { secret: '', uri: '' })
     },
@@ -54,13 +57,15 @@ export const SECOND_FACTOR_ROUTES = [
       if (credential === null || credential.totpSecret === null || credential.user.hasTotp) {
         throw new ConflictError('there is nothing to confirm')
       }
-      const secret = services.box.open(credential.totpSecret, totpContext(actor.user.id))
+      const proposed = credential.totpSecret
+      const secret = services.box.open(proposed, totpContext(actor.user.id))
       const step = matchTotp(secret, body.code, services.clock.unixSeconds(), credential.totpLastStep)
       if (step === null) throw new CredentialWrongError('code')
       const codes = newRecoveryCodes()
       await write(async (tables, note) => {
         if (!(await tables.users.spendTotpStep(actor.user.id, step))) throw new CredentialWrongError('code')
-        await tables.users.confirmTotp(actor.user.id)
+        const confirmed = await tables.users.confirmTotp(actor.user.id, proposed)
+        if (confirmed === null) throw new ConflictError('the secret was replaced: scan the new one')
         await tables.users.setRecoveryCodes(
           actor.user.id,
           codes.map(({ hash }) => hash),

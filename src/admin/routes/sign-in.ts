@@ -172,7 +172,7 @@ export const SIGN_IN_ROUTES = [
       const owner = link.userId === null ? null : await services.store.users.find(link.userId)
       const about = owner === null ? [body.email ?? '', body.name ?? ''] : await wordsAbout(services, owner)
       const passwordHash = await services.passwords.hash(body.password, about)
-      const user = await write(async (tables, note) => {
+      const signedIn = await write(async (tables, note) => {
         const spent = await tables.userLinks.spend(hash)
         if (spent === null) throw new CredentialWrongError('link')
         if (spent.userId === null) {
@@ -187,7 +187,7 @@ export const SIGN_IN_ROUTES = [
             subject: created.id,
             detail: { email: created.email, deployment_admin: true },
           })
-          return created
+          return services.signIn.withLink(tables, created, caller)
         }
         const changed = await tables.users.setPassword(spent.userId, passwordHash)
         if (changed === null || changed.disabledAtSeconds !== null) throw new CredentialWrongError('link')
@@ -196,9 +196,9 @@ export const SIGN_IN_ROUTES = [
         if (spent.purpose === 'recovery' && !(await hasSecondFactor(tables, changed)))
           await tables.users.adopt(changed.id)
         note({ action: 'account.password', subject: changed.id, detail: { by: spent.purpose } })
-        return changed
+        return services.signIn.withLink(tables, changed, caller)
       })
-      return cookieReply(await services.signIn.withLink(user, caller))
+      return cookieReply(signedIn)
     },
   }),
 ]

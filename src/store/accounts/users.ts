@@ -62,8 +62,10 @@ const RECOVERY_CODES = defineTable('user_recovery_codes', { userId: text, hash: 
 const NO_TOTP = { totpSecret: null, totpConfirmedAtSeconds: null, totpLastStep: 0 }
 
 export const createUserTable = (scope: TableScope) => {
-  const change = (id: string, values: Parameters<typeof USERS.update>[2]): Promise<User | null> =>
-    USERS.update(scope, { id }, { ...values, version: sql`version + 1` })
+  const change = (
+    which: Parameters<typeof USERS.update>[1],
+    values: Parameters<typeof USERS.update>[2],
+  ): Promise<User | null> => USERS.update(scope, which, { ...values, version: sql`version + 1` })
 
   /** One at a time, so that whoever counts the admins afterwards, in the same transaction, counts what stays. */
   const changeInTurn = (id: string, values: Parameters<typeof USERS.update>[2]): Promise<User | null> =>
@@ -109,7 +111,7 @@ export const createUserTable = (scope: TableScope) => {
     countDeploymentAdmins: (): Promise<number> =>
       USERS.count(scope, { deploymentAdmin: true, disabledAtSeconds: null }),
 
-    rename: (id: string, name: string) => change(id, { name }),
+    rename: (id: string, name: string) => change({ id }, { name }),
     setDeploymentAdmin: (id: string, is: boolean) =>
       changeInTurn(id, {
         deploymentAdminSinceSeconds: sql`CASE WHEN deployment_admin = ${is ? 1 : 0}
@@ -119,8 +121,8 @@ export const createUserTable = (scope: TableScope) => {
     setDisabled: (id: string, disabled: boolean) =>
       changeInTurn(id, { disabledAtSeconds: disabled ? scope.nowSeconds() : null }),
     /** Makes the account the deployment's own, whichever organization made it. */
-    adopt: (id: string) => change(id, { madeByOrganizationId: null }),
-    setPassword: (id: string, passwordHash: string) => change(id, { passwordHash }),
+    adopt: (id: string) => change({ id }, { madeByOrganizationId: null }),
+    setPassword: (id: string, passwordHash: string) => change({ id }, { passwordHash }),
 
     /** Replaces the hash of the same password. Does nothing when the password was changed meanwhile. */
     exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
@@ -138,10 +140,16 @@ export const createUserTable = (scope: TableScope) => {
       await USERS.updateAll(scope, { id, totpSecret: from }, { totpSecret: to })
     },
 
-    /** Stores a secret that does not count yet: `confirmTotp` follows when a code proves that the owner has it. */
-    proposeTotp: (id: string, totpSecret: Uint8Array) => change(id, { ...NO_TOTP, totpSecret }),
-    confirmTotp: (id: string) => change(id, { totpConfirmedAtSeconds: scope.nowSeconds() }),
-    removeTotp: (id: string) => change(id, NO_TOTP),
+    /**
+     * Stores a secret that does not count yet: `confirmTotp` follows when a code proves that the owner has it.
+     * Null if one-time codes are in use.
+     */
+    proposeTotp: (id: string, totpSecret: Uint8Array) =>
+      change({ id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
+    /** Null if one-time codes are in use, or the proposed secret is no longer `totpSecret` (sealed). */
+    confirmTotp: (id: string, totpSecret: Uint8Array) =>
+      change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
+    removeTotp: (id: string) => change({ id }, NO_TOTP),
 
     /** Marks a time step as used. False when it or a later one was used before, so that one code works once. */
     spendTotpStep: async (id: string, step: number): Promise<boolean> =>

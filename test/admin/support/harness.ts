@@ -363,7 +363,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       })
     ).text
   const signIn: Harness['signIn'] = async (userId, status = 'active') =>
-    (await sessions.begin(userId, status, CALLER)).cookie.split(';')[0] ?? ''
+    (await sessions.begin(userId, status, CALLER, store.userSessions)).cookie.split(';')[0] ?? ''
   const request: Harness['request'] = async (method, path, options) => {
     const { address = CONNECTION.address } = options ?? {}
     const response = await api(toRequest(method, path, options), { ...CONNECTION, address })
