@@ -55,28 +55,42 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   }
 
   /**
-   * Uses the part of the new set that workers have loaded already. If no key of it is active, the current keys stay.
+   * Uses the part of the new set that workers have loaded already. The current keys of a kind stay if that part has no
+   * active key of the kind.
+   * @returns whether no key stays that the new set lacks
    */
-  const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
+  const useKnown = async (wanted: readonly AttesterReference[]): Promise<boolean> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
-    if (activeOf(known).length > 0 && !isSame(known, inUse)) await use(known)
+    const hasActive = (kind: AttesterReference['kind']): boolean =>
+      known.some((attester) => attester.kind === kind && attester.status === 'active')
+    const staying = inUse.filter(({ kind }) => !hasActive(kind))
+    const next = [...staying, ...known.filter(({ kind }) => hasActive(kind))]
+    if (!isSame(next, inUse)) await use(next)
+    return staying.length === 0
+  }
+
+  /** A later reload may be about another change. */
+  const takeEffect = (): void => {
+    if (pending === 1) behindSinceMs = null
   }
 
   const load = async (): Promise<void> => {
     if (stopped) return
     cancelRetry()
-    let wanted: readonly AttesterReference[] = []
+    let isRead = false
     try {
-      wanted = await read()
-      await useKnown(wanted)
-      // A later reload may be about another change.
-      if (pending === 1) behindSinceMs = null
+      const wanted = await read()
+      isRead = true
+      if (await useKnown(wanted)) takeEffect()
       if (!isSame(wanted, inUse)) await use(wanted)
+      takeEffect()
       current = true
     } catch (error) {
       if (stopped) return
       if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
       current = false
+      // The current keys go on signing while a new keystore is missing.
+      if (isRead) takeEffect()
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }
   }

@@ -4,10 +4,14 @@ import { beforeEach, expect, test } from 'bun:test'
 import { type AttesterReload, createAttesterReload } from '../../src/pool/attester-reload.ts'
 import type { AttesterReference } from '../../src/pool/protocol.ts'
 
-const attester = (id: string, status: AttesterReference['status'] = 'active'): AttesterReference => ({
+const attester = (
+  id: string,
+  status: AttesterReference['status'] = 'active',
+  kind: AttesterReference['kind'] = 'secp256k1',
+): AttesterReference => ({
   id,
   status,
-  kind: 'secp256k1',
+  kind,
   address: `0x${id}`,
   keystorePath: `/keystores/${id}.json`,
 })
@@ -134,4 +138,22 @@ test('a change has no effect until no retired key signs, which needs no new keys
   await fiveSecondsLater()
   expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('b')], null])
   expect(attesterReload.isCurrent()).toBe(false)
+})
+
+test('a key stays until its successor of the same kind is opened, and longer if that is missing', async () => {
+  const solana = attester('s', 'active', 'ed25519')
+  arrived = new Set(['a', 's', 'b'])
+  await changed([attester('a'), solana])
+  const sets: string[] = []
+  const { push } = said
+  said.push = (...texts) => {
+    sets.push(signing.map(({ id }) => id).join())
+    return push.apply(said, texts)
+  }
+  nowMs = 9
+  await changed([solana, attester('late')])
+  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('a'), solana], null])
+  await changed([solana, attester('b')])
+  expect(signing).toEqual(stored)
+  expect(sets).toEqual(['a,s', 's,b'])
 })
