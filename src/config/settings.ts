@@ -94,13 +94,13 @@ export const SETTINGS = {
   }),
   streamsMax: setting({
     name: 'streams-max',
-    description: 'Open event streams before further ones are refused with 429 (1 to 1000000)',
+    description: 'Open event streams of a process, shared among organizations; further ones get 429 (1 to 1000000)',
     defaultText: '20000',
     parse: parseInteger(1, 1_000_000),
   }),
   streamsPerKeyMax: setting({
     name: 'streams-per-key-max',
-    description: 'The same for one API key (1 to 1000000)',
+    description: 'Open event streams of one API key; further ones get 429 (1 to 1000000)',
     defaultText: '10000',
     parse: parseInteger(1, 1_000_000),
   }),

@@ -152,6 +152,7 @@ const createStreamEndpoint = ({ gate, hub, authenticator }: IdentityEndpointDepe
       sessionId,
       organizationId: principal.organizationId,
       keyId: principal.keyId,
+      isPage: false,
       accepts: (state) => isOf(state, type, principal),
       allowed: () => stillWorks(key),
       signal: request.signal,

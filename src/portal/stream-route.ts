@@ -21,6 +21,7 @@ export const streamRoutes = (
     const stream = await hub.open({
       organizationId,
       sessionId,
+      isPage: true,
       streamsMax: STREAMS_PER_BROWSER_MAX,
       keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
       accepts: () => true,

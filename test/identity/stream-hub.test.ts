@@ -50,6 +50,7 @@ const request = (changes: Partial<StreamRequest> = {}): StreamRequest => ({
   organizationId: 'org_1',
   sessionId: ID,
   keyId: 'key',
+  isPage: false,
   accepts: () => true,
   allowed: () => true,
   signal: new AbortController().signal,
@@ -265,6 +266,24 @@ describe('caps', () => {
     await expect(hub.open(request())).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 15 })
     for (let count = 0; count < 2; count++) await hub.open(request({ keyId: 'other' }))
     await expect(hub.open(request({ keyId: 'third' }))).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    expect(hub.size()).toBe(5)
+  })
+
+  test('are shared: one organization’s keys leave room for another organization, and for its own pages', async () => {
+    const followed = []
+    for (let count = 0; count < 5; count++)
+      followed.push(follow(await hub.open(request({ keyId: `key-${count % 2}` }))))
+    await hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
+    await settle()
+    expect(followed.map(({ ended }) => ended())).toEqual(['no', 'no', 'no', 'no', 'closed'])
+    await expect(hub.open(request())).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    await hub.open(request({ keyId: 'browser', isPage: true }))
+    await hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
+    for (const owner of [{}, { isPage: true }, { organizationId: 'org_2' }]) {
+      await expect(hub.open(request({ keyId: 'new', ...owner }))).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+    }
+    await settle()
+    expect(followed.map(({ ended }) => ended())).toEqual(['no', 'no', 'closed', 'closed', 'closed'])
     expect(hub.size()).toBe(5)
   })
 

@@ -6,11 +6,7 @@ import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import { buildStatus } from '../sessions/status.ts'
-
-/** The key, or the service, has too many streams (threats row 20). */
-class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
-  retryAfterSeconds: 15,
-}) {}
+import { createStreamShares, type StreamOwner } from './stream-shares.ts'
 
 /** The service is stopping and takes no more streams. */
 class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
@@ -34,10 +30,8 @@ export interface StreamHubDependencies {
   readonly ticksPerSecond?: number
 }
 
-export interface StreamRequest {
-  readonly organizationId: string
+export interface StreamRequest extends StreamOwner {
   readonly sessionId: string
-  readonly keyId: string
   /** Maximum number of streams for this key. Default: the hub's own limit. */
   readonly streamsMax?: number
   /**
@@ -110,9 +104,8 @@ const toEvent = (state: SessionState): StreamEvent => ({
 export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
   const { read, readSince, streamsMax, streamsPerKeyMax, onError, ticksPerSecond = 1 } = dependencies
   const topics = new Map<string, Topic>()
-  const perKey = new Map<string, number>()
   const slots = Array.from({ length: KEEP_ALIVE_SECONDS * ticksPerSecond }, () => new Set<Subscription>())
-  let count = 0
+  const shares = createStreamShares<Subscription>(streamsMax, (subscription) => end(subscription))
   let opened = 0
   let turn = 0
   let closing = false
@@ -120,10 +113,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
   const remove = (subscription: Subscription): boolean => {
     const { request, slot } = subscription
     if (!slot.delete(subscription)) return false
-    count -= 1
-    const left = (perKey.get(request.keyId) ?? 1) - 1
-    if (left === 0) perKey.delete(request.keyId)
-    else perKey.set(request.keyId, left)
+    shares.remove(subscription)
     const topic = topics.get(request.sessionId)
     topic?.subscriptions.delete(subscription)
     if (topic?.subscriptions.size === 0) topics.delete(request.sessionId)
@@ -135,11 +125,9 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
   }
 
   const subscribe = (request: StreamRequest): Subscription => {
-    const { organizationId, sessionId, keyId } = request
-    const ofKeyMax = request.streamsMax ?? streamsPerKeyMax
-    const ofKey = perKey.get(keyId) ?? 0
+    const { organizationId, sessionId } = request
     if (closing) throw new StreamsStoppingError()
-    if (count >= streamsMax || ofKey >= ofKeyMax) throw new StreamLimitError()
+    shares.requireRoom(request, request.streamsMax ?? streamsPerKeyMax)
     const slot = slots[opened++ % slots.length]!
     const subscription: Subscription = {
       request,
@@ -148,8 +136,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       delivered: Promise.resolve(),
     }
     slot.add(subscription)
-    count += 1
-    perKey.set(keyId, ofKey + 1)
+    shares.add(subscription)
     let topic = topics.get(sessionId)
     if (topic === undefined) {
       topic = { organizationId, subscriptions: new Set(), published: 0, wanted: 0, reading: false }
@@ -282,7 +269,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         else if (remove(subscription)) subscription.stream.cut()
       }
     },
-    size: () => count,
+    size: shares.size,
     close: () => {
       closing = true
       for (const slot of slots) for (const subscription of [...slot]) end(subscription)

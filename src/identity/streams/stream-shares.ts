@@ -1,0 +1,82 @@
+// Limits the open streams of a process and shares them among organizations. When all are taken, a new stream replaces
+// the newest one of the largest share, unless the new stream's own share would then be as large. No organization can
+// therefore take every stream, and a single organization can use them all (threats row 20).
+import { fixedError } from '../../domain/errors.ts'
+
+/** The key, or the service, has too many streams. */
+export class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
+  retryAfterSeconds: 15,
+}) {}
+
+export interface StreamOwner {
+  readonly organizationId: string
+  readonly keyId: string
+  /** Whether the stream serves the verification page, whose streams have a share of their own in each organization. */
+  readonly isPage: boolean
+}
+
+export interface StreamShares<Stream extends { readonly request: StreamOwner }> {
+  /** Makes room for a stream, if necessary by ending another one. @throws StreamLimitError */
+  requireRoom(owner: StreamOwner, ofKeyMax: number): void
+  add(stream: Stream): void
+  /** Call once for each stream that was added. */
+  remove(stream: Stream): void
+  size(): number
+}
+
+const shareKey = ({ organizationId, isPage }: StreamOwner): string => `${organizationId} ${isPage}`
+
+const newestOf = <Item>(items: ReadonlySet<Item>): Item | undefined => {
+  let newest: Item | undefined
+  for (const item of items) newest = item
+  return newest
+}
+
+/** @param end must call `remove` for the stream */
+export const createStreamShares = <Stream extends { readonly request: StreamOwner }>(
+  streamsMax: number,
+  end: (stream: Stream) => void,
+): StreamShares<Stream> => {
+  const perKey = new Map<string, number>()
+  /** Each share's streams, oldest first. */
+  const shares = new Map<string, Set<Stream>>()
+  let count = 0
+
+  const largestShare = (): ReadonlySet<Stream> => {
+    let largest: ReadonlySet<Stream> = new Set()
+    for (const share of shares.values()) if (share.size > largest.size) largest = share
+    return largest
+  }
+
+  return {
+    requireRoom: (owner, ofKeyMax) => {
+      if ((perKey.get(owner.keyId) ?? 0) >= ofKeyMax) throw new StreamLimitError()
+      if (count < streamsMax) return
+      const largest = largestShare()
+      const own = shares.get(shareKey(owner))?.size ?? 0
+      const newest = newestOf(largest)
+      // With a difference of one, two clients that reconnect would end each other's streams without end.
+      if (newest === undefined || largest.size < own + 2) throw new StreamLimitError()
+      end(newest)
+    },
+    add: (stream) => {
+      const key = shareKey(stream.request)
+      const share = shares.get(key) ?? new Set()
+      shares.set(key, share.add(stream))
+      perKey.set(stream.request.keyId, (perKey.get(stream.request.keyId) ?? 0) + 1)
+      count += 1
+    },
+    remove: (stream) => {
+      const { keyId } = stream.request
+      const key = shareKey(stream.request)
+      const share = shares.get(key)
+      share?.delete(stream)
+      if (share?.size === 0) shares.delete(key)
+      const ofKey = (perKey.get(keyId) ?? 1) - 1
+      if (ofKey === 0) perKey.delete(keyId)
+      else perKey.set(keyId, ofKey)
+      count -= 1
+    },
+    size: () => count,
+  }
+}
