@@ -407,6 +407,9 @@ test('another minimum age checks those again that wait and that are verified, of
   while ((await runner()()) > 0);
   await move(organizationId, verified.id, 'completed')
   const again = createCheckAgain(ageChecks(), {
+    onError: (error) => {
+      throw error
+    },
     organizations: store.organizations.list,
     outdated: store.sessionChecks.outdated,
     queued: store.sessionChecks.queued,

@@ -2,7 +2,11 @@
 import { expect, test } from 'bun:test'
 import type { Session } from '../../src/domain/session.ts'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
-import { partOf, type RepeatedPart } from '../../src/identity/checks/checks.ts'
+import { partOf, type RepeatedPart, SubjectsFailedError } from '../../src/identity/checks/checks.ts'
+
+const fail = (error: unknown): never => {
+  throw error
+}
 
 test('a session whose first checks are under way is not compared with what was read before', async () => {
   const waiting = new Set(['s1'])
@@ -24,6 +28,7 @@ test('a session whose first checks are under way is not compared with what was r
           status === 'submitted' && !made.includes(id) && id > afterId ? [{ id } as Session] : [],
         ),
       queued: async () => waiting,
+      onError: fail,
       store: async (_part, _organization, stored) => {
         made.push(...stored.map(({ session }) => session.id))
         return { opened: 0, skipped: 0 }
@@ -60,6 +65,7 @@ test('what was changed and changed back before all was compared is compared with
           status === 'completed' && made !== version && id > afterId ? [{ id } as Session] : [],
         ),
       queued: async () => new Set(),
+      onError: fail,
       store: async (_part, _organization, made) => {
         for (const { session, checks } of made) madeWith.set(session.id, checks[0]?.version ?? '')
         return { opened: 0, skipped: 0 }
@@ -101,6 +107,7 @@ test('what was compared with data that has changed meanwhile is not stored', asy
     outdated: async (_organization, status, { version }, afterId) =>
       status === 'submitted' && afterId === '' && stored.at(-1) !== version ? [{ id: 's' } as Session] : [],
     queued: async () => new Set(),
+    onError: fail,
     store: async (_part, _organization, made) => {
       stored.push(...made.map(({ checks }) => checks[0]?.version))
       return { opened: 0, skipped: 0 }
@@ -112,4 +119,51 @@ test('what was compared with data that has changed meanwhile is not stored', asy
   expect(stored).toEqual(['b'])
   changesTo = 'c'
   expect(await partOf(part).run({ organizationId: 'org' } as Session)).toMatchObject([{ version: 'c' }])
+})
+
+test('a session or an organization that can not be compared keeps no others from it', async () => {
+  const outcomes = new Map<string, string>()
+  const errors: unknown[] = []
+  const sessions = ['away', 'org'].flatMap((organizationId) =>
+    ['s1', 's2', 's3'].map((id) => ({ id: `${organizationId} ${id}`, organizationId }) as Session),
+  )
+  const again = createCheckAgain(
+    {
+      name: 'part',
+      begin: async () => ({
+        key: 'a',
+        keyOf: () => 'a',
+        compare: async (batch) => {
+          if (batch.some(({ organizationId }) => organizationId === 'away')) throw new Error('away')
+          if (batch.some(({ id }) => id === 'org s2')) throw new SubjectsFailedError('s2')
+          return batch.map(() => [{ name: 'part.one', outcome: 'passed' as const, detail: {}, version: 'a' }])
+        },
+      }),
+    },
+    {
+      organizations: async () => [{ id: 'away' }, { id: 'org' }],
+      outdated: async (organization, status, _made, afterId) =>
+        sessions.filter(
+          ({ id, organizationId }) =>
+            organizationId === organization && status === 'completed' && !outcomes.has(id) && id > afterId,
+        ),
+      queued: async () => new Set(),
+      onError: (_error, failed) => errors.push(failed),
+      store: async (_part, _organization, made) => {
+        for (const { session, checks } of made)
+          for (const { name, outcome, version } of checks) outcomes.set(session.id, `${name} ${outcome} ${version}`)
+        return { opened: 0, skipped: 0 }
+      },
+    },
+  )
+  await again(() => true)
+  expect(Object.fromEntries(outcomes)).toEqual({
+    'org s1': 'part.one passed a',
+    'org s2': 'part not-done a',
+    'org s3': 'part.one passed a',
+  })
+  expect(errors).toEqual([{ organization: 'away' }, { session: 'org s2' }])
+  // What could not be compared at all is tried again, and a session that is not done is not.
+  await again(() => true)
+  expect(errors).toEqual([{ organization: 'away' }, { session: 'org s2' }, { organization: 'away' }])
 })

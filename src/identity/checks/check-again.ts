@@ -1,7 +1,14 @@
 // Makes checks again when what they compare with has changed: for sessions that wait for a decision and for verified ones,
 // one organization at a time. Sessions that are handed in meanwhile do not wait for it: the runner checks them.
 import type { Session, SessionStatus } from '../../domain/session.ts'
-import { type Comparison, type NewSessionCheck, NOTHING, type RepeatedPart } from './checks.ts'
+import {
+  type Comparison,
+  ComparisonChangedError,
+  type NewSessionCheck,
+  NOTHING,
+  type RepeatedPart,
+  SubjectsFailedError,
+} from './checks.ts'
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
@@ -24,6 +31,8 @@ export interface CheckAgainDependencies {
     organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
+  /** Sessions that could not be compared: one of them, or those of an organization. */
+  readonly onError: (error: unknown, failed: { readonly session: string } | { readonly organization: string }) => void
 }
 
 export type StoreChecks = CheckAgainDependencies['store']
@@ -40,12 +49,36 @@ const BATCH = 50
 
 export const createCheckAgain = (
   { name, begin }: RepeatedPart,
-  { organizations, outdated, queued, store }: CheckAgainDependencies,
+  { organizations, outdated, queued, store, onError }: CheckAgainDependencies,
 ) => {
   /** The key of what all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
   /** The same for the sessions of each organization. */
   const settled = new Map<string, string>()
+
+  /** A session that fails among others and alone is not done: it keeps no others from being compared. */
+  const compareEach = async (
+    compare: Comparison['compare'],
+    batch: readonly Session[],
+    version: string,
+  ): Promise<readonly (readonly NewSessionCheck[])[]> => {
+    try {
+      return await compare(batch)
+    } catch (error) {
+      if (!(error instanceof SubjectsFailedError)) throw error
+    }
+    const checks: (readonly NewSessionCheck[])[] = []
+    for (const session of batch) {
+      try {
+        checks.push(...(await compare([session])))
+      } catch (error) {
+        if (!(error instanceof SubjectsFailedError)) throw error
+        onError(error, { session: session.id })
+        checks.push([{ name, outcome: 'not-done', detail: {}, version }])
+      }
+    }
+    return checks
+  }
 
   const makeOf = async (
     compare: Comparison['compare'],
@@ -67,7 +100,7 @@ export const createCheckAgain = (
         )
         const batch = found.filter(({ id }) => !waiting.has(id))
         seen += waiting.size
-        const checks = batch.length === 0 ? [] : await compare(batch)
+        const checks = batch.length === 0 ? [] : await compareEach(compare, batch, version)
         // What sessions are compared with may change meanwhile, and the runner may have compared one with that already.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
@@ -98,11 +131,17 @@ export const createCheckAgain = (
       const version = comparison.keyOf(id)
       if (version === null || settled.get(id) === version) continue
       settled.delete(id)
-      const made = await makeOf(comparison.compare, id, version, goesOn)
-      sessions += made.sessions
-      opened += made.opened
-      if (made.isSettled) settled.set(id, version)
-      else isSettled = false
+      try {
+        const made = await makeOf(comparison.compare, id, version, goesOn)
+        sessions += made.sessions
+        opened += made.opened
+        if (made.isSettled) settled.set(id, version)
+        else isSettled = false
+      } catch (error) {
+        if (error instanceof ComparisonChangedError) throw error
+        onError(error, { organization: id })
+        isSettled = false
+      }
     }
     if (isSettled) settledKey = comparison.key
     return { sessions, opened }

@@ -2,6 +2,7 @@
 // operator or policy that decides. Invariant: an error of ours is the outcome `not-done` and rejects nobody (invariant 12).
 import type { FoundHit } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
+import { NamedError } from '../../lib/named-error.ts'
 
 /**
  * `passed`; `look`: a person has to look at it; `failed`: what was compared differs; `unreadable`: what was handed in
@@ -49,13 +50,19 @@ export interface CheckPart {
 /** The key when there is nothing to compare with: the part's stored checks are then deleted. */
 export const NOTHING = ''
 
+/** What sessions are compared with has changed meanwhile: the comparison begins anew. */
+export class ComparisonChangedError extends NamedError {}
+
+/** The comparison of these sessions failed, for example because it took too long. Others, or fewer of them, may succeed. */
+export class SubjectsFailedError extends NamedError {}
+
 /** What sessions are compared with at one moment. */
 export interface Comparison {
   /** Changes when anything changes that any session is compared with. Given only for all organizations together. */
   readonly key: string
   /** The same for one organization's sessions: the version of their checks, or NOTHING. Null: they are not compared again. */
   keyOf(organizationId: string): string | null
-  /** The checks of sessions of one organization, in the same order. Throws when they can't be made now. */
+  /** The checks of sessions of one organization, in the same order. Throws when they can't be made now. @throws SubjectsFailedError */
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 

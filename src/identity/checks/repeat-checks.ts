@@ -1,10 +1,9 @@
 // Makes a part's checks again for as long as this process leads, and logs the result.
-import { NamedError } from '../../lib/named-error.ts'
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Logger } from '../../telemetry/log.ts'
 import { type CheckAgainDependencies, createCheckAgain } from './check-again.ts'
-import type { RepeatedPart } from './checks.ts'
+import { ComparisonChangedError, type RepeatedPart } from './checks.ts'
 
 export interface RepeatChecksDependencies {
   readonly store: {
@@ -16,8 +15,7 @@ export interface RepeatChecksDependencies {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** What sessions are compared with has changed meanwhile: the comparison begins anew. */
-export class ComparisonChangedError extends NamedError {}
+const FAILED = 'sessions could not be compared again; will retry'
 
 /** @param goesOn whether this process still leads. @returns one run; calls during a run share it, and no run rejects */
 export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
@@ -31,6 +29,7 @@ export const createRepeatChecks =
       outdated,
       queued,
       store: storeAgain,
+      onError: (error, failed) => log.warn(FAILED, { error, ...failed, with: part.name }),
     })
     const run = async (): Promise<void> => {
       const startedMs = clock.monotonicMs()
@@ -42,7 +41,7 @@ export const createRepeatChecks =
     return singleFlight(() =>
       run().catch((error: unknown) => {
         if (error instanceof ComparisonChangedError) return
-        log.warn('sessions could not be compared again; it is tried again', { error, with: part.name })
+        log.warn(FAILED, { error, with: part.name })
       }),
     )
   }

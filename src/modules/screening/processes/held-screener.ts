@@ -1,6 +1,6 @@
 // Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
 // replaced when a list changes. Callers during a start wait for the same process.
-import { ComparisonChangedError } from '../../../identity/checks/repeat-checks.ts'
+import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'

@@ -2,6 +2,7 @@
 // when they are done), and one stays to screen. None gets a secret; each is killed after a time limit.
 
 import { sendToChild } from '../../../cluster/send.ts'
+import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { ownProcess } from '../../../program/entries.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
@@ -17,11 +18,14 @@ import {
   type ScreeningReply,
 } from '../worker/screening-protocol.ts'
 
-/** The process ended, or was killed, before it answered. */
+/** The process did not start, or has ended. */
 class ScreeningProcessError extends NamedError {}
 
+/** The process ended, or was killed, while it compared these subjects. */
+class ScreeningEndedError extends SubjectsFailedError {}
+
 export interface Screener {
-  /** @throws ScreeningProcessError */
+  /** Calls take turns, a few subjects at a time. @throws ScreeningProcessError, ScreeningEndedError */
   screen(subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]>
   hasEnded(): boolean
   close(): Promise<void>
@@ -38,7 +42,10 @@ export interface ScreeningProcesses {
 
 const READING_TIME_LIMIT_MS = 300_000
 const START_TIME_LIMIT_MS = 60_000
-const ANSWER_TIME_LIMIT_MS = 60_000
+/** Subjects of one question to the process. */
+const QUESTION_SUBJECTS = 8
+/** Many times what the most expensive name takes. */
+const SUBJECT_TIME_LIMIT_MS = 10_000
 
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
@@ -59,9 +66,8 @@ const transformed = async (script: string, input: Uint8Array): Promise<Uint8Arra
 }
 
 const startScreener = async (image: Uint8Array): Promise<Screener> => {
-  const waiting = new Map<number, (answers: readonly ScreeningAnswer[] | null) => void>()
+  let answer: (answers: readonly ScreeningAnswer[] | null) => void = () => undefined
   const ready = Promise.withResolvers<boolean>()
-  let number = 0
   let ended = false
   const program = ownProcess('src/modules/screening/worker/screening.process.ts', true)
   const child = Bun.spawn([...program.words], {
@@ -72,12 +78,12 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     serialization: 'json',
     ipc: (message: ScreeningReply) => {
       if (message.type === 'ready') ready.resolve(true)
-      else waiting.get(message.number)?.(message.answers)
+      else answer(message.answers)
     },
     onExit: () => {
       ended = true
       ready.resolve(false)
-      for (const settle of waiting.values()) settle(null)
+      answer(null)
     },
   })
   const killAfter = (limitMs: number): (() => void) => {
@@ -89,18 +95,33 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
   const isReady = await ready.promise
   started()
   if (!isReady) throw new ScreeningProcessError('the process that screens did not start')
+  const ask = async (subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]> => {
+    if (ended) throw new ScreeningProcessError('the process that screens has ended')
+    const question: ScreeningQuestion = { subjects, threshold }
+    const answered = killAfter(SUBJECT_TIME_LIMIT_MS * subjects.length)
+    const answers = await new Promise<readonly ScreeningAnswer[] | null>((resolve) => {
+      answer = resolve
+      sendToChild(child, question)
+    })
+    answered()
+    if (answers === null) throw new ScreeningEndedError('the process that screens ended before it answered')
+    return answers
+  }
+  /** Resolves when the process has no question. */
+  let free: Promise<void> = Promise.resolve()
+  /** The time limit of a question starts with its turn, so that others can't use it up. */
+  const askInTurn: typeof ask = async (...question) => {
+    const turn = Promise.withResolvers<void>()
+    const before = free
+    free = turn.promise
+    await before
+    return ask(...question).finally(turn.resolve)
+  }
   return {
     screen: async (subjects, threshold) => {
-      if (ended) throw new ScreeningProcessError('the process that screens has ended')
-      const question: ScreeningQuestion = { number: number++, subjects, threshold }
-      const answered = killAfter(ANSWER_TIME_LIMIT_MS)
-      const answers = await new Promise<readonly ScreeningAnswer[] | null>((resolve) => {
-        waiting.set(question.number, resolve)
-        sendToChild(child, question)
-      })
-      answered()
-      waiting.delete(question.number)
-      if (answers === null) throw new ScreeningProcessError('the process that screens ended before it answered')
+      const answers: ScreeningAnswer[] = []
+      for (let at = 0; at < subjects.length; at += QUESTION_SUBJECTS)
+        answers.push(...(await askInTurn(subjects.slice(at, at + QUESTION_SUBJECTS), threshold)))
       return answers
     },
     hasEnded: () => ended,

@@ -8,8 +8,8 @@ import type { ListExpectations } from '../formats/read-screening-list.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 
+/** The next question follows the answer to this one. */
 export interface ScreeningQuestion {
-  readonly number: number
   readonly subjects: readonly ScreenedSubject[]
   /** Lowest score of a hit, 0 to 100. */
   readonly threshold: number
@@ -18,7 +18,7 @@ export interface ScreeningQuestion {
 export type ScreeningReply =
   /** The process can answer. `names`: how many names it searches. */
   | { readonly type: 'ready'; readonly names: number }
-  | { readonly type: 'answer'; readonly number: number; readonly answers: readonly ScreeningAnswer[] }
+  | { readonly type: 'answer'; readonly answers: readonly ScreeningAnswer[] }
 
 export interface PackedList {
   readonly list: string

@@ -17,11 +17,11 @@ const screening = openScreening(await Bun.stdin.bytes())
 const COLLECTED_AFTER = 50
 let since = 0
 
-process.on('message', ({ number, subjects, threshold }: ScreeningQuestion) => {
+process.on('message', ({ subjects, threshold }: ScreeningQuestion) => {
   const answers = subjects.map((subject) => {
     if (++since % COLLECTED_AFTER === 0) Bun.gc(true)
     return screening.screen(subject, threshold)
   })
-  send({ type: 'answer', number, answers })
+  send({ type: 'answer', answers })
 })
 send({ type: 'ready', names: screening.names })
