@@ -78,9 +78,10 @@ const bound = Bun.spawnSync(
     '--address',
     vault,
   ],
-  { stdout: 'inherit', stderr: 'inherit' },
+  { stdout: 'ignore', stderr: 'inherit' },
 )
 if (bound.exitCode !== 0) throw new Error('the contract could not be bound to the project')
+console.log(`${vault} on ${chain} belongs to the project`)
 
 // 4. The attestation is for one call: this sender, this contract, this value, these arguments, once, for five minutes.
 const client = createCountersignClient({

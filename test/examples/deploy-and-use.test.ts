@@ -26,7 +26,7 @@ describeOnChain('docs/examples/deploy-and-use.ts', () => {
     const lines = printed.trim().split('\n')
     expect(lines[0]).toMatch(/^PolicyRegistry is at 0x[0-9a-f]{40}$/)
     expect(lines[1]).toMatch(/^GuardedVault is at 0x[0-9a-f]{40}$/)
-    expect(lines[2]).toMatch(/^0x[0-9a-fA-F]{40} on sepolia belongs to Demo project$/)
+    expect(lines[2]).toMatch(/^0x[0-9a-fA-F]{40} on sepolia belongs to the project$/)
     expect(lines[3]).toBe(`attested by ${service.quickstart['EVM_ATTESTER']}, which checks out offline: true`)
     expect(lines[4]).toMatch(/^deposited 5 wei for [0-9]+ gas$/)
     expect(lines.slice(5)).toEqual(['the same attestation again: UuidAlreadyUsed'])

@@ -72,7 +72,7 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
             danger: true,
             title: 'Remove this address?',
             submit: 'Remove address',
-            text: `Requests that name only ${label === null ? '' : `${label}, `}${address} on ${chain} are refused. Requests with the verification hash are not affected.`,
+            text: `The service refuses requests that name only ${label === null ? '' : `${label}, `}${address} on ${chain}. Requests with the verification hash are not affected.`,
             run: () => call('DELETE /organizations/{organization}/bindings/{binding}', { params: one }),
             done: 'Address removed',
           },
