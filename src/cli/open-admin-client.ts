@@ -88,7 +88,7 @@ export const openAdminClient = ({
               (await evidenceParts()).evidence.findByFields(sessions, matches, actor),
             openDocument: async (session, documentId, actor) =>
               (await evidenceParts()).evidence.openDocument(session, documentId, actor),
-            eraseSession: async (session, actor) => (await evidenceParts()).evidence.eraseSession(session, actor),
+            eraseSession: async (...erasure) => (await evidenceParts()).evidence.eraseSession(...erasure),
           },
           sessions: {
             make: () => Promise.reject(new ServiceNeededError()),

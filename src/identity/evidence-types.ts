@@ -8,6 +8,7 @@ import { DOCUMENT_KINDS, type DocumentKind, type FieldName, type Requirement } f
 import type { Session } from '../domain/session.ts'
 import type { ByBrowser } from '../domain/wallet.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
+import type { EvidenceChange, EvidenceStore } from './evidence/store-types.ts'
 
 /** A person who owns a part of a business. */
 export interface Owner {
@@ -151,8 +152,15 @@ export interface EvidenceService {
    * Destroys all keys of the session's evidence, whatever its status, then deletes the files. Returns the number of
    * erased pieces; all fields together count as one. A session that was open can't be decided `completed` on erased
    * evidence: see `missing`.
+   * @param write destroys the keys with its parameter, in a transaction of the caller; left out: in a transaction of its own
    */
-  eraseSession(session: EvidenceSession, actor: string): Promise<number>
+  eraseSession(
+    session: EvidenceSession,
+    actor: string,
+    write?: (
+      erase: (store: Pick<EvidenceStore, 'eraseAll'>) => Promise<EvidenceChange | null>,
+    ) => Promise<EvidenceChange | null>,
+  ): Promise<number>
   /** Erases the session's evidence if its retention period is over when the session is locked. */
   eraseExpired(target: EvidenceTarget): Promise<void>
 }

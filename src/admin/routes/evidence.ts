@@ -125,16 +125,36 @@ export const EVIDENCE_ROUTES = [
   route('eraseEvidence', 'POST', `${BASE}/{session}/evidence/erase`, {
     access: ORGANIZATION_ADMIN,
     command: { name: 'evidence erase', author: 'by', irreversible: true },
-    alone: 'one-session',
+    secondPerson: {
+      action: 'session.evidence-erase',
+      // As for shorter retention. Any other session verifies nobody, and none can be completed without evidence.
+      needs: async (tables, { organization, params }) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        return session.status === 'completed' || session.status === 'rejected' ? 'second-person' : 'nothing'
+      },
+      see: async (tables, { organization, params }) => {
+        const { session } = await requireSession(tables, organization.id, params.session)
+        return {
+          subject: session.id,
+          name: session.id,
+          changes: [{ what: 'evidence', before: `of a ${session.status} session`, after: 'erased for good' }],
+          basis: session.sequence,
+        }
+      },
+    },
     summary: 'Erase a session’s evidence for good',
     description: 'Its keys are destroyed, then its files. The decision and its history stay.',
     body: closed({}),
     answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),
     handle: async ({ services, organization, actor, params, write }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
-      const erased = await services.identity.evidence.eraseSession(evidenceOf(session), operator(actor))
-      await write(async (_tables, note) =>
-        note({ action: 'session.evidence-erase', subject: session.id, detail: { erased } }),
+      const erased = await services.identity.evidence.eraseSession(evidenceOf(session), operator(actor), (erase) =>
+        write(async (tables, note) => {
+          const change = await erase(tables.evidence)
+          const detail = { erased: change?.obsoleteFiles.length ?? 0 }
+          note({ action: 'session.evidence-erase', subject: session.id, detail })
+          return change
+        }),
       )
       return { erased }
     },

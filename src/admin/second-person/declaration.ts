@@ -25,6 +25,7 @@ export const APPROVAL_ACTIONS = [
   'organization.session-policy',
   'organization.minimum-age',
   'organization.retention',
+  'session.evidence-erase',
   'screening.settings',
   'screening.list',
   'screening.list-end',

@@ -34,8 +34,8 @@ export const createEvidence = (dependencies: EvidenceDependencies): EvidenceServ
       return requirementsOf(session.checkType, level).filter((requirement) => !given.has(partOf(requirement)))
     },
 
-    eraseSession: async (session, actor) => {
-      const { obsoleteFiles } = await writer.finish(await store.eraseAll(targetOf(session), actor))
+    eraseSession: async (session, actor, write = (erase) => erase(store)) => {
+      const { obsoleteFiles } = await writer.finish(await write((own) => own.eraseAll(targetOf(session), actor)))
       return obsoleteFiles.length
     },
 

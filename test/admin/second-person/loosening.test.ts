@@ -1,7 +1,9 @@
 // Settings of checks: what loosens them waits for a second person, what only tightens them is done at once, by a key as well.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { newIdentifier } from '../../../src/domain/identifier.ts'
 import { LEVELS } from '../../../src/domain/level.ts'
 import { VERIFICATION_SERVICES } from '../../../src/domain/webhook-message.ts'
+import { markChecksMade } from '../../support/made-checks.ts'
 import { SERVICE_SECRET, startWorld, type World } from './world.ts'
 
 let world: World
@@ -226,4 +228,47 @@ test('for how long the secret before still decides', async () => {
     before: null,
     after: '2,592,000 seconds',
   })
+})
+
+test('erasing the evidence of a verified or a rejected person', async () => {
+  const { store, harness, alpha } = world
+  const sealedUnder = new Uint8Array(60)
+  await store.organizationKeys.add(alpha.id, { wrappedKey: sealedUnder, wrappedBy: 'a key of tests' })
+  for (const [statuses, expected] of [
+    [[], 'done'],
+    [['submitted'], 'done'],
+    [['submitted', 'completed'], 'waits'],
+    [['submitted', 'rejected'], 'waits'],
+    [['submitted', 'completed', 'retry'], 'done'],
+  ] as const) {
+    const sessionId = await harness.session(alpha.id)
+    const target = { organizationId: alpha.id, sessionId }
+    const record = {
+      id: newIdentifier('evidence'),
+      kind: 'portrait',
+      mediaType: 'image/jpeg',
+      byteLength: 10,
+      fieldNames: [],
+      createdAtSeconds: 1,
+      storageName: sessionId.replaceAll('-', ''),
+      wrappedKey: new Uint8Array(64),
+      sealedName: null,
+      sealedUnder,
+    }
+    await store.evidence.addDocument(target, record, 3, 'person')
+    for (const to of statuses) {
+      await markChecksMade(store, alpha.id, sessionId)
+      await store.sessions.changeStatus({ ...target, to, actor: 'person', override: 'person', revoke: to === 'retry' })
+    }
+    const at = `/organizations/alpha/sessions/${sessionId}/evidence/erase`
+    const byKey = await world.call('POST', at, { key: alpha.key, body: {} })
+    expect([statuses, byKey.status]).toEqual([statuses, expected === 'done' ? 200 : 403])
+    if (expected === 'waits') {
+      const { status, body } = await world.call('POST', at, { cookie: world.ada.cookie, body: {} })
+      expect([statuses, status]).toEqual([statuses, 202])
+      expect(await store.evidence.list(target)).toHaveLength(1)
+      expect((await approve(body.id)).status).toBe(200)
+    }
+    expect(await store.evidence.list(target)).toEqual([])
+  }
 })

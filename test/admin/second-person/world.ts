@@ -118,6 +118,7 @@ export const startWorld = async (operation = '') => {
     intervalSeconds: 86_400,
   })
   const decider = newWebhookEndpointId()
+  const rejected = await harness.session(alpha.id, ['submitted', 'rejected'])
   // An organization has one endpoint that decides, and `addWebhookEndpoint` makes it.
   if (['setWebhookService', 'removeWebhookEndpoint', 'rotateWebhookSecret'].includes(operation)) {
     await store.webhookEndpoints.add({
@@ -163,6 +164,7 @@ export const startWorld = async (operation = '') => {
     changeVerificationTrust: [`${base}/verification-trust`, { body: { trusts: 'none' } }],
     changeMinimumAge: [`${base}/minimum-age`, { body: { years: 16 } }],
     changeRetention: [`${base}/evidence-retention`, { body: { completed_days: 1 } }],
+    eraseEvidence: [`${base}/sessions/${rejected}/evidence/erase`, { body: {} }],
     changeScreeningSettings: [`${base}/screening`, { body: { threshold: 100 } }],
     addWebhookEndpoint: [`${base}/webhooks`, { body: { url: 'https://decide.example/b', purpose: 'decisions' } }],
     setWebhookService: [

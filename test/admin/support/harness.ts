@@ -29,6 +29,7 @@ import { FieldInvalidError } from '../../../src/domain/errors.ts'
 import { newSessionId } from '../../../src/domain/identifier.ts'
 import type { NearNames } from '../../../src/domain/screening-hit.ts'
 import type { SessionStatus } from '../../../src/domain/session.ts'
+import { targetOf } from '../../../src/identity/evidence/vault.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
 import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
@@ -276,7 +277,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         findByFields: async (sessions, matches) =>
           new Set(matches({ fullName: 'Ada Example' }) ? sessions.map(({ id }) => id) : []),
         openDocument: async () => null,
-        eraseSession: async () => 2,
+        eraseSession: async (session, actor, write = (erase) => erase(store.evidence)) =>
+          (await write((own) => own.eraseAll(targetOf(session), actor)))?.obsoleteFiles.length ?? 0,
       },
       sessions: {
         make: async () => ({ created: true, sessionId: newSessionId(), link: 'https://verify.example/v/secret' }),

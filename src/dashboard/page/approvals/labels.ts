@@ -22,6 +22,7 @@ export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
   'organization.session-policy': 'Change who decides sessions',
   'organization.minimum-age': 'Lower the minimum age',
   'organization.retention': 'Keep evidence for a shorter time',
+  'session.evidence-erase': 'Erase a session’s evidence',
   'screening.settings': 'Change what is a hit',
   'screening.list': 'Change where a screening list comes from',
   'screening.list-end': 'Stop screening against a list',
