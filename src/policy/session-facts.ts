@@ -24,59 +24,59 @@ const DECLARED: Readonly<Record<string, Declared>> = {
     environment: {
       type: 'string',
       maxLength: 4,
-      description: '"live" or "test", by the key that made the session.',
+      description: '"live" or "test", by the key that created the session.',
       refuseLiteral: oneOf(['live', 'test'], 'session.environment is "live" or "test"'),
     },
-    retries: { type: 'int', description: 'How often it was sent back to the person.' },
+    retries: { type: 'int', description: 'How often the session was sent back to the person.' },
   },
   person: {
     age: { type: 'int', description: 'Whole years, by the typed birth date. Fails for a business.' },
     country: {
       type: 'string',
       maxLength: 2,
-      description: 'Where the person lives or the business is registered, as typed, ISO 3166-1: "CH".',
+      description: 'Typed country of residence or registration, ISO 3166-1: "CH".',
       refuseLiteral: matching(COUNTRY, 'person.country is two capital letters (ISO 3166-1), for example "CH"'),
     },
   },
   checks: {
     duplicate: {
       type: 'bool',
-      description: 'Whether the organization knows the document, person or portrait under another identity.',
+      description: 'Whether document, person or portrait belong to another identity of the organization.',
     },
   },
   'checks.sanctions': {
     score: {
       type: 'int',
-      description: 'The highest score of a hit that was not cleared; 0 without one. Fails where nothing was compared.',
+      description: 'Highest score of the hits that are not cleared; 0 without hits. Fails if nothing was compared.',
     },
     list_age_hours: {
       type: 'int',
       description:
-        'Whole hours since the oldest list of sanctioned people in use was found good. Fails where none is, or one was never read.',
+        'Whole hours since the oldest enabled list was confirmed. Fails if no list is enabled, or if one was never read.',
     },
     uncleared: {
       type: 'bool',
       description:
-        'Whether a hit is open or confirmed: no policy completes such a session. Fails where a name or wallet was not compared.',
+        'Whether a hit is open or confirmed; no policy completes such a session. Fails if a name or wallet was not compared.',
     },
   },
   'checks.document': {
-    read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails where none was looked for.' },
+    read: { type: 'bool', description: 'Whether a machine-readable zone was read. Fails if none was expected.' },
     matches: {
       type: 'bool',
-      description: 'Whether the zone has the typed name and birth date. Fails where a person has to compare them.',
+      description: 'Whether the zone matches the typed name and birth date. Fails if a reviewer must compare them.',
     },
-    expired: { type: 'bool', description: 'Whether its last day is past. Fails where no zone was read.' },
+    expired: { type: 'bool', description: 'Whether the document has expired. Fails if no zone was read.' },
     same_country: {
       type: 'bool',
-      description: 'Whether nationality or issuer is the typed country. Fails where no zone was read.',
+      description: 'Whether nationality or issuer is the typed country. Fails if no zone was read.',
     },
   },
   wallets: {
     denied: {
       type: 'bool',
       description:
-        'Whether a list or screener in use names a connected wallet. Fails where one could not be asked, or none is in use.',
+        'Whether a list or screener contains or flags a connected wallet. Fails if one was unavailable, or if none is used.',
     },
   },
 }
