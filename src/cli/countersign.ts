@@ -12,7 +12,7 @@ import { isNoted, noteCommand } from './command-note.ts'
 import { type CommandDeployment, createDeployment } from './deployment.ts'
 import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
-import { didYouMean, UsageError } from './output.ts'
+import { didYouMean, LocalCommandError, UsageError } from './output.ts'
 import { printError } from './print-error.ts'
 import { openRemote, withoutKey } from './remote-client.ts'
 import { splitOverride } from './second-person.ts'
@@ -108,6 +108,7 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
       output.stdout(`${VERSION}\n`)
       return 0
     }
+    if (url !== null && Object.hasOwn(VERBS, verb)) throw new LocalCommandError()
     if (verb === 'settings') {
       output.stdout(`${describeSettings(MODULES)}\n`)
       return 0

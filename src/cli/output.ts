@@ -12,6 +12,13 @@ export interface CommandOutput {
 /** The call is wrong; `message` is one line. */
 export class UsageError extends NamedError {}
 
+/** A command of this machine was called with --url. */
+export class LocalCommandError extends UsageError {
+  constructor() {
+    super('this command works on files of the deployment’s machine: run it there, without --url')
+  }
+}
+
 /** The call is valid but fails; `message` is one line. */
 export class CommandFailedError extends NamedError {
   /** As in the admin API's problems, if an operation failed. */

@@ -4,7 +4,7 @@ import type { Open, Opened } from './admin-client.ts'
 import { type Command, findCommand, parseGiven, takesUrl } from './command.ts'
 import type { CommandDeployment } from './deployment.ts'
 import { commandHelp, nounHelp, usageAfter } from './help.ts'
-import { type CommandOutput, UsageError } from './output.ts'
+import { type CommandOutput, LocalCommandError, UsageError } from './output.ts'
 import { printError } from './print-error.ts'
 
 export interface CommandInput {
@@ -52,7 +52,7 @@ export const runCommand = async (
     }
     const url = (takesUrl(command) ? given.text('url') : undefined) ?? input.url
     if (url !== null && command.isLocal) {
-      throw new UsageError('this command works on files of the deployment’s machine: run it there, without --url')
+      throw new LocalCommandError()
     }
     const open = async (): Promise<Opened> => {
       opened ??= url === null ? await input.open() : input.openRemote(url)

@@ -1,5 +1,6 @@
 // The program around its commands: help, version, completion, errors, and another machine's deployment.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { VERBS } from '../../src/cli/verbs.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
 import { CONNECTION } from '../admin/support/request.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
@@ -130,5 +131,11 @@ describe('with --url', () => {
   test('a command that works on files of this machine takes none', async () => {
     expect((await world.run('attester', 'import', 'x', '--url', url)).code).toBe(2)
     expect((await world.run('--url', url, 'attester', 'import', 'x')).code).toBe(2)
+  })
+
+  test.each(Object.keys(VERBS))('%s runs on no other deployment', async (verb) => {
+    const { code, stdout, stderr } = await world.run('--url', url, verb)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toContain('run it there, without --url')
   })
 })
