@@ -48,6 +48,11 @@ const DROPPED = /[®©™℠´]/g
 const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Marks that say in which direction to write, and what joins or splits without being seen. */
 const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05c7\u0640]/gu
+/** It looks like a letter. */
+const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
+const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv
+/** Punctuation that joins the words of names, and all that is no Latin writing's. */
+const JOINING = /^[\p{Pd}.·‧・•\/&[\P{Script=Common}]]+$/v
 const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
 const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
 const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
@@ -75,8 +80,11 @@ const RUNS = new RegExp(
   'gu',
 )
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}\P{L}]+$/u
-/** Parts of Hangul syllables, and letters on their heads. */
-const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ffɐɒɟɥɯɰɹɺɻʁʇʌʍʎʞᴉᴚ]/u
+/** Parts of Hangul syllables. */
+const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
+/** Letters that names have, other than those of ASCII. Clicks, tones and letters on their heads look like others. */
+const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'
+const ODD_LATIN = new RegExp(`[\\p{Script=Latin}--[a-zA-Z${NAME_LETTERS}${NAME_LETTERS.toUpperCase()}]]`, 'v')
 /** Scripts that are transliterated by their sounds. */
 const TRANSLITERATED = new RegExp(
   `^[\\P{L}${`Common Inherited Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Ethiopic Tifinagh Devanagari
@@ -111,6 +119,7 @@ const toPieces = (written: string): readonly NamePiece[] => {
     boxed !== written ||
     (signs > 0 && !isDecorated) ||
     UNREADABLE.test(text) ||
+    ODD_LATIN.test(text.normalize('NFD')) ||
     !TRANSLITERATED.test(text) ||
     SCRIPTS.some(({ some, all }) => some.test(text) && !all.test(text))
   const latin = asLatin(text)
@@ -122,6 +131,12 @@ const toPieces = (written: string): readonly NamePiece[] => {
 
 /** @returns the name's words in order, without apostrophes and what can't be seen; a word that can't be read may be empty */
 export const readNameText = (name: string): readonly NamePiece[] => {
-  const text = name.replaceAll(DROPPED, '').normalize('NFKC').replaceAll(APOSTROPHES, '').replaceAll(INVISIBLE, '')
+  const text = name
+    .replaceAll(DROPPED, '')
+    .normalize('NFKC')
+    .replaceAll(APOSTROPHES, '')
+    .replaceAll(INVISIBLE, '')
+    .replaceAll(EMPTY_BRACKETS, '∅')
+    .replaceAll(PUNCTUATION_IN_WORD, (signs) => (JOINING.test(signs) ? signs : '*'))
   return (text.match(WORDS) ?? []).flatMap(toPieces)
 }

@@ -223,6 +223,13 @@ describe('names that can not be compared in full have a problem, whatever is fou
     ['Ferdinand Martinez ★☆★☆', 'disguised'],
     ['Ferdinand M*rtin^z Suarez', 'disguised'],
     ['Ⅎǝɹdᴉuɐud Suarez', 'disguised'],
+    ['Ferdʘnand Mǀrtinez', 'disguised'],
+    ['Ferdıꞌnand Suʔrez', 'disguised'],
+    ['Ferdiːnand Suːrez', 'unreadable'],
+    ['Ferdin(nd Suarez', 'disguised'],
+    ['Ferdinand( ) Suarez', 'disguised'],
+    ['Ferd|"nand Su"rez', 'disguised'],
+    ['Ferd,nand.,Su:rez', 'disguised'],
     ['ᖴEᖇᗪIᑎᗩᑎᗪ', 'disguised'],
     ['ᖴᗴᖇᗪᓰᑎᗩᑎᗪ', 'disguised'],
     ['Ferdinand \u{2ebf0}\u{2ebf1}', 'unreadable'],
@@ -247,6 +254,7 @@ describe('names that can not be compared in full have a problem, whatever is fou
     'Ferdinand 🅜🅐🅡🅣🅘🅝🅔🅩 🆂🆄🅰🆁🅴🆉',
     'Ferdinand 🇲🇦🇷🇹🇮🇳🇪🇿 Suarez',
     'F e r d i n a n d M a r t i n e z S u a r e z',
+    'Ferd|nand Mart|nez Su()rez',
   ])('%s is found as well', (name) => {
     expect(hitsOf({ name }).map((hit) => hit.entry)).toContain('9')
   })
@@ -281,6 +289,11 @@ describe('names that can not be compared in full have a problem, whatever is fou
     'فاطمة علي',
     'ސުމައްޔާ',
     '佐々木 健太郎',
+    'Petrov, Ivan (Vanya) "Ivo"',
+    "Łukasz Ærø-Nuñez D'Straße/Đặng",
+    'Adaŋ Ɓello Fəridə Ɔtu',
+    'Мар’яна Обідь',
+    'עדנה ארבל',
   ])('%s has none', (name) => {
     const kind = name.endsWith('Trading') ? 'organization' : 'person'
     expect(screening.screen({ name, kind }, DEFAULT_THRESHOLD).problem).toBeNull()

@@ -142,8 +142,17 @@ const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]):
     ? NOT_SPELLED.test(piece)
     : KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other)))
 
+/** Letters that belong to no script, such as tones. In some scripts letters are signs of stress, or silent. */
+const COMMON = /\p{Script=Common}/u
+const HAS_SOUND = /[a-z0-9]/
+
+const isUnknown = (letter: string): boolean => {
+  const read = toAscii(letter)
+  return read === '' || (COMMON.test(letter) && !HAS_SOUND.test(read))
+}
+
 const hasUnknownLetter = (piece: string): boolean =>
-  [...piece].some((letter) => letter > '\u007f' && SOUNDED.test(letter) && toAscii(letter) === '')
+  [...piece].some((letter) => letter > '\u007f' && SOUNDED.test(letter) && isUnknown(letter))
 
 export const readScripts = (pieces: readonly string[], kind: NameKind): ScriptReading => {
   const runs: string[][] = []
