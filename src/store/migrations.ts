@@ -36,6 +36,7 @@ import { completionOverride } from './migrations/0030-completion-override.ts'
 import { checksWithoutSubmission } from './migrations/0031-checks-without-submission.ts'
 import { ofacComments } from './migrations/0032-ofac-comments.ts'
 import { hitSubject } from './migrations/0033-hit-subject.ts'
+import { checkTurns } from './migrations/0034-check-turns.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -85,6 +86,7 @@ export const MIGRATIONS: readonly Migration[] = [
   checksWithoutSubmission,
   ofacComments,
   hitSubject,
+  checkTurns,
 ]
 
 /** Names in place of a dialect's words. */

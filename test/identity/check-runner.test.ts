@@ -30,8 +30,8 @@ const runnerOf = (...parts: CheckPart[]) => checkedBy(undefined, ...parts)
 
 const part = (name: string, run: CheckPart['run']): CheckPart => ({ name, run })
 
-const handIn = async () => {
-  const organizationId = await identity.createOrganization('demo')
+const handIn = async (slug = 'demo') => {
+  const organizationId = await identity.createOrganization(slug)
   const { session } = await identity.register(organizationId)
   const target = { organizationId, sessionId: session.id }
   const move = (to: SessionStatus) => identity.changes.changeStatus({ ...target, to, actor: 'test' })
@@ -57,6 +57,21 @@ describe('the checks of a session', () => {
     expect(await identity.store.sessionChecks.list(target.organizationId, target.sessionId)).toEqual([
       { ...FOUND, checkedAtSeconds: identity.clock.unixSeconds() },
     ])
+  })
+
+  test('do not wait for those of another organization', async () => {
+    const [first, second] = [await handIn('first'), await handIn('second')]
+    const running = new Set<string>()
+    const { promise: both, resolve } = Promise.withResolvers<void>()
+    const run = runnerOf(
+      part('first', async ({ id }) => {
+        if (running.add(id).size === 2) resolve()
+        await both
+        return [FOUND]
+      }),
+    )
+    expect(await run()).toBe(2)
+    expect([await first.isPending(), await second.isPending()]).toEqual([false, false])
   })
 
   test('are made anew when it is handed in again, in place of the former', async () => {

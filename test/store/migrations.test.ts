@@ -118,6 +118,7 @@ describeDatabases((dialect) => {
           'session-policies',
           'latency-and-labels',
           'shared-wallets',
+          'check-turns',
         ]),
       )
       for (const { number, worksWith = number } of MIGRATIONS) expect(number - worksWith).toBeLessThanOrEqual(1)

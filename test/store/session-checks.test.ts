@@ -19,11 +19,11 @@ describeStores((open) => {
   afterEach(() => temporary.remove())
 
   let made = 0
-  const handIn = async (environment: 'live' | 'test' = 'live') => {
+  const handIn = async (environment: 'live' | 'test' = 'live', owner = organizationId) => {
     made += 1
     const { store } = temporary
     const { session } = await store.sessions.register({
-      organizationId,
+      organizationId: owner,
       environment,
       checkType: 'kyc',
       sessionId: newSessionId(),
@@ -33,7 +33,7 @@ describeStores((open) => {
       originUrl: null,
       actor: 'key:test',
     })
-    const target = { organizationId, sessionId: session.id }
+    const target = { organizationId: owner, sessionId: session.id }
     const record = {
       id: newIdentifier('evidence'),
       kind: 'portrait',
@@ -68,6 +68,22 @@ describeStores((open) => {
     expect(await sessionChecks.claim(4, 60)).toMatchObject([{ attempts: 1 }])
     await sessionChecks.finish(claimed!)
     expect(await sessionChecks.isPending(organizationId, id)).toBe(false)
+  })
+
+  test('organizations take turns, however many sessions one of them has', async () => {
+    const { store, clock } = temporary
+    const other = (await store.organizations.create({ slug: 'other', name: 'Other' })).id
+    await store.organizationKeys.add(other, { wrappedKey: new Uint8Array(60), wrappedBy: 'a key of tests' })
+    const ids: string[] = []
+    for (let n = 0; n < 5; n++) {
+      ids.push((await handIn()).id)
+      clock.advance(1)
+    }
+    const { id } = await handIn('live', other)
+    const claim = async (limit: number) =>
+      (await store.sessionChecks.claim(limit, 60)).map(({ sessionId }) => sessionId).sort()
+    expect(await claim(2)).toEqual([ids[0] ?? '', id].sort())
+    expect(await claim(3)).toEqual(ids.slice(1, 4).sort())
   })
 
   test('checks that are stored at the same moment are stored once, with each hit once', async () => {

@@ -86,11 +86,9 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     await store.retry(target, dueAtSeconds)
   }
 
-  /** Checks the sessions that are due, a few at a time. @returns how many sessions were taken */
-  return async (): Promise<number> => {
-    forgetOld()
-    const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)
-    for (const target of claimed) {
+  /** One after the other, because a session is compared with what the check of the one before has stored. */
+  const runSessions = async (targets: readonly QueuedChecks[]): Promise<void> => {
+    for (const target of targets) {
       try {
         await runSession(target)
       } catch (error) {
@@ -98,6 +96,13 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
         onError(error, 'store')
       }
     }
+  }
+
+  /** Checks the sessions that are due, those of several organizations at once. @returns how many sessions were taken */
+  return async (): Promise<number> => {
+    forgetOld()
+    const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)
+    await Promise.all([...Map.groupBy(claimed, ({ organizationId }) => organizationId).values()].map(runSessions))
     return claimed.length
   }
 }

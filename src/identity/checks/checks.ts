@@ -103,7 +103,7 @@ export interface QueuedChecks {
 }
 
 export interface SessionCheckStore {
-  /** Claims sessions that are due, longest waiting first. If the caller dies, they are due again after `claimSeconds`. */
+  /** Claims sessions that are due: organizations take turns. If the caller dies, they are due again after `claimSeconds`. */
   claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
   /** Marks a session whose checks are all stored, unless it was submitted again: from then on it can be completed. */
   markMade(target: QueuedChecks): Promise<void>

@@ -4,6 +4,7 @@
 import type { BoundHit } from '../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError } from '../../domain/session-errors.ts'
+import { shuffled } from '../../lib/shuffled.ts'
 import { among, columnsOf, flag, hidden, integer, json, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
@@ -175,6 +176,16 @@ const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id =
 const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
 const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
 
+/** Reads one row of the index for each organization with queued sessions, however many it has. */
+const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
+    SELECT MIN(organization_id) FROM session_check_queue
+    UNION ALL
+    SELECT (SELECT MIN(following.organization_id) FROM session_check_queue AS following
+      WHERE following.organization_id > queued.organization_id)
+    FROM queued WHERE queued.organization_id IS NOT NULL)
+  SELECT organization_id FROM queued WHERE EXISTS (SELECT 1 FROM session_check_queue AS due
+    WHERE due.organization_id = queued.organization_id AND due.due_at_seconds <= ?)`
+
 export const createSessionCheckTable = (scope: TableScope) => ({
   /** In the order of their names. */
   list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
@@ -191,14 +202,23 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Due, the longest waiting first; each is due again after `claimSeconds`, should the caller die. The deployment's own
-   * work, over all organizations.
+   * Due, of each organization in turn, the longest waiting first; each is due again after `claimSeconds`, should the caller
+   * die. The deployment's own work, over all organizations.
    */
   claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
     const nowSeconds = scope.nowSeconds()
     const due = { dueAtSeconds: sql`<= ${nowSeconds}` }
-    const waiting = await QUEUE.everywhere.list(scope, due, { by: ['dueAtSeconds'], limit })
-    if (waiting.length === 0) return []
+    const ready = await scope.statements.query<{ organization_id: string }>(ORGANIZATIONS_WITH_DUE, [nowSeconds])
+    if (ready.length === 0) return []
+    const queues: (readonly QueuedChecks[])[] = []
+    for (const { organization_id: organizationId } of shuffled(ready).slice(0, limit)) {
+      queues.push(await QUEUE.list(scope, { organizationId, ...due }, { by: ['dueAtSeconds'], limit }))
+    }
+    const waiting = Array.from({ length: limit }, (_, place) =>
+      queues.flatMap((queue) => queue.slice(place, place + 1)),
+    )
+      .flat()
+      .slice(0, limit)
     return survivingCrashes(scope).write(async (own) => {
       const claimed: QueuedChecks[] = []
       for (const queued of waiting) {

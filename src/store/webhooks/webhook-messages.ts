@@ -2,6 +2,7 @@
 // nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
 // hand.
 import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
+import { shuffled } from '../../lib/shuffled.ts'
 import { hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
@@ -61,12 +62,6 @@ const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WH
 
 const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = 'waiting' AND next_attempt_at_seconds <= ?
   AND claimed_until_seconds <= ? ORDER BY next_attempt_at_seconds, id LIMIT ?`
-
-const shuffled = <Item>(items: readonly Item[]): Item[] =>
-  items
-    .map((item) => ({ item, place: Math.random() }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ item }) => item)
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
