@@ -4,7 +4,7 @@
 
 export interface FairSlots {
   /**
-   * Resolves when the work may begin. Null if too many are waiting.
+   * Resolves when the work may begin. Null if too many are waiting, of this owner or of all.
    * @returns how to end the work
    */
   acquire(owner: string): Promise<() => void> | null
@@ -15,8 +15,11 @@ interface Lane {
   readonly waiting: (() => void)[]
 }
 
-/** @param waitingMax of all owners together */
-export const createFairSlots = (slots: number, waitingMax: number): FairSlots => {
+/**
+ * @param waitingMax of all owners together
+ * @param ownWaitingMax of each owner; left out: an owner may take all of `waitingMax`
+ */
+export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax = waitingMax): FairSlots => {
   /** Owners who hold a slot or wait for one; an owner whose work ends moves to the end. */
   const lanes = new Map<string, Lane>()
   let held = 0
@@ -49,8 +52,8 @@ export const createFairSlots = (slots: number, waitingMax: number): FairSlots =>
 
   return {
     acquire: (owner) => {
-      if (held >= slots && waiting >= waitingMax) return null
       const lane = lanes.get(owner) ?? { held: 0, waiting: [] }
+      if (held >= slots && (waiting >= waitingMax || lane.waiting.length >= ownWaitingMax)) return null
       lanes.set(owner, lane)
       const release = (): void => end(owner, lane)
       if (held < slots) {

@@ -1,11 +1,11 @@
 // A process that is asked, over one that only pretends: it ends, or can't even be started, and whoever asked is told.
-import { beforeEach, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   type AskedProcess,
   createAskedProcess,
   type IndexProcessListener,
 } from '../../src/admin/decisions/index-process.ts'
-import { DependencyUnavailableError } from '../../src/domain/errors.ts'
+import { DependencyUnavailableError, QueueFullError } from '../../src/domain/errors.ts'
 
 let asked: AskedProcess
 let startFails: boolean
@@ -21,6 +21,7 @@ const nextTimer = (): number => {
   next.callback()
   return next.delayMs
 }
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 const failureOf = (question: Promise<unknown>): Promise<unknown> => question.catch((error: unknown) => error)
 
 beforeEach(() => {
@@ -51,6 +52,7 @@ const begin = (): void => {
 test('one that ends fails what it was asked, and is started again', async () => {
   begin()
   const question = failureOf(asked.ask({ operation: 'status' }))
+  await settled()
   expect(started[0]?.questions).toEqual([1])
   started[0]?.listener.onExit()
   expect(await question).toBeInstanceOf(DependencyUnavailableError)
@@ -79,4 +81,39 @@ test('one that says nothing is not waited for without end', async () => {
   const question = failureOf(asked.ask({ operation: 'status' }))
   expect(nextTimer()).toBe(20_000)
   expect(await question).toBeInstanceOf(DependencyUnavailableError)
+})
+
+describe('an organization with many questions', () => {
+  const ask = (organizationId: string): Promise<unknown> =>
+    failureOf(asked.ask({ operation: 'find', organizationId, uuid: 'x' }))
+  const answer = async (id: number): Promise<void> => {
+    started[0]?.listener.onReply({ id, ok: true, result: null })
+    await settled()
+  }
+
+  test('lets another one wait for a single answer, and fills its own queue only', async () => {
+    begin()
+    const many = Array.from({ length: 52 }, () => ask('A'))
+    expect(await ask('A')).toBeInstanceOf(QueueFullError)
+    const other = ask('B')
+    await settled()
+    expect(started[0]?.questions).toEqual([1, 2])
+    await answer(1)
+    expect(started[0]?.questions).toEqual([1, 2, 53])
+    await answer(53)
+    expect(await other).toBeNull()
+    for (let id = 2; id <= 52; id++) await answer(id)
+    expect(await Promise.all(many)).toEqual(many.map(() => null))
+  })
+
+  test('whose time is up gives its slots back', async () => {
+    begin()
+    const late = [ask('A'), ask('A'), ask('A')]
+    await settled()
+    for (const _ of late) nextTimer()
+    for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(DependencyUnavailableError)
+    void ask('B')
+    await settled()
+    expect(started[0]?.questions).toEqual([1, 2, 4])
+  })
 })

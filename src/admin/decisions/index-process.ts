@@ -1,4 +1,5 @@
-// Keeps one process of the decision index running: starts it, restarts it when it ends, and fails its open requests then.
+// Keeps one process of the decision index running: starts it, restarts it when it ends, and fails its open requests then. The
+// process gets few questions at once, and organizations take turns.
 
 import type {
   IndexOperation,
@@ -8,6 +9,7 @@ import type {
   IndexResults,
 } from '../../../workers/index/decision-index-protocol.ts'
 import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Timers } from '../../lib/time.ts'
 import { keepProcess } from '../../program/kept-process.ts'
 
@@ -41,25 +43,40 @@ interface Waiting {
   readonly resolve: (result: IndexResults[IndexOperation]) => void
   readonly reject: (error: Error) => void
   readonly cancel: () => void
+  /** Gives the slot back; null while the question waits for one. */
+  release: (() => void) | null
 }
 
 const ANSWER_WITHIN_MS = 20_000
-const WAITING_MAX = 200
+/** The process searches an SQLite file one question at a time; the second keeps it from waiting for the next one. */
+const AT_ONCE = 2
+const WAITING_MAX = 1_000
+/** Of one organization: more than its dashboards request at once. */
+const OWN_WAITING_MAX = 50
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 30_000
 
 const unavailable = (cause?: unknown): DependencyUnavailableError =>
   new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
 
+/** The organization that the question is about; empty for the deployment. */
+const ownerOf = (request: IndexRequest): string => {
+  if ('filter' in request) return request.filter.organizationId
+  if ('question' in request) return request.question.organizationId ?? ''
+  return 'organizationId' in request ? request.organizationId : ''
+}
+
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
+  const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0
 
   const settle = (id: number): Waiting | undefined => {
     const question = waiting.get(id)
     waiting.delete(id)
     question?.cancel()
+    question?.release?.()
     return question
   }
 
@@ -99,17 +116,21 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
   return {
     ask: (request) =>
       new Promise((resolve, reject) => {
-        const running = kept.running()
-        if (running === null) return reject(unavailable())
-        if (waiting.size >= WAITING_MAX) return reject(new QueueFullError())
+        if (kept.running() === null) return reject(unavailable())
+        const slot = slots.acquire(ownerOf(request))
+        if (slot === null) return reject(new QueueFullError())
         lastId += 1
         const id = lastId
-        const cancel = after(ANSWER_WITHIN_MS, () => {
-          waiting.delete(id)
-          reject(unavailable())
+        const cancel = after(ANSWER_WITHIN_MS, () => settle(id)?.reject(unavailable()))
+        const question: Waiting = { resolve, reject, cancel, release: null }
+        waiting.set(id, question)
+        void slot.then((release) => {
+          const running = kept.running()
+          // The time was up, or the process has ended.
+          if (running === null || !waiting.has(id)) return release()
+          question.release = release
+          running.send({ id, request })
         })
-        waiting.set(id, { resolve, reject, cancel })
-        running.send({ id, request })
       }),
     close: () => {
       kept.close()
