@@ -55,7 +55,11 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
       return 'decided-already'
     }
     const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
-    if (submittedAt !== undefined && decidedAtMs < submittedAt * 1_000) return 'decided-before-submission'
+    // Submissions are stored in whole seconds. After a retry, a decision in that second may be about the submission before.
+    const isAgain = session.status === 'submitted' && session.retryCount > 0
+    if (submittedAt !== undefined && decidedAtMs < (submittedAt + (isAgain ? 1 : 0)) * 1_000) {
+      return 'decided-before-submission'
+    }
     if (session.status !== 'submitted') throw new TransitionRefusedError(session.status, status)
     // The session can't be sent back once more, so a person has to decide.
     return status === 'retry' && session.retryCount >= RETRIES_MAX ? 'decides-nothing' : null

@@ -369,11 +369,14 @@ describe('a session', () => {
     expect((await send('sumsub', MESSAGES.sumsub(session.id, decidedAt))).status).toBe(409)
     parts.clock.advance(60_000)
     await parts.changes.changeStatus({ ...target, to: 'submitted' })
-    expect((await send('sumsub', MESSAGES.sumsub(session.id, decidedAt))).body).toEqual({
-      applied: false,
-      ignored: 'decided-before-submission',
-    })
+    for (const before of [decidedAt, now()]) {
+      expect((await send('sumsub', MESSAGES.sumsub(session.id, before))).body).toEqual({
+        applied: false,
+        ignored: 'decided-before-submission',
+      })
+    }
     expect(await statusOf(session)).toBe('submitted')
+    parts.clock.advance(1_000)
     const message = MESSAGES.sumsub(session.id, now())
     // Its checks are still to be made: the service is asked to come again.
     expect((await send('sumsub', message)).status).toBe(409)
@@ -386,12 +389,12 @@ describe('a session', () => {
     const session = await parts.submit(demo, 'webhook')
     const message = MESSAGES.veriff(session.id, now(), { status: 'resubmission_requested' })
     expect((await send('veriff', message)).body).toEqual({ applied: true })
-    // In the same second, so that its time alone would not tell.
     const target = { organizationId: demo, sessionId: session.id, actor: 'person' }
     await parts.changes.changeStatus({ ...target, to: 'submitted' })
-    expect((await send('veriff', message)).body).toEqual({ applied: false, ignored: 'repeated' })
+    expect((await send('veriff', message)).body).toEqual({ applied: false, ignored: 'decided-before-submission' })
     expect(await statusOf(session)).toBe('submitted')
     await markChecksMade(parts.store, demo, session.id)
+    parts.clock.advance(1_000)
     const again = MESSAGES.veriff(session.id, now(), { status: 'approved' })
     const answers = await Promise.all([1, 2].map(() => send('veriff', again)))
     expect(answers.filter(({ body }) => body.applied === true).length).toBe(1)
@@ -474,6 +477,7 @@ describe('a session', () => {
     await connect('veriff')
     const session = await parts.submit(demo, 'webhook')
     await parts.store.database.execute('UPDATE sessions SET retry_count = 5 WHERE id = ?', [session.id])
+    parts.clock.advance(1_000)
     const message = MESSAGES.veriff(session.id, now(), { status: 'resubmission_requested' })
     expect((await send('veriff', message)).body).toEqual({ applied: false, ignored: 'decides-nothing' })
   })
