@@ -74,6 +74,18 @@ describe('the checks of a session', () => {
     expect([await first.isPending(), await second.isPending()]).toEqual([false, false])
   })
 
+  test('compare it with nothing once it is rejected, and keep what others are compared with', async () => {
+    const run = runnerOf(
+      part('first', async () => [FOUND]),
+      { ...part('lists', async () => [{ ...FOUND, name: 'lists.names' }]), isComparison: true },
+    )
+    const { move, checks, isPending } = await handIn()
+    await move('rejected')
+    await run()
+    expect(await checks()).toEqual([['first.thing', 'passed']])
+    expect(await isPending()).toBe(false)
+  })
+
   test('are made anew when it is handed in again, in place of the former', async () => {
     let outcome: NewSessionCheck['outcome'] = 'failed'
     const run = runnerOf(

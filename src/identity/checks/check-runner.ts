@@ -75,7 +75,9 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
         part.name.startsWith(`${name}.`) || part.after?.includes(name) === true
       const isNext = parts.every(({ name }) => done.has(name) || !isBefore(name))
       if (done.has(part.name) || !isNext) continue
-      const result = await runPart(target, session, part)
+      // A rejection is final, whatever a comparison would find.
+      const isMoot = part.isComparison === true && session.status === 'rejected'
+      const result = isMoot ? 'done' : await runPart(target, session, part)
       if (result === 'changed') return store.retry(target, clock.unixSeconds())
       if (result === 'done') done.add(part.name)
     }

@@ -43,6 +43,8 @@ export interface CheckPart {
   readonly name: string
   /** Names of parts that must be done before it runs, because it compares what they read. */
   readonly after?: readonly string[]
+  /** True: only compares, and stores nothing that other sessions are compared with. Not run for a rejected session. */
+  readonly isComparison?: boolean
   /** Throws when the checks can't be made now: they are tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
@@ -77,6 +79,7 @@ export interface RepeatedPart extends Pick<CheckPart, 'name' | 'after'> {
 
 export const partOf = ({ begin, ...part }: RepeatedPart): CheckPart => ({
   ...part,
+  isComparison: true,
   run: async (session) => {
     const { organizationId } = session
     let comparison = await begin(organizationId)
