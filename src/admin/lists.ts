@@ -1,7 +1,7 @@
 // Changes lists of addresses: single entries, or a whole file. A file becomes the list's content in one step, in the
 // transaction that writes the audit entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
-import { CountersignError, FieldInvalidError } from '../domain/errors.ts'
+import { FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
 import { ListTooLongError } from '../facts/lists/entry-sink.ts'
 import { csvField } from '../facts/lists/line-reader.ts'
@@ -21,6 +21,7 @@ import type { BaseActivation } from '../store/lists/list-bases.ts'
 import type { AddressList, EditResult } from '../store/lists/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
+import { ListFileRefusedError } from './list-uploads.ts'
 import type { Note } from './route.ts'
 import { isRuleOn } from './second-person/guard.ts'
 import { differenceOf, type ListDifference } from './second-person/list-difference.ts'
@@ -28,13 +29,6 @@ import { differenceOf, type ListDifference } from './second-person/list-differen
 /** An organization's id, or null for the deployment's shared lists. */
 export type ListOwner = string | null
 export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
-
-/** The file is not a valid list; nothing was changed. */
-class ListFileRefusedError extends CountersignError {
-  constructor(detail: string) {
-    super('INVALID_REQUEST', `the list was not changed: ${detail}`)
-  }
-}
 
 const MEDIA_TYPES: Readonly<Record<string, 'text' | 'csv' | 'sdn-advanced'>> = {
   'text/plain': 'text',
@@ -44,8 +38,6 @@ const MEDIA_TYPES: Readonly<Record<string, 'text' | 'csv' | 'sdn-advanced'>> = {
 }
 export const LIST_MEDIA_TYPES = Object.keys(MEDIA_TYPES)
 
-/** A million lines of 300 characters: more than any list needs. */
-const UPLOAD_BYTES_MAX = 314_572_800
 const EXPORT_SLICE = 65_536
 
 const formatOf = (contentType: string | null) => {
@@ -102,15 +94,6 @@ const requireKeptByPeople = ({ keptBy }: AddressList): void => {
 /** For a change of who keeps it, and for its end. @throws ConflictError */
 export const requireNotScreening = ({ keptBy }: AddressList): void => {
   if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
-}
-
-async function* limited(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > UPLOAD_BYTES_MAX) throw new ListFileRefusedError('the file is too large')
-    yield chunk
-  }
 }
 
 /** Turns errors of list files into errors with an answer. */
@@ -253,14 +236,12 @@ export interface UploadResult {
 /** Makes a file the list's content, or adds it. @throws MediaTypeUnsupportedError, ListFileRefusedError, ConflictError */
 export const uploadList = async (
   context: EditContext,
-  request: Request,
+  { contentType, bytes }: { readonly contentType: string | null; readonly bytes: AsyncIterable<Uint8Array> },
   options: { readonly merge: boolean; readonly skipBad: boolean },
 ): Promise<UploadResult> => {
   const { store, owner, name, author, nowSeconds, stillAllowed } = context
-  const format = formatOf(request.headers.get('content-type'))
-  const { body } = request
-  if (body === null) throw new ListFileRefusedError('there is no file')
-  const reading = await explained(() => readList(limited(body), format))
+  const format = formatOf(contentType)
+  const reading = await explained(() => readList(bytes, format))
   // The sender decides how long a file takes to arrive, and the list is made before the file becomes its content.
   if (!(await stillAllowed())) throw new SignInRequiredError()
   const { entries, badLines, badLineCount, skipped } = reading

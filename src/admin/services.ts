@@ -18,6 +18,7 @@ import type { SecretBox } from './accounts/secret-box.ts'
 import type { Sessions } from './accounts/sessions.ts'
 import type { SignIn } from './accounts/sign-in.ts'
 import type { DecisionSearch } from './decisions/search.ts'
+import type { ListUploads } from './list-uploads.ts'
 import type { ProcessControl } from './live/processes.ts'
 import type { LiveStreams } from './live/streams.ts'
 import type { LiveWatch } from './live/watch.ts'
@@ -111,6 +112,7 @@ export interface Services {
   }
   /** Reads, compiles and tests documents. */
   readonly policyWork: FairWork
+  readonly listUploads: ListUploads
   readonly identity: {
     readonly evidence: Pick<
       EvidenceService,

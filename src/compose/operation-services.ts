@@ -2,6 +2,7 @@
 // the same way.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createListUploads } from '../admin/list-uploads.ts'
 import type { Services } from '../admin/services.ts'
 import type { Config } from '../config/config.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
@@ -72,6 +73,7 @@ export const createOperationServices = ({
       chains: new Set(config.chains.chains.map(({ name }) => name)),
     },
     policyWork: createFairWork({ clock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
+    listUploads: createListUploads(),
     reachableUrl,
     webhooks: {
       reach: config.webhookReach,

@@ -57,10 +57,11 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
           const { entries, read } = staged
           return { applied: true, entries, read, bad_line_count: 0, bad_lines: [], skipped: {} }
         }
-        const result = await uploadList(context, request, {
-          merge: query.merge === true,
-          skipBad: query.skip_bad === true,
-        })
+        const contentType = request.headers.get('content-type')
+        const options = { merge: query.merge === true, skipBad: query.skip_bad === true }
+        const result = await call.services.listUploads.run(context.owner, request.body, (bytes) =>
+          uploadList(context, { contentType, bytes }, options),
+        )
         return {
           applied: result.applied,
           entries: result.entries,

@@ -8,15 +8,19 @@ import {
   writeAddressKey,
 } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from '../../domain/list.ts'
-import { NamedError } from '../../lib/named-error.ts'
+import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
 /** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
+/** UTF-8 bytes of all memos of a file: a million memos of 64 characters. */
+const MEMO_BYTES_MAX = 2 ** 26
 
-/** There are more addresses than a list may hold. */
-export class ListTooLongError extends NamedError {
-  readonly detail = `there are more than ${LIST_ENTRIES_MAX} addresses`
+/** There are more addresses, or longer memos, than a list may hold. */
+export class ListTooLongError extends DetailedError {
+  constructor(detail = `there are more than ${LIST_ENTRIES_MAX} addresses`) {
+    super(detail)
+  }
 }
 
 export interface EntrySink {
@@ -148,6 +152,7 @@ export const createEntrySink = (): EntrySink => {
     [EVM_KEY_WIDTH]: createColumn(EVM_KEY_WIDTH),
     [SOLANA_KEY_WIDTH]: createColumn(SOLANA_KEY_WIDTH),
   }
+  let memoBytes = 0
   const added = (): number => columns[EVM_KEY_WIDTH].count + columns[SOLANA_KEY_WIDTH].count
   return {
     get added() {
@@ -155,7 +160,11 @@ export const createEntrySink = (): EntrySink => {
     },
     add: (canonicalAddress, memo) => {
       if (added() >= LINES_MAX) throw new ListTooLongError()
-      append(columns[writeAddressKey(canonicalAddress, scratch, 0)], memo)
+      const bytes = Buffer.from(memo)
+      memoBytes += bytes.length
+      if (memoBytes > MEMO_BYTES_MAX) throw new ListTooLongError(`the memos have more than ${MEMO_BYTES_MAX} bytes`)
+      // A copy, because a part of a text keeps the whole text in memory.
+      append(columns[writeAddressKey(canonicalAddress, scratch, 0)], bytes.toString())
     },
     chunks: async function* (stamp) {
       let distinct = 0

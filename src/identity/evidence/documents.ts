@@ -1,6 +1,7 @@
 // The documents of a session's evidence: taken in, listed, opened and removed.
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import { DOCUMENT_KINDS, type DocumentKind, type FieldName } from '../../domain/requirements.ts'
+import type { UploadPace } from '../../lib/upload-pace.ts'
 import {
   DOCUMENT_RULES,
   type DocumentMediaType,
@@ -12,7 +13,7 @@ import { cleanFileName } from './fields.ts'
 import { PERSON, type RecordAccess } from './record-writer.ts'
 import type { DocumentScan } from './scan.ts'
 import { FIELDS_KIND } from './typed-fields.ts'
-import { cleanDocument, type DocumentPrograms, readUpload, UPLOAD_PACE, type UploadPace } from './upload.ts'
+import { cleanDocument, type DocumentPrograms, readUpload, UPLOAD_PACE } from './upload.ts'
 import { createUploadSlots, type UploadLimits } from './upload-slots.ts'
 import { targetOf } from './vault.ts'
 

@@ -1,5 +1,6 @@
 // Limits the uploads at once: those that arrive, whose bytes their senders may withhold, and those that are opened. One
 // session, address or organization can't take what the others need.
+import { createCountedSlots, type SlotLimit } from '../../lib/counted-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
 import { EvidenceBusyError } from './errors.ts'
 
@@ -27,18 +28,12 @@ export const UPLOAD_LIMITS: UploadLimits = {
 type Release = () => void
 
 export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
-  const taken = new Map<string, number>()
+  const slots = createCountedSlots()
 
-  const acquire = (slots: ReadonlyArray<readonly [key: string, maximum: number]>): Release => {
-    if (slots.some(([key, maximum]) => (taken.get(key) ?? 0) >= maximum)) throw new EvidenceBusyError()
-    for (const [key] of slots) taken.set(key, (taken.get(key) ?? 0) + 1)
-    return () => {
-      for (const [key] of slots) {
-        const left = (taken.get(key) ?? 1) - 1
-        if (left === 0) taken.delete(key)
-        else taken.set(key, left)
-      }
-    }
+  const acquire = (wanted: readonly SlotLimit[]): Release => {
+    const release = slots.acquire(wanted)
+    if (release === null) throw new EvidenceBusyError()
+    return release
   }
 
   return {
@@ -48,16 +43,16 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
       address: string,
     ): Release =>
       acquire([
-        ['arriving', limits.arriving],
-        [`arriving organization ${organizationId}`, limits.arrivingPerOrganization],
-        [`arriving address ${address}`, limits.arrivingPerAddress],
-        [`arriving session ${id}`, limits.arrivingPerSession],
+        { key: 'arriving', maximum: limits.arriving },
+        { key: `arriving organization ${organizationId}`, maximum: limits.arrivingPerOrganization },
+        { key: `arriving address ${address}`, maximum: limits.arrivingPerAddress },
+        { key: `arriving session ${id}`, maximum: limits.arrivingPerSession },
       ]),
     /** For an upload whose body has arrived. @throws EvidenceBusyError */
     acquireOpening: ({ organizationId }: Pick<EvidenceSession, 'organizationId'>): Release =>
       acquire([
-        ['opened', limits.opened],
-        [`opened organization ${organizationId}`, limits.openedPerOrganization],
+        { key: 'opened', maximum: limits.opened },
+        { key: `opened organization ${organizationId}`, maximum: limits.openedPerOrganization },
       ]),
   }
 }

@@ -1,6 +1,7 @@
 // Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
 // pictures or checks PDFs. Stores nothing.
 
+import { readAtPace, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError, isFragmented } from '../../server/json-body.ts'
 import {
   DOCUMENT_BYTES_MAX,
@@ -29,14 +30,6 @@ export interface CleanDocument {
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
 
-export interface UploadPace {
-  readonly timeLimitMs: number
-  /** Before the lowest rate applies. */
-  readonly graceMs: number
-  /** Lowest average rate. */
-  readonly bytesPerSecondMin: number
-}
-
 /** A photograph of a megabyte needs 17 kB per second. */
 export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
 
@@ -44,47 +37,21 @@ export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, b
  * Reads at most DOCUMENT_BYTES_MAX bytes, as long as they keep the pace.
  * @throws DocumentTooLargeError, DocumentInvalidError
  */
-export const readUpload = async (
-  stream: ReadableStream<Uint8Array>,
-  { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,
-): Promise<Uint8Array> => {
-  const reader = stream.getReader()
+export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: UploadPace): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
-  const startedMs = performance.now()
   let length = 0
-  let late = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const watch = (): void => {
-    const allowedMs = Math.min(timeLimitMs, graceMs + (length / bytesPerSecondMin) * 1000)
-    const leftMs = startedMs + allowedMs - performance.now()
-    if (leftMs > 0) {
-      timer = setTimeout(watch, leftMs)
-      return
-    }
-    late = true
-    // Cancelling makes the read below return the end of the stream. It fails only if the stream has ended already.
-    reader.cancel().catch(() => undefined)
-  }
-  watch()
   try {
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      length += value.length
+    for await (const piece of readAtPace(stream, pace)) {
+      length += piece.length
       if (length > DOCUMENT_BYTES_MAX) throw new DocumentTooLargeError()
-      pieces.push(value)
+      pieces.push(piece)
       if (isFragmented(pieces.length, length)) throw new BodyFragmentedError()
     }
   } catch (error) {
-    // Ignore an error of cancelling; the first error is thrown.
-    if (!late) await reader.cancel().catch(() => undefined)
-    throw error instanceof DocumentTooLargeError || error instanceof BodyFragmentedError
-      ? error
-      : new DocumentInvalidError('the document did not arrive whole', error)
-  } finally {
-    clearTimeout(timer)
+    if (error instanceof DocumentTooLargeError || error instanceof BodyFragmentedError) throw error
+    const problem = error instanceof UploadTooSlowError ? 'took too long to arrive' : 'did not arrive whole'
+    throw new DocumentInvalidError(`the document ${problem}`, error)
   }
-  if (late) throw new DocumentInvalidError('the document took too long to arrive')
   if (length === 0) throw new DocumentInvalidError('the document is empty')
   return Buffer.concat(pieces, length)
 }

@@ -15,6 +15,7 @@ import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createAdminIdempotency } from '../../../src/admin/idempotency.ts'
+import { createListUploads } from '../../../src/admin/list-uploads.ts'
 import { createLiveStreams } from '../../../src/admin/live/streams.ts'
 import { createLiveWatch } from '../../../src/admin/live/watch.ts'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
@@ -269,6 +270,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       chains: new Set(['base', 'ethereum']),
     },
     policyWork: createFairWork({ clock: systemClock, after: lastingTimers.after, pauseFactor: 4, waitingMax: 4 }),
+    listUploads: createListUploads(),
     identity: {
       evidence: {
         listEvidence: async () => ({ fields: ['fullName'], documents: [] }),

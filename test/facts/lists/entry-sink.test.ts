@@ -71,6 +71,27 @@ describe('collected entries', () => {
     expect(entries.at(-1)?.memo).toBe('solana')
   })
 
+  test('have at most 64 MiB of memos', () => {
+    const sink = createEntrySink()
+    const memo = 'é'.repeat(200)
+    for (let count = 0; count < 2 ** 26 / 400 - 1; count++) sink.add(`0x${'ab'.repeat(20)}`, memo)
+    expect(() => sink.add(`0x${'ab'.repeat(20)}`, memo)).toThrow('memos have more than 67108864 bytes')
+  })
+
+  test('keep nothing else of the file in memory', () => {
+    const sink = createEntrySink()
+    const heapUsed = (): number => {
+      Bun.gc(true)
+      return process.memoryUsage().heapUsed
+    }
+    const before = heapUsed()
+    for (let piece = 0; piece < 500; piece++) {
+      sink.add(`0x${'ab'.repeat(20)}`, Buffer.alloc(65_536, `${piece} é`).toString('utf8').slice(0, 20))
+    }
+    expect(heapUsed() - before).toBeLessThan(8 * 2 ** 20)
+    expect(sink.added).toBe(500)
+  })
+
   test('of none there are none', async () => {
     expect((await drain(createEntrySink().chunks(STAMP))).sizes).toEqual([])
   })

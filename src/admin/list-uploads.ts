@@ -1,0 +1,72 @@
+// Limits the uploads of list files: how many at once, how large, and how slow. An upload holds the entries of its file in
+// memory, up to 300 MB, from its first byte until they are stored.
+import { CountersignError, fixedError } from '../domain/errors.ts'
+import { createCountedSlots } from '../lib/counted-slots.ts'
+import { readAtPace, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
+
+/** The file is not a valid list; nothing was changed. */
+export class ListFileRefusedError extends CountersignError {
+  constructor(detail: string) {
+    super('INVALID_REQUEST', `the list was not changed: ${detail}`)
+  }
+}
+
+/** Another list is being uploaded, for the same organization or for too many others. */
+class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is being uploaded; try again in a moment', {
+  retryAfterSeconds: 5,
+}) {}
+
+export interface ListUploads {
+  /**
+   * Does the work with the bytes of a file. The owner has its next upload when the work has ended.
+   * @param owner an organization's id, or null for the deployment
+   * @throws ListUploadsBusyError, ListFileRefusedError, and what the work throws
+   */
+  run<Result>(
+    owner: string | null,
+    body: ReadableStream<Uint8Array> | null,
+    work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
+  ): Promise<Result>
+}
+
+const UPLOADS_MAX = 2
+const UPLOADS_PER_OWNER_MAX = 1
+/** A million lines of 300 characters: more than any list needs. */
+const UPLOAD_BYTES_MAX = 314_572_800
+const UPLOAD_PACE: UploadPace = { timeLimitMs: 600_000, graceMs: 10_000, bytesPerSecondMin: 65_536 }
+
+async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): AsyncGenerator<Uint8Array> {
+  let size = 0
+  try {
+    for await (const chunk of readAtPace(body, pace)) {
+      size += chunk.length
+      if (size > UPLOAD_BYTES_MAX) throw new ListFileRefusedError('the file is too large')
+      yield chunk
+    }
+  } catch (error) {
+    if (error instanceof UploadTooSlowError) throw new ListFileRefusedError('the file took too long to arrive')
+    throw error
+  }
+}
+
+/** @param pace replaced in tests */
+export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads => {
+  const slots = createCountedSlots()
+  return {
+    run: async (owner, body, work) => {
+      if (body === null) throw new ListFileRefusedError('there is no file')
+      const release = slots.acquire([
+        { key: 'all', maximum: UPLOADS_MAX },
+        { key: `of ${owner}`, maximum: UPLOADS_PER_OWNER_MAX },
+      ])
+      try {
+        if (release === null) throw new ListUploadsBusyError()
+        return await work(limited(body, pace))
+      } finally {
+        release?.()
+        // Refused before the first byte was read.
+        if (!body.locked) await body.cancel()
+      }
+    },
+  }
+}

@@ -1,0 +1,47 @@
+// Uploads of list files: how many at once, and how slow.
+import { expect, test } from 'bun:test'
+import { createListUploads } from '../../src/admin/list-uploads.ts'
+
+const countBytes = async (bytes: AsyncIterable<Uint8Array>): Promise<number> => {
+  let count = 0
+  for await (const chunk of bytes) count += chunk.length
+  return count
+}
+
+/** A body whose sender sends when it is told to. */
+const openBody = () => {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  return { body: readable, send: () => writer.write(new Uint8Array(10)), end: () => writer.close(), writer }
+}
+
+test('an owner has one upload at a time, and a process two; the body of another one is not read', async () => {
+  const uploads = createListUploads()
+  const [first, second, other] = [openBody(), openBody(), openBody()]
+  const done = uploads.run('alpha', first.body, countBytes)
+  const busy = { code: 'OVERLOADED', retryAfterSeconds: 5 }
+  await expect(uploads.run('alpha', second.body, countBytes)).rejects.toMatchObject(busy)
+  // The sender learns that nobody reads.
+  await second.writer.closed.catch(() => undefined)
+  const ofDeployment = uploads.run(null, other.body, countBytes)
+  await expect(uploads.run('beta', openBody().body, countBytes)).rejects.toMatchObject(busy)
+  await Promise.all([first.send(), first.end(), other.end()])
+  expect(await Promise.all([done, ofDeployment])).toEqual([10, 0])
+  const [again, beta] = [openBody(), openBody()]
+  const both = [uploads.run('alpha', again.body, countBytes), uploads.run('beta', beta.body, countBytes)]
+  await Promise.all([again.end(), beta.end()])
+  expect(await Promise.all(both)).toEqual([0, 0])
+})
+
+test('a sender that stalls is refused, and its slot is free', async () => {
+  const uploads = createListUploads({ timeLimitMs: 60_000, graceMs: 1, bytesPerSecondMin: 1_000_000 })
+  for (let round = 0; round < 3; round++) {
+    const { body, send } = openBody()
+    const stalled = uploads.run('alpha', body, countBytes)
+    void send().catch(() => undefined)
+    await expect(stalled).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      detail: 'the list was not changed: the file took too long to arrive',
+    })
+  }
+})
