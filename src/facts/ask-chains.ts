@@ -10,6 +10,8 @@ import { createRpcChoice, type RpcChoice } from './rpc-choice.ts'
 /** Per chain. */
 const KEPT_MAX = 10_000
 const UNDER_WAY_MAX = 256
+/** Of one organization. */
+const WAITING_MAX = 256
 
 /**
  * @param read asks the nodes of one chain; it gets the key of the request and nothing else of it, because the answer is
@@ -35,16 +37,18 @@ export const askChains = <Answer extends {}>(
         keepMs: blockTimeMs,
         keptMax: keyOf === undefined ? 1 : KEPT_MAX,
         underWayMax: UNDER_WAY_MAX,
+        waitingMax: WAITING_MAX,
         onError: (error) => onError(error, name, null),
       })
       return [name, { nodes, remote }]
     }),
   )
   return {
-    ask: ({ request }) => {
+    ask: (subject) => {
+      const { request } = subject
       const chain = asked.get(request.chain.name)
       const key = keyOf?.(request) ?? ''
-      return chain === undefined ? null : chain.remote.ask(key, () => read(chain.nodes, key))
+      return chain === undefined ? null : chain.remote.ask(key, () => read(chain.nodes, key), subject)
     },
     serverOf: ({ request }) => request.chain.name,
     counts: () => new Map([...asked].map(([name, { remote }]) => [name, remote.counts()])),

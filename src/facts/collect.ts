@@ -117,7 +117,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         const { screeners: results } = into
         const asked = need.onBehalf === true ? representedOf(subject) : subject
         place(
-          screeners.get(need.screener)?.screen(asked.request) ?? null,
+          screeners.get(need.screener)?.screen(asked.request, subject) ?? null,
           pending,
           (value) => {
             results[screenerKey(need)] = value

@@ -1,8 +1,11 @@
 // Common access to every source outside this process: one question at a time for the same key, a cache, a limit on
-// questions under way, and a breaker. When there is no answer the result is null, never a guess.
+// questions under way, for which organizations wait in turns, and a breaker. When there is no answer the result is null,
+// never a guess.
 import { LRUCache } from 'lru-cache'
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
+import type { FactSubject } from '../policy/types/needs.ts'
 
 /** Totals since the start. */
 export interface RemoteCounts {
@@ -10,14 +13,16 @@ export interface RemoteCounts {
   readonly kept: number
   readonly answered: number
   readonly failed: number
-  /** Not asked: the breaker was open, or too many questions were under way. */
+  /** Not asked: the breaker was open, too many questions were waiting, or their turn came too late. */
   readonly refused: number
   readonly open: boolean
 }
 
+export type RemoteCaller = Pick<FactSubject, 'organizationId' | 'deadlineMs'>
+
 export interface Remote<Answer> {
   /** Answers synchronously when the answer is cached or can't be had. Never rejects. */
-  ask(key: string, question: () => Promise<Answer>): Answer | null | Promise<Answer | null>
+  ask(key: string, question: () => Promise<Answer>, caller?: RemoteCaller): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
 
@@ -27,14 +32,27 @@ export interface RemoteOptions {
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number
+  /** Maximum number of questions of one organization that wait for others. */
+  readonly waitingMax: number
   readonly onError: (error: unknown) => void
   readonly breaker?: Breaker
 }
 
+/** Questions that no organization's request asks, for example those of the checks of sessions. */
+const SERVICE: RemoteCaller = { organizationId: '', deadlineMs: Number.POSITIVE_INFINITY }
+
+interface WaitingQuestion<Answer> {
+  deadlineMs: number
+  readonly answer: Promise<Answer | null>
+}
+
 export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<Answer> => {
-  const { clock, keepMs, underWayMax, onError, breaker = createBreaker({ clock }) } = options
+  const { clock, keepMs, onError, breaker = createBreaker({ clock }) } = options
   const kept = new LRUCache<string, { readonly answer: Answer; readonly untilMs: number }>({ max: options.keptMax })
+  const slots = createFairSlots(options.underWayMax, Number.POSITIVE_INFINITY, options.waitingMax)
   const underWay = new Map<string, Promise<Answer | null>>()
+  /** By organization and key: a question does not wait among those of another organization. */
+  const waiting = new Map<string, WaitingQuestion<Answer>>()
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
 
   const run = async (key: string, question: () => Promise<Answer>): Promise<Answer | null> => {
@@ -54,22 +72,55 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
     }
   }
 
+  const refuse = (): null => {
+    totals.refused += 1
+    return null
+  }
+
+  /** The answer, if it is cached or somebody is asking for it. */
+  const findAnswer = (key: string): Answer | Promise<Answer | null> | undefined => {
+    const found = kept.get(key)
+    if (found === undefined || clock.monotonicMs() >= found.untilMs) return underWay.get(key)
+    totals.kept += 1
+    return found.answer
+  }
+
+  const begin = (key: string, question: () => Promise<Answer>): Promise<Answer | null> => {
+    const asked = run(key, question)
+    underWay.set(key, asked)
+    return asked
+  }
+
   return {
-    ask: (key, question) => {
-      const found = kept.get(key)
-      if (found !== undefined && clock.monotonicMs() < found.untilMs) {
-        totals.kept += 1
-        return found.answer
+    ask: (key, question, { organizationId, deadlineMs } = SERVICE) => {
+      const place = `${organizationId} ${key}`
+      const known = findAnswer(key)
+      if (known !== undefined) return known
+      const joined = waiting.get(place)
+      if (joined !== undefined) {
+        joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)
+        return joined.answer
       }
-      const joined = underWay.get(key)
-      if (joined !== undefined) return joined
-      if (underWay.size >= underWayMax || !breaker.permits()) {
-        totals.refused += 1
-        return null
+      // An open breaker permits one try, whose turn must not ask for permission again.
+      const isTry = breaker.open
+      const slot = breaker.permits() ? slots.acquire(organizationId) : null
+      if (slot === null) return refuse()
+      const takeTurn = async (): Promise<Answer | null> => {
+        const release = await slot
+        waiting.delete(place)
+        try {
+          const answer = findAnswer(key)
+          if (answer !== undefined) return await answer
+          // Past the deadline, nobody waits for the answer.
+          const isDue = clock.monotonicMs() < turn.deadlineMs && (isTry || breaker.permits())
+          return isDue ? await begin(key, question) : refuse()
+        } finally {
+          release()
+        }
       }
-      const asked = run(key, question)
-      underWay.set(key, asked)
-      return asked
+      const turn: WaitingQuestion<Answer> = { deadlineMs, answer: takeTurn() }
+      waiting.set(place, turn)
+      return turn.answer
     },
     counts: () => ({ ...totals, open: breaker.open }),
   }

@@ -8,15 +8,18 @@ import { DetailedError } from '../lib/named-error.ts'
 import type { Clock } from '../lib/time.ts'
 import type { ScreenerFacts } from '../policy/types/facts.ts'
 import { FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
-import { createRemote, type RemoteCounts } from './remote.ts'
+import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
 /** The wallet that a screener is asked about: a request's, or a session's, whose chain may be known by its name alone. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {
-  /** Answers synchronously when the answer is cached, or null when there is none. Never rejects. */
-  screen(wallet: ScreenedWallet): ScreenerFacts | null | Promise<ScreenerFacts | null>
+  /**
+   * Answers synchronously when the answer is cached, or null when there is none. Never rejects.
+   * @param caller whose request it is; left out for the checks of sessions
+   */
+  screen(wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
 }
 
@@ -33,6 +36,8 @@ export class ScreenerAnswerError extends DetailedError {}
 
 const ANSWER_BYTES_MAX = 65_536
 const UNDER_WAY_MAX = 128
+/** Of one organization. */
+const WAITING_MAX = 256
 const KEPT_MAX = 20_000
 const SECRET_MAX = 4_096
 const CATEGORIES_MAX = 64
@@ -148,6 +153,7 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
     keepMs: settings.cacheMs,
     keptMax: KEPT_MAX,
     underWayMax: UNDER_WAY_MAX,
+    waitingMax: WAITING_MAX,
     onError,
   })
   const perChain = usesChain(settings)
@@ -174,7 +180,8 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
   }
 
   return {
-    screen: (wallet) => remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet)),
+    screen: (wallet, caller) =>
+      remote.ask(perChain ? `${wallet.from} ${wallet.chain.name}` : wallet.from, () => ask(wallet), caller),
     counts: remote.counts,
   }
 }

@@ -65,7 +65,8 @@ const create = ({ geography, identityOf, identityChanges = () => 0, ...overrides
       [
         'risk',
         {
-          screen: ({ from, chain }) => {
+          screen: ({ from, chain }, caller) => {
+            expect(caller).toMatchObject({ organizationId: 'org_1', deadlineMs: expect.any(Number) })
             asked.push(`screener ${from}${chain.name === 'solana' ? ' on solana' : ''}`)
             return SCREENED
           },

@@ -58,6 +58,7 @@ describe('a remote source', () => {
       keepMs: 1_000,
       keptMax: 10,
       underWayMax: 3,
+      waitingMax: 2,
       onError: (error) => errors.push(error),
       ...overrides,
     })
@@ -106,15 +107,63 @@ describe('a remote source', () => {
     expect(await remote.ask('a', async () => 'good')).toBe('good')
   })
 
-  test('has a bounded number of questions under way', async () => {
-    const { remote } = create()
-    const waiting = Promise.withResolvers<string>()
-    const asked = ['a', 'b', 'c'].map((key) => remote.ask(key, () => waiting.promise))
-    expect(remote.ask('d', async () => 'd')).toBeNull()
-    expect(remote.ask('a', async () => 'other')).toBeInstanceOf(Promise)
-    waiting.resolve('late')
-    expect(await Promise.all(asked)).toEqual(['late', 'late', 'late'])
-    expect(await remote.ask('d', async () => 'd')).toBe('d')
+  describe('has a bounded number of questions under way, and', () => {
+    const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+    const callerOf = (organizationId: string, deadlineMs = 25_000) => ({ organizationId, deadlineMs })
+    /** Asks for an organization; the question is answered by its own key when `answer` is called. */
+    const ask = () => {
+      const { clock, remote } = create()
+      const open: { readonly key: string; readonly answer: () => void }[] = []
+      const question = (key: string) => () => {
+        const answer = Promise.withResolvers<string>()
+        open.push({ key, answer: () => answer.resolve(key) })
+        return answer.promise
+      }
+      return {
+        clock,
+        remote,
+        under: () => open.map(({ key }) => key).join(''),
+        answerNext: async () => {
+          await settled()
+          open.shift()?.answer()
+          await settled()
+        },
+        from: (organizationId: string, key: string, deadlineMs?: number) =>
+          remote.ask(key, question(key), callerOf(organizationId, deadlineMs)),
+      }
+    }
+
+    test('one organization’s do not refuse or delay another’s', async () => {
+      const { remote, from, under, answerNext } = ask()
+      const asked = [...'abcde'].map((key) => from('A', key))
+      expect(from('A', 'f')).toBeNull()
+      const others = [from('B', 'x'), from('B', 'd')]
+      expect(from('A', 'd')).toBe(asked[3]!)
+      await answerNext()
+      await answerNext()
+      // The question that waits in both organizations is asked in the turn of the one that comes first, once.
+      expect(under()).toBe('cxd')
+      for (let count = 0; count < 4; count++) await answerNext()
+      expect(await Promise.all([...asked, ...others])).toEqual([...'abcdexd'])
+      expect(remote.counts()).toMatchObject({ answered: 6, refused: 1 })
+    })
+
+    test('a question whose turn comes past the deadline is not asked, unless another request waits for it', async () => {
+      const { clock, remote, from, answerNext } = ask()
+      const asked = [...'abc'].map((key) => from('A', key))
+      const late = [from('A', 'd', 5_000), from('A', 'e', 5_000), from('A', 'e', 25_000)]
+      clock.advance(5_000)
+      for (let count = 0; count < 4; count++) await answerNext()
+      expect(await Promise.all([...asked, ...late])).toEqual(['a', 'b', 'c', null, 'e', 'e'])
+      expect(remote.counts()).toMatchObject({ answered: 4, refused: 1 })
+    })
+
+    test('none is asked when the source has failed meanwhile', async () => {
+      const { remote } = create({ underWayMax: 1, waitingMax: 10 })
+      const asked = [...'abcdefg'].map((key) => remote.ask(key, failing))
+      expect(await Promise.all(asked)).toEqual(Array.from({ length: 7 }, () => null))
+      expect(remote.counts()).toMatchObject({ failed: 5, refused: 2 })
+    })
   })
 
   test('keeps nothing when it is told to', async () => {
