@@ -119,6 +119,17 @@ describe('a series', () => {
     expect(said).toContain('2026-11-01T00-00-00Z: removed')
   })
 
+  test('never removes the backup it has made, and leaves names in the future out of the count', async () => {
+    const folder = newFolder()
+    const future = '2031-01-01T00-00-00Z'
+    // Another command's, made at the same time.
+    for (const name of ['2026-11-22T00-00-00Z', '2026-11-23T04-30-30Z', future]) writeBackup(join(folder, name))
+    const { made, said } = await runFor(HOUR, { folder, everyMs: 6 * HOUR, keep: 1 })
+    expect(made).toEqual(['2026-11-23T04-30-00Z'])
+    expect(readdirSync(folder).sort()).toEqual([...made, '2026-11-23T04-30-30Z', future])
+    expect(said).toContain(`${future}: not counted for --keep, because its time is in the future\n`)
+  })
+
   test('removes nothing while backups fail, says why, and tries again within 15 minutes', async () => {
     const folder = newFolder()
     writeBackup(join(folder, '2026-11-20T00-00-00Z'))

@@ -1,5 +1,6 @@
 // `countersign backup --into PLACE`: makes backups side by side in a folder or a bucket, each named by its time. Removes the
-// oldest beyond --keep only when the new one is complete. With --every it continues until it is stopped.
+// oldest beyond --keep only when the new one is complete. With --every it continues until it is stopped. Names in the
+// future, of a clock that was wrong, are neither counted nor removed.
 import { CountersignError } from '../../domain/errors.ts'
 import { StoreUnusableError } from '../../store/errors.ts'
 import { CommandFailedError, type CommandOutput } from '../output.ts'
@@ -43,7 +44,13 @@ const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promi
   if (keep === null) return
   // The place may also hold backups of another deployment: leave them.
   const own = (await place.list()).filter((kept) => kept.manifest.deploymentId === manifest.deploymentId)
-  for (const { name } of own.slice(0, -keep)) {
+  const nowMs = now().getTime()
+  for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
+    output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
+  }
+  const past = own.filter(({ name }) => timeOf(name) <= nowMs)
+  // Another command may have finished a later backup in the meantime.
+  for (const { name } of past.slice(0, -keep).filter(({ name }) => name !== made)) {
     await place.remove(name)
     output.stderr(`${place.whereIs(name)}: removed, since --keep is ${keep}\n`)
   }
