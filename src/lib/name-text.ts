@@ -52,7 +52,7 @@ const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0
 const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
 const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv
 /** Punctuation that joins the words of names, and all that is no Latin writing's. */
-const JOINING = /^[\p{Pd}.·‧・•\/&[\P{Script=Common}]]+$/v
+const JOINING = /^[\p{Pd}.·‧・•\/\&[\P{Script=Common}]]+$/v
 const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
 const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
 const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu

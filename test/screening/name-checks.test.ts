@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { Zone } from '../../src/domain/document-zone.ts'
 import type { Session } from '../../src/domain/session.ts'
 import { compareNames, nameOfZone, type ZoneName } from '../../src/modules/documents/names.ts'
-import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
+import { createNameChecks, subjectsOf } from '../../src/modules/screening/checks/name-checks.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 
 const LISTED = [
@@ -88,6 +88,15 @@ describe('the name in a document', () => {
 
   test('is compared for each document', async () => {
     expect(await subjectsFound('Anna Schmidt', ZONE, maduro)).toEqual(['Nicolas MADURO MOROS as document 2'])
+  })
+
+  test('has the date that may lower its score, which is no part of what a decision holds for', async () => {
+    const subjects = subjectsOf('kyc', { fullName: 'Anna Schmidt', birthDate: '1990-01-01' }, [ZONE])
+    expect(subjects.map(({ subject }) => subject.isFromDocument)).toEqual([undefined, true])
+    const check = await checkOf('Nicolas Maduro Moros', maduro)
+    const bases = check?.hits?.flatMap(({ compared, comparedSubject }) => [compared, comparedSubject]) ?? []
+    expect(bases).toHaveLength(4)
+    expect([...bases, ...(check?.subjects ?? [])].join()).not.toContain('isFromDocument')
   })
 
   test('is not done where the zone leaves out its end', async () => {

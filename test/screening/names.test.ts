@@ -175,12 +175,12 @@ describe('a name among the commonest words of a list', () => {
 describe('what narrows', () => {
   const scoreOf = (subject: ScreenedSubject): number => screening.screen(subject, 1).hits[0]?.score ?? 0
 
-  test('a listed date of birth lifts, another one lowers, and each part is shown', () => {
+  test('a listed date of birth lifts, another one of a document lowers, and each part is shown', () => {
     const name = 'Sergej Lavrow'
     const bare = scoreOf({ name })
     expect(scoreOf({ name, birthDate: '1950-03-21' })).toBeGreaterThan(bare)
     expect(scoreOf({ name, birthDate: '1950' })).toBeGreaterThan(bare)
-    expect(scoreOf({ name, birthDate: '1991-01-01' })).toBeLessThan(bare)
+    expect(scoreOf({ name, birthDate: '1991-01-01', isFromDocument: true })).toBeLessThan(bare)
     const [hit] = hitsOf({ name, birthDate: '1950-03-21', country: 'ru' })
     expect(hit?.why.map(({ part, points }) => [part, points > 0])).toEqual([
       ['name', true],
@@ -190,8 +190,22 @@ describe('what narrows', () => {
     expect(hit?.score).toBe(Math.min(99, hit?.why.reduce((sum, { points }) => sum + points, 0) ?? 0))
   })
 
+  test('another date and country that were typed lower nothing', () => {
+    for (const name of ['Sergei Lavrow', 'Sergey T Viktorovich Lavrov', 'Usama bin Laden Perez']) {
+      const [bare] = hitsOf({ name })
+      const [hit] = hitsOf({ name, birthDate: '1991-01-01', country: 'FR' })
+      expect([hit?.entry, hit?.score]).toEqual([bare?.entry, bare?.score])
+      expect(hit?.why.slice(1)).toMatchObject([
+        { part: 'birth_date', points: 0 },
+        { part: 'country', points: 0 },
+      ])
+    }
+  })
+
   test('an exact name stays a hit whatever the date says: lists are wrong in dates', () => {
-    expect(hitsOf({ name: 'Sergei Lavrov', birthDate: '1991-01-01', country: 'FR' })).toHaveLength(1)
+    expect(
+      hitsOf({ name: 'Sergei Lavrov', birthDate: '1991-01-01', country: 'FR', isFromDocument: true }),
+    ).toHaveLength(1)
   })
 
   test('between two approximate years', () => {

@@ -88,7 +88,7 @@ test('a date of birth and a country lift a name that is below the threshold alon
 
 test('a date and a country never rule out the same name, whatever the threshold', () => {
   const screening = screeningOf({ ...entry(['Ivan Petrovich Primerov'], 'person', ['1966-04-28']), countries: ['RU'] })
-  const other = { birthDate: '1990-01-01', country: 'DE' }
+  const other = { birthDate: '1990-01-01', country: 'DE', isFromDocument: true }
   for (let threshold = 60; threshold <= 100; threshold += 10) {
     expect(screening.screen({ ...other, name: 'Petrovich Primerov, Ivan' }, threshold).hits).toMatchObject([
       { score: 79 },

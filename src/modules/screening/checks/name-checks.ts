@@ -45,6 +45,7 @@ const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   subject: {
     name: nameOfZone(zone),
     kind: 'person',
+    isFromDocument: true,
     isCut: zone.namesCut,
     birthDate: zone.birthDate ?? undefined,
     country: STATES.get(zone.nationality) ?? undefined,
@@ -76,6 +77,9 @@ export const subjectsOf = (
   // An owner may be a person or a company.
   return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
 }
+
+/** The data that a decision about a hit holds for. Where it comes from is no part of it. */
+const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'what was typed in can not be read'
@@ -115,20 +119,20 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     versions: ListVersions,
   ): Found => {
     const problem = answers.find((answer) => answer.problem !== null)?.problem ?? null
-    const hits = answers.flatMap((answer, at) =>
-      answer.hits.map(
+    const hits = subjects.flatMap(({ who, subject }, at) =>
+      (answers[at]?.hits ?? []).map(
         ({ content, ...hit }): FoundHit => ({
           ...hit,
-          subject: subjects[at]?.who ?? '',
+          subject: who,
           versionId: versions[hit.list] ?? '',
-          compared: JSON.stringify([subjects[at]?.subject, content]),
-          comparedSubject: JSON.stringify(subjects[at]?.subject),
+          compared: JSON.stringify([basisOf(subject), content]),
+          comparedSubject: JSON.stringify(basisOf(subject)),
         }),
       ),
     )
     return {
       hits,
-      subjects: subjects.map(({ subject }) => JSON.stringify(subject)),
+      subjects: subjects.map(({ subject }) => JSON.stringify(basisOf(subject))),
       problem: problem === null ? null : NAME_PROBLEMS[problem],
     }
   }

@@ -25,6 +25,8 @@ export interface ScreenedSubject {
   /** As in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined
   readonly country?: string | undefined
+  /** A document's zone contains the date and the country. If they differ from the listed ones, only then the score is lower. */
+  readonly isFromDocument?: boolean
   /** The name goes on: this is its beginning. */
   readonly isCut?: boolean
 }

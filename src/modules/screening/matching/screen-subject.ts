@@ -170,10 +170,12 @@ export const openScreening = (image: Uint8Array): Screening => {
     // Only the same name has all points.
     const pointsMax = found.comparison.similarity === 1 ? 100 : 99
     const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
+    // What anyone can type lowers no score.
+    const pointsMin = subject.isFromDocument === true ? -100 : 0
     const narrowed = [
       kind === 'person' ? scoreBirthDate(subject.birthDate, birthDates) : null,
       scoreCountry(subject.country, countries),
-    ].filter((part) => part !== null)
+    ].flatMap((part) => (part === null ? [] : [{ ...part, points: Math.max(pointsMin, part.points) }]))
     const score = narrowed.reduce((sum, { points }) => sum + points, namePoints)
     return {
       list: listName(listOf[found.entry]!),
