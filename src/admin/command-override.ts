@@ -8,6 +8,8 @@ export interface Lookup {
   readonly by: readonly [id: string, ...others: string[]]
   /** Without --org, looks in every organization. For ids only: names repeat. */
   readonly everywhere?: true
+  /** The list's query members are options too, which choose among items that are equal. */
+  readonly narrows?: true
 }
 
 export interface FieldOverride {
@@ -23,8 +25,6 @@ export interface FieldOverride {
 export interface CommandOverride {
   /** Noun and verb. Defaults to a name derived from the path and the method. */
   readonly name?: `${string} ${string}`
-  /** Other spellings of the verb. */
-  readonly aliases?: readonly string[]
   /** By path parameter or field: `project`, `rate_limit.burst`. */
   readonly fields?: Readonly<Record<string, FieldOverride>>
   /** Member of the answer that is shown once. It is printed alone on stdout, and the rest on stderr. */

@@ -58,8 +58,6 @@ export interface GivenCommand extends ParsedCommand {
 export interface Command {
   readonly noun: string
   readonly verb: string
-  /** Other spellings of the verb. */
-  readonly aliases?: readonly string[]
   readonly summary: string
   readonly description?: string
   readonly words?: readonly Word[]
@@ -104,20 +102,15 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
   HELP,
 ]
 
-export const namesOf = ({ verb, aliases = [] }: Pick<Command, 'verb' | 'aliases'>): readonly string[] => [
-  verb,
-  ...aliases,
-]
-
 /** Finds the command of a noun by the first word that is a verb: options may come before it. @throws UsageError */
 export const findCommand = (commands: readonly Command[], words: readonly string[]): Command | null => {
   for (const word of words) {
-    const found = commands.find((command) => namesOf(command).includes(word))
+    const found = commands.find(({ verb }) => verb === word)
     if (found !== undefined) return found
   }
   const first = words.find((word) => !word.startsWith('-'))
   if (first === undefined) return null
-  const verbs = commands.flatMap(namesOf)
+  const verbs = commands.map(({ verb }) => verb)
   throw new UsageError(`there is no such verb${didYouMean(first, verbs)}`)
 }
 
@@ -154,7 +147,7 @@ export const parseGiven = (command: Command, args: readonly string[]): GivenComm
     return typeof value === 'string' ? value : undefined
   }
   if (values['help'] !== true) {
-    if (!namesOf(command).includes(verb)) throw new UsageError(`write the verb ${command.verb} before other words`)
+    if (verb !== command.verb) throw new UsageError(`write the verb ${command.verb} before other words`)
     checkWords(command, words)
     for (const { name, required } of options) {
       if (required && values[name] === undefined && values[`no-${name}`] === undefined)

@@ -47,12 +47,6 @@ export const COMMANDS: readonly Command[] = [
   ...WRITTEN,
 ].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
 
-/** Short and earlier spellings of nouns. */
-const NOUN_ALIASES: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }
-
-export const nounOf = (word: string): string =>
-  Object.hasOwn(NOUN_ALIASES, word) ? (NOUN_ALIASES[word] ?? word) : word
-
 export const NOUNS: readonly string[] = [...new Set(COMMANDS.map(({ noun }) => noun))]
 
 export const commandsOf = (noun: string): readonly Command[] => COMMANDS.filter((command) => command.noun === noun)

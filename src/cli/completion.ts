@@ -1,6 +1,6 @@
 // `countersign completion bash|zsh|fish`: prints a script that completes nouns, verbs, options and their choices.
 
-import { type Command, namesOf, optionsOf } from './command.ts'
+import { type Command, optionsOf } from './command.ts'
 import { commandsOf, NOUNS } from './commands.ts'
 import { type CommandOutput, UsageError } from './output.ts'
 import { VERBS } from './verbs.ts'
@@ -18,11 +18,9 @@ const candidates = (): ReadonlyMap<string, readonly string[]> => {
       commands.map(({ verb }) => verb),
     )
     for (const command of commands) {
-      for (const verb of namesOf(command)) {
-        found.set(`${noun} ${verb}`, flagsOf(command))
-        for (const { name, choices = [] } of command.options ?? []) {
-          if (choices.length > 0) found.set(`${noun} ${verb} --${name}`, choices)
-        }
+      found.set(`${noun} ${command.verb}`, flagsOf(command))
+      for (const { name, choices = [] } of command.options ?? []) {
+        if (choices.length > 0) found.set(`${noun} ${command.verb} --${name}`, choices)
       }
     }
   }

@@ -65,11 +65,17 @@ const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command
   solana: async () => (await import('./solana.ts')).SOLANA_COMMANDS,
 }
 
-const commandsFor = async (word: string): Promise<readonly Command[]> => {
+/** The commands of the noun that the words mean, and the words after it. */
+const commandsFor = async (
+  word: string,
+  args: readonly string[],
+): Promise<readonly [commands: readonly Command[], args: readonly string[]]> => {
   const own = Object.hasOwn(WITHOUT_OPERATIONS, word) ? WITHOUT_OPERATIONS[word] : undefined
-  if (own !== undefined) return own()
-  const { commandsOf, nounOf } = await import('./commands.ts')
-  return commandsOf(nounOf(word))
+  if (own !== undefined) return [await own(), args]
+  const { commandsOf } = await import('./commands.ts')
+  const { translateEarlier } = await import('./earlier-spellings.ts')
+  const [noun, ...given] = translateEarlier([word, ...args], commandsOf)
+  return [commandsOf(noun), given]
 }
 
 /** Runs a command of the table. @returns null if there is no such noun */
@@ -80,11 +86,11 @@ const runNoun = async (
   deployment: CommandDeployment,
   place: CommandPlace,
 ): Promise<number | null> => {
-  const commands = await commandsFor(word)
+  const [commands, given] = await commandsFor(word, args)
   if (commands.length === 0) return null
   const { runCommand } = await import('./run-command.ts')
   const { environment, ask = null } = place
-  return runCommand(commands, args, {
+  return runCommand(commands, given, {
     ...place,
     ask,
     url,

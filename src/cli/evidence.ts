@@ -99,7 +99,6 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
   {
     noun: 'evidence',
     verb: 'list-reads',
-    aliases: ['reads'],
     summary: 'List who read the evidence of a session',
     words: [SESSION],
     options: [ORG],

@@ -47,7 +47,7 @@ export const usageLine = (command: Command): string => {
 }
 
 export const commandHelp = (command: Command): string => {
-  const { summary, description = '', words = [], aliases = [] } = command
+  const { summary, description = '', words = [] } = command
   const about = [summary, ...(description === '' ? [] : [description])].map((text) =>
     wrapped(plain(text), WIDTH).join('\n'),
   )
@@ -58,7 +58,6 @@ export const commandHelp = (command: Command): string => {
   return [
     `Usage: ${usageLine(command)}\n`,
     `${about.join('\n')}\n`,
-    ...(aliases.length > 0 ? [`Also: ${aliases.join(', ')}\n`] : []),
     ...(words.length > 0 ? [described(words.map((word) => [wordText(word), plain(word.help)]))] : []),
     described(options),
     'Exit codes: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve.\n',

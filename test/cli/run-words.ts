@@ -1,8 +1,9 @@
 // Runs words of the command line over a store that a test holds open.
 
 import type { Open } from '../../src/cli/admin-client.ts'
-import { commandsOf, nounOf } from '../../src/cli/commands.ts'
+import { commandsOf } from '../../src/cli/commands.ts'
 import { type CommandDeployment, createDeployment } from '../../src/cli/deployment.ts'
+import { translateEarlier } from '../../src/cli/earlier-spellings.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
@@ -27,11 +28,12 @@ export const deploymentAt = (folder: string, clock: Clock): CommandDeployment =>
   })
 
 export const runWords = async (
-  [noun = '', ...args]: readonly string[],
+  [word = '', ...words]: readonly string[],
   { open, clock, user = 'anna', folder = '/nowhere', deployment = {}, ask }: WordsPlace,
 ) => {
   const { output, printed } = recordOutput()
-  const code = await runCommand(commandsOf(nounOf(noun)), args, {
+  const [noun, ...args] = translateEarlier([word, ...words], commandsOf)
+  const code = await runCommand(commandsOf(noun), args, {
     output,
     open,
     clock,

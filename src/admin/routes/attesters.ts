@@ -174,7 +174,7 @@ export const ATTESTER_ROUTES = [
   }),
   route('addAttester', 'POST', '/attesters', {
     access: DEPLOYMENT,
-    command: { aliases: ['add'], fields: { token_key: { option: 'pkcs11' } } },
+    command: { fields: { token_key: { option: 'pkcs11' } } },
     summary: 'Create an attester key, or use a key of the hardware token',
     description:
       'Made on this machine and kept in an encrypted keystore; or, with `token_key`, found in the token that the settings ' +

@@ -36,7 +36,7 @@ const showBinding = (binding: Binding) => ({
   created_at: isoTime(binding.createdAtSeconds),
 })
 
-const FIND_BINDING: FieldOverride = { find: { in: 'listBindings', by: ['id', 'address'] } }
+const FIND_BINDING: FieldOverride = { find: { in: 'listBindings', by: ['id', 'address'], narrows: true } }
 
 const LABEL = label('What people call the contract or program, for example `Router`')
 

@@ -109,7 +109,6 @@ export const KEY_ROUTES = [
   route('issueKey', 'POST', '/organizations/{organization}/keys', {
     access: ORGANIZATION_ADMIN,
     command: {
-      aliases: ['issue'],
       secret: 'key',
       fields: { 'rate_limit.requests_per_second': { option: 'rate' }, 'rate_limit.burst': { option: 'burst' } },
     },

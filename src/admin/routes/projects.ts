@@ -227,7 +227,7 @@ export const PROJECT_ROUTES = [
   }),
   route('changeProject', 'PATCH', '/organizations/{organization}/projects/{project}', {
     access: ORGANIZATION_ADMIN,
-    command: { aliases: ['set'], warn: inactivePolicy, fields: { project: FIND_PROJECT } },
+    command: { warn: inactivePolicy, fields: { project: FIND_PROJECT } },
     summary: 'Change a project',
     description: 'Live within a second. The verification hash stays: contracts carry it.',
     body: partial({

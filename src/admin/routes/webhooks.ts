@@ -152,7 +152,7 @@ export const WEBHOOK_ROUTES = [
   }),
   route('addWebhookEndpoint', 'POST', '/organizations/{organization}/webhooks', {
     access: ORGANIZATION_ADMIN,
-    command: { aliases: ['add'], secret: 'secret' },
+    command: { secret: 'secret' },
     summary: 'Add a webhook endpoint',
     description:
       'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says ' +
@@ -328,7 +328,6 @@ export const WEBHOOK_ROUTES = [
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {
     access: ORGANIZATION_ADMIN,
-    command: { aliases: ['remove'] },
     secondPerson: {
       action: 'webhook.decider',
       needs: async (tables, { organization, params }) => {

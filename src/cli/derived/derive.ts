@@ -30,19 +30,26 @@ interface Shape extends Pair {
   readonly verb: string
   readonly fields: readonly Field[]
   readonly looks: ReadonlyArray<Lookup & { readonly field: Field }>
+  /** Query members of the list in which the command looks. */
+  readonly filters: readonly Field[]
   /** Name of the flag for the deployment's own; null: the command has one operation. */
   readonly deploymentFlag: string | null
   readonly isPaged: boolean
   readonly items: TSchema | null
 }
 
-const shapeOf = ({ own, deployment }: Pair): Shape => {
+const looksOf = (fields: readonly Field[]) =>
+  fields.flatMap((field) => (field.override.find === undefined ? [] : [{ ...field.override.find, field }]))
+
+const shapeOf = (routes: readonly Route[], { own, deployment }: Pair): Shape => {
   const main = own ?? (deployment as Route)
   const override = overrideOf(main)
   const [noun, verb] = commandName(main)
   const ownFields = fieldsOf(main, override.fields ?? {})
   const others = deployment === undefined ? [] : fieldsOf(deployment, override.fields ?? {})
   const fields = [...ownFields, ...others.filter(({ path }) => !ownFields.some((field) => field.path === path))]
+  const looks = looksOf(fields)
+  const lists = routes.filter(({ operationId }) => looks.some((each) => each.narrows && each.in === operationId))
   return {
     own,
     deployment,
@@ -51,7 +58,10 @@ const shapeOf = ({ own, deployment }: Pair): Shape => {
     noun,
     verb,
     fields,
-    looks: fields.flatMap((field) => (field.override.find === undefined ? [] : [{ ...field.override.find, field }])),
+    looks,
+    filters: lists.flatMap((list) =>
+      fieldsOf(list, overrideOf(list).fields ?? {}).filter(({ part }) => part === 'query'),
+    ),
     deploymentFlag:
       own === undefined || deployment === undefined ? null : (overrideOf(deployment).deploymentFlag ?? 'deployment'),
     isPaged: main.query?.properties['cursor'] !== undefined,
@@ -72,10 +82,10 @@ const orgOption = ({ override, looks }: Shape): Option => {
 }
 
 const optionsOf = (shape: Shape): readonly Option[] => {
-  const { own, override, fields, items, isPaged, deploymentFlag } = shape
+  const { own, override, fields, filters, items, isPaged, deploymentFlag } = shape
   const { author, limit, wholeDeployment } = override
   return [
-    ...fields.filter(({ isWord }) => !isWord).map(optionOf),
+    ...[...fields, ...filters].filter(({ isWord }) => !isWord).map(optionOf),
     ...(isPaged ? [text('limit', 'N', `At most this many. Defaults to ${limit ?? 'all'}`)] : []),
     ...(items?.['properties']?.['id'] === undefined ? [] : [flag('quiet', 'Print ids only', 'q')]),
     ...(author === undefined ? [] : [text(author, 'NAME', 'Author. Defaults to the user that runs the command')]),
@@ -114,7 +124,7 @@ const asUsage = (error: unknown, flags: Readonly<Record<string, string>>): unkno
 }
 
 const run = async (routes: readonly Route[], shape: Shape, context: CommandContext): Promise<number> => {
-  const { main, override, noun, verb, fields, looks, isPaged, items } = shape
+  const { main, override, noun, verb, fields, filters, looks, isPaged, items } = shape
   const { command, clock, user } = context
   const input = readFields(fields, command, clock.unixSeconds())
   const flags = Object.fromEntries(fields.map((field) => [field.path, shownName(field)]))
@@ -129,10 +139,16 @@ const run = async (routes: readonly Route[], shape: Shape, context: CommandConte
   const org = command.text('org')
   const isEverywhere = org === undefined && looks.some(({ everywhere }) => everywhere)
   let organization = isOfOrganization(route) && !isEverywhere ? await requireOrganization({ admin }, org) : null
+  const { query: filter } = readFields(filters, command, clock.unixSeconds())
+  for (const { field, ...lookup } of looksOf(filters)) {
+    const given = filter[field.path]
+    if (typeof given !== 'string') continue
+    filter[field.path] = (await look(routes, admin, organization, input.params, lookup, field, given)).id
+  }
   for (const { field, ...lookup } of looks) {
     const given = input[field.part][field.path]
     if (typeof given !== 'string') continue
-    const found = await look(routes, admin, organization, input.params, lookup, field, given)
+    const found = await look(routes, admin, organization, input.params, lookup, field, given, lookup.narrows && filter)
     setMember(input[field.part], field.path, found.id)
     organization = found.organization
   }
@@ -155,12 +171,11 @@ const run = async (routes: readonly Route[], shape: Shape, context: CommandConte
 }
 
 const derive = (routes: readonly Route[], pair: Pair): Command => {
-  const shape = shapeOf(pair)
-  const { main, override, noun, verb, fields } = shape
+  const shape = shapeOf(routes, pair)
+  const { main, noun, verb, fields } = shape
   return {
     noun,
     verb,
-    ...(override.aliases && { aliases: override.aliases }),
     ...(isIrreversible(shape) && { asks: true as const }),
     summary: main.summary,
     description: main.description,

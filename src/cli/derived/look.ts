@@ -8,10 +8,10 @@ import type { Field } from './fields.ts'
 
 export const keyOf = ({ method, path }: Route): OperationKey => `${method} ${path}` as OperationKey
 
-const readList = async (admin: AdminClient, route: Route, params: object) => {
-  return readPages((query) => {
+const readList = async (admin: AdminClient, route: Route, params: object, filter: object) => {
+  return readPages((page) => {
     const isPaged = route.query?.properties['cursor'] !== undefined
-    return admin.call(keyOf(route), { params, ...(isPaged && { query }) } as never) as Promise<never>
+    return admin.call(keyOf(route), { params, query: { ...filter, ...(isPaged && page) } } as never) as Promise<never>
   }) as Promise<readonly Record<string, unknown>[]>
 }
 
@@ -32,6 +32,7 @@ export const look = async (
   lookup: Lookup,
   field: Field,
   given: string,
+  filter: object = {},
 ) => {
   const list = routes.find(({ operationId }) => operationId === lookup.in)
   if (list === undefined) throw new Error(`${lookup.in} is not declared`)
@@ -42,7 +43,7 @@ export const look = async (
       : [organization]
   const found = []
   for (const each of searched) {
-    const items = await readList(admin, list, { ...params, organization: each ?? '' })
+    const items = await readList(admin, list, { ...params, organization: each ?? '' }, filter)
     found.push(
       ...items
         .filter((item) => lookup.by.some((member) => isSame(item[member], given)))

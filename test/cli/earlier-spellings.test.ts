@@ -1,0 +1,65 @@
+// Earlier spellings of commands: each is a command of the table, and takes its options.
+import { expect, test } from 'bun:test'
+import { optionsOf, parseGiven } from '../../src/cli/command.ts'
+import { COMMANDS, commandsOf } from '../../src/cli/commands.ts'
+import { EARLIER_SPELLINGS, translateEarlier } from '../../src/cli/earlier-spellings.ts'
+
+const translate = (line: string): string => {
+  const [noun = '', ...args] = line.split(' ')
+  return translateEarlier([noun, ...args], commandsOf).join(' ')
+}
+
+test.each(EARLIER_SPELLINGS)('%s is %s', (from, to, renamed = {}) => {
+  const [noun = '', verb = ''] = to.split(' ')
+  const target = COMMANDS.find((command) => command.noun === noun && command.verb === verb)
+  if (target === undefined) throw new Error(`there is no ${noun} ${verb}`)
+  const required = optionsOf(target).filter(
+    ({ required, name }) => required && !to.includes(`${name}=`) && !to.includes('required'),
+  )
+  // Of two commands with the same spelling, the second has options that the first has not.
+  const isSecond = EARLIER_SPELLINGS.find(([each]) => each === from)?.[1] !== to
+  const renamedTo = (name: string): string | undefined =>
+    Object.keys(renamed).find((option) => renamed[option]?.startsWith(`--${name}=`))
+  const rest = [...required, ...(isSecond ? optionsOf(target).slice(0, 1) : [])].map(
+    ({ name }) => `--${renamedTo(name) ?? `${name} basic`}`,
+  )
+  const own = Object.keys(renamed).map((option) => `--${option}`)
+  const line = `${[from, ...rest, ...own].join(' ')} --json`.replaceAll(/[A-Z]+…?/g, 'basic')
+  const [newNoun, ...args] = translate(line).split(' ')
+  expect(newNoun).toBe(noun)
+  const given = parseGiven(target, args)
+  expect(given.flag('json')).toBe(true)
+  expect(args.join(' ')).not.toMatch(/[A-Z]/)
+})
+
+test.each([
+  ['keys issue --org demo --kind admin --test', 'key create --name=unnamed --org=demo --kind=admin --environment=test'],
+  ['keys --json list', 'key --json list'],
+  ['lists add deny a b --memo list', 'list add deny a b --memo list'],
+  ['lists source l --from f --every 12h', 'list-source update --from=f --every=12h -- l'],
+  ['lists source l --none --shared', 'list-source delete --shared -- l'],
+  ['org trust a b c', 'verification-trust update --trusts=listed --organizations=b,c --org=a'],
+  ['org trust a none', 'verification-trust update --trusts=none --org=a'],
+  ['org minimum-age a 21 --level enhanced', 'minimum-age update --enhanced=21 --org=a'],
+  ['org second-person off', 'second-person-rule update --no-required --deployment'],
+  ['org second-factor a on', 'second-factor-rule update --required --org=a'],
+  ['project unbind p --chain base --address 0x', 'binding delete --project=p --chain=base -- 0x'],
+  ['screening settings --org a', 'screening show --org=a'],
+  ['screening settings --screeners-again off', 'screening update --no-screeners-again'],
+  ['screening enable l --url https://x.example', 'screening-list enable --fetch-url=https://x.example -- l'],
+  ['session list --live -q', 'session list --environment=live --quiet'],
+  ['session list --environment test', 'session list --environment test'],
+  ['session show policy', 'session show policy'],
+  ['session policy off', 'session-policy update --policy=none'],
+  ['policy shadow p --revision 2', 'policy shadow p --revision 2'],
+  ['webhook add --url u --decides', 'webhook create --url=u --purpose=decisions'],
+  ['webhook resend --dead', 'webhook-message resend-dead'],
+  ['evidence retention --help', 'evidence-retention show --help'],
+  ['org level --help', 'organization update --help'],
+  ['org lvl a', 'organization lvl a'],
+])('%s runs %s', (earlier, now) => expect(translate(earlier)).toBe(now))
+
+test('an earlier spelling with other words or options is refused, with the command that it is', () => {
+  expect(() => translate('org level canary')).toThrow('org level is organization update,')
+  expect(() => translate('project bind a b')).toThrow('see countersign help binding create')
+})
