@@ -45,6 +45,7 @@ test.each([
   ['org second-factor a on', 'second-factor-rule update --required --org=a'],
   ['project unbind p --chain base --address 0x', 'binding delete --project=p --chain=base -- 0x'],
   ['screening settings --org a', 'screening show --org=a'],
+  ['screening settings --threshold=80', 'screening update --threshold=80'],
   ['screening settings --screeners-again off', 'screening update --no-screeners-again'],
   ['screening enable l --url https://x.example', 'screening-list enable --fetch-url=https://x.example -- l'],
   ['session list --live -q', 'session list --environment=live --quiet'],

@@ -94,14 +94,19 @@ describe('attester', () => {
   })
 })
 
-test('binding delete takes an address, and asks for an id if several match', async () => {
+test('binding delete takes an address, and a chain, a project or an id if several match', async () => {
   const file = world.file('policy.yaml', 'name: All\nrules: [{ id: all, allow: "true" }]\n')
   const { policy } = await json('policy', 'apply', file)
   const { verification_hash: hash } = await json('project', 'create', '--name', 'Shop', '--policy', policy)
   const address = '0x5FbDB2315678afecb367f032d93F642f64180aa3'
-  const bind = (chain: string) =>
-    world.run('binding', 'create', '--project', hash, '--chain', chain, '--address', address)
-  for (const chain of ['base', 'ethereum']) expect((await bind(chain)).code).toBe(0)
+  const { verification_hash: other } = await json('project', 'create', '--name', 'Bank', '--policy', policy)
+  const bind = (project: string, chain: string) =>
+    world.run('binding', 'create', '--project', project, '--chain', chain, '--address', address)
+  for (const chain of ['base', 'ethereum', 'megaeth']) expect((await bind(hash, chain)).code).toBe(0)
+  expect((await bind(other, 'megaeth-testnet')).code).toBe(0)
+  expect(await codeOf('binding', 'delete', address, '--project', other, '--chain', 'megaeth')).toBe(1)
+  expect(await codeOf('binding', 'delete', address, '--project', other)).toBe(0)
+  expect(await codeOf('project', 'unbind', hash, '--chain', 'megaeth', '--address', address)).toBe(0)
   expect((await world.run('binding', 'delete', address.toLowerCase())).stderr).toMatch(/^2 match: .*binding_.*binding_/)
   const { data } = await json('binding', 'list', '--project', hash, '--chain', 'base')
   expect(await codeOf('binding', 'delete', data[0].id)).toBe(0)
