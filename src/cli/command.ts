@@ -83,12 +83,12 @@ export const flag = (name: string, help: string, short?: string): Option => ({
   ...(short !== undefined && { short }),
 })
 
-export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo.')
+export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo')
 const JSON_OPTION = flag('json', 'Print JSON')
-const HELP: Option = flag('help', 'Print this', 'h')
+const HELP: Option = flag('help', 'Print this help', 'h')
 
 const YES = flag('yes', 'Do not ask')
-const REMOTE = text('url', 'URL', 'Run on the deployment at this address, with the key of COUNTERSIGN_ADMIN_KEY[_FILE]')
+const REMOTE = text('url', 'URL', 'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]')
 
 /** Whether --url names a deployment: not if the command has an option of its own by that name. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>
@@ -111,7 +111,7 @@ export const findCommand = (commands: readonly Command[], words: readonly string
   const first = words.find((word) => !word.startsWith('-'))
   if (first === undefined) return null
   const verbs = commands.map(({ verb }) => verb)
-  throw new UsageError(`there is no such verb${didYouMean(first, verbs)}`)
+  throw new UsageError(`${commands[0]?.noun ?? ''} has no such verb${didYouMean(first, verbs)}`)
 }
 
 const parserOptions = (options: readonly Option[]) =>

@@ -81,14 +81,14 @@ end
 
 /** @throws UsageError */
 export const runCompletion = ([shell = '', ...others]: readonly string[], output: CommandOutput): number => {
-  if (shell === '--help') {
+  if ([shell, ...others].some((word) => word === '--help' || word === '-h')) {
     output.stdout(
       'Usage: countersign completion bash|zsh|fish\n\nPrints a completion script, for example for: source <(countersign completion bash)\n',
     )
     return 0
   }
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined
-  if (script === undefined || others.length > 0) throw new UsageError('write countersign completion bash, zsh or fish')
+  if (script === undefined || others.length > 0) throw new UsageError('the shell must be bash, zsh or fish: countersign completion bash')
   output.stdout(script())
   return 0
 }

@@ -37,11 +37,11 @@ Administration, on this machine or with --url and an admin key at another deploy
 ${described(NOUNS.filter((noun) => !isLocal(noun)).map(verbsOf))}
 This machine:
 ${described([...NOUNS.filter(isLocal).map(verbsOf), ...Object.entries(VERBS)])}
-countersign help NOUN [VERB] shows more. Every command takes --json, --data-dir FOLDER and --config FILE.
+countersign help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
 Changes are live in a running service within a second.
 
-If an organization or the deployment requires a second person, a command that changes who gets signed for ends with 3 and
-changes nothing. With --override-second-person --reason TEXT it makes the change; the audit log and the dashboard show both.
+If an organization or the deployment requires a second person, a command that changes who gets attestations exits with 3
+and changes nothing. With --override-second-person --reason TEXT it makes the change; the audit log and the dashboard show both.
 `
 }
 
@@ -53,7 +53,7 @@ const asHelpOption = ([first, ...rest]: readonly string[]): readonly string[] =>
 const unknownNoun = async (noun: string): Promise<never> => {
   const { NOUNS } = await import('./commands.ts')
   throw new UsageError(
-    `there is no command by that name${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])} Run ${PROGRAM} help for the list.`,
+    `there is no such command${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}\nRun ${PROGRAM} help for the list.`,
   )
 }
 
@@ -104,7 +104,8 @@ const runNoun = async (
 export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
   const { output, environment } = place
   try {
-    const { url, words } = splitUrl(commandLine)
+    const { settings, others: given } = splitSettingFlags(commandLine)
+    const { url, words } = splitUrl(given)
     const [verb, ...rest] = asHelpOption(words)
     if (verb === undefined || verb === '--help' || verb === '-h') {
       output.stdout(await usage())
@@ -121,9 +122,8 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     }
     if (verb === 'completion') return (await import('./completion.ts')).runCompletion(rest, output)
     if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
-    const { settings, others } = splitSettingFlags(rest)
     const config = loadConfig({ arguments: settings, environment: withoutKey(environment) }, MODULES)
-    const { others: given, override } = splitOverride(others)
+    const { others, override } = splitOverride(rest)
     const { clock, user } = place
     const deployment = createDeployment({
       config,
@@ -133,11 +133,11 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
       override,
     })
     const code =
-      (await runVerb(verb, given, deployment, place, runCountersign)) ??
-      (await runNoun(verb, given, url, deployment, place)) ??
+      (await runVerb(verb, others, deployment, place, runCountersign)) ??
+      (await runNoun(verb, others, url, deployment, place)) ??
       (await unknownNoun(verb))
-    if (code === 0 && isNoted(verb, given)) {
-      await deployment.withStore((store) => noteCommand(store, verb, given, user))
+    if (code === 0 && isNoted(verb, others)) {
+      await deployment.withStore((store) => noteCommand(store, verb, others, user))
     }
     return code
   } catch (error) {

@@ -14,7 +14,7 @@ import { CommandFailedError, print } from './output.ts'
 import { printRotation } from './print-rotation.ts'
 
 const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
-const BY = text('by', 'NAME', 'Author. Defaults to the user that runs the command')
+const BY = text('by', 'NAME', 'Author. Defaults to the user who runs the command')
 const SESSION = { name: 'SESSION', help: 'By id' }
 const SHAPE = { schema: null, items: null, override: {}, done: '' }
 

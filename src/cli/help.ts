@@ -60,7 +60,7 @@ export const commandHelp = (command: Command): string => {
     `${about.join('\n')}\n`,
     ...(words.length > 0 ? [described(words.map((word) => [wordText(word), plain(word.help)]))] : []),
     described(options),
-    'Exit codes: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve.\n',
+    'Exit codes: 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must approve.\n',
   ].join('\n')
 }
 

@@ -77,7 +77,8 @@ export const openRemote = (text: string, environment: Environment): Opened => {
       ...(file !== undefined && { body: file.bytes }),
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch((error: unknown) => {
-      throw new CommandFailedError(`${base} can't be reached (${error instanceof Error ? error.name : 'unknown'})`)
+      const { code, name } = error as { readonly code?: unknown; readonly name?: unknown }
+      throw new CommandFailedError(`${base} can't be reached (${String(typeof code === 'string' ? code : name)})`)
     })
     await requireSuccess(response)
     if (response.status === 204) return undefined

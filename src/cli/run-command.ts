@@ -27,7 +27,7 @@ const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 /**
  * @param commands of one noun
  * @param args the words after the noun
- * @returns the exit code: 0 done, 1 not possible or a problem was found, 2 wrong usage, 3 a second person has to approve
+ * @returns the exit code: 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must approve
  */
 export const runCommand = async (
   commands: readonly Command[],

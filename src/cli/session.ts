@@ -73,7 +73,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
       ),
       flag('override', 'Complete the session although parts are missing. The audit log records the missing parts'),
       flag('revoke', 'Take back a completed session'),
-      text('by', 'NAME', 'Author. Defaults to the user that runs the command'),
+      text('by', 'NAME', 'Author. Defaults to the user who runs the command'),
       ORG,
     ],
     run: async (context) => {

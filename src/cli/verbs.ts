@@ -24,10 +24,10 @@ export interface CommandPlace {
   readonly ask?: (question: string) => Promise<boolean>
 }
 
-/** What each verb that is no noun of the administration does. */
+/** Summary of each command that consists of a verb only. */
 export const VERBS: Readonly<Record<string, string>> = {
   start: 'Start the service',
-  'screener-stub': 'Answer as a screener does, for trials',
+  'screener-stub': 'Run a stub screener for trials',
   witness: 'Follow another deployment’s log and cosign its heads',
   backup: 'Copy the deployment to a folder while the service runs',
   restore: 'Create a deployment from a backup',

@@ -219,8 +219,10 @@ export const ATTESTER_ROUTES = [
     access: DEPLOYMENT,
     command: { irreversible: true, fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
     summary: 'Stop signing with a key',
-    description: '`final` loads it no more, for good. The last active key of a kind can’t retire.',
-    body: closed({ final: Type.Optional(Type.Boolean()) }),
+    description: 'With `final`, the key is never loaded again. The last active key of a kind cannot be retired.',
+    body: closed({
+      final: Type.Optional(Type.Boolean({ description: 'Never load the key again; this cannot be undone' })),
+    }),
     answer: ATTESTER,
     errors: [409],
     secondPerson: {

@@ -121,13 +121,13 @@ export const KEY_ROUTES = [
       name: label('What it is for'),
       kind: KIND,
       environment: Type.Optional(ENVIRONMENT),
-      expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601; left out: never' }))),
+      expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to never' }))),
       rate_limit: Type.Optional(
         Type.Union([NEW_RATE_LIMIT, Type.Null()], {
           description: `Null: none. Left out: ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
         }),
       ),
-      deployment: Type.Optional(Type.Boolean()),
+      deployment: Type.Optional(Type.Boolean({ description: 'Whether an admin key can administer the deployment' })),
     }),
     status: 201,
     answer: closed({ key: SECRET, record: KEY }),

@@ -179,9 +179,9 @@ export const ORGANIZATION_ROUTES = [
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
     summary: 'Require a second person, or end the rule',
     description:
-      'Refused where fewer than two people could approve. Asking for one takes back the offers of membership that nobody ' +
-      'has accepted yet. No longer asking for one needs a second person itself.',
-    body: closed({ second_person: Type.Boolean() }),
+      'Refused if fewer than two people could approve. Starting to require a second person withdraws open offers of membership. ' +
+      'Ending the rule itself needs a second person.',
+    body: closed({ second_person: Type.Boolean({ description: 'Whether changes need a second person' }) }),
     answer: SETTINGS,
     errors: [409],
     secondPerson: {

@@ -49,7 +49,7 @@ export const recordUnapprovedAdmin = async (
   }
 }
 
-const listed = (names: readonly string[]): string => (names.length === 0 ? 'nobody' : names.join(', '))
+const listed = (names: readonly string[]): string => names.join(', ')
 
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
@@ -153,7 +153,7 @@ export const requireTwoApprovers = async (
   // Two whom the same person invited are independent of each other.
   const why =
     all.length < 2
-      ? `only ${listed(all.map(({ name }) => name))} can sign in and decide. Add two others: they can approve each other’s changes`
+      ? `${all.length === 0 ? 'there are none' : `there is only ${listed(all.map(({ name }) => name))}`}. Add two others, who can approve each other’s changes`
       : `of ${listed(all.map(({ name }) => name))}, each pair has one who made, invited or recovered the other’s account. ` +
         'Add one more whom the same person invites: two invited by one can approve each other’s changes'
   throw new ConflictError(`a second person needs two ${role}, neither of whom invited the other: ${why}`)

@@ -48,6 +48,7 @@ const columnsOf = (schema: TSchema | null, rows: readonly Row[]): readonly strin
 
 const table = (schema: TSchema | null, rows: readonly Row[]): string => {
   const columns = columnsOf(schema, rows)
+  if (columns.length === 0) return 'none\n'
   return formatTable([columns.map(heading), ...rows.map((row) => columns.map((name) => cellText(name, row[name])))])
 }
 
@@ -83,7 +84,7 @@ const printSecret = ({ output }: CommandContext, answer: Row, secret: string): v
   output.stdout(`${String(shown ?? '')}\n`)
   const [only, ...others] = Object.values(rest)
   output.stderr(others.length === 0 && isObject(only) ? record(only, null) : record(rest, null))
-  output.stderr(`The ${secret} is not stored and not shown again.\n`)
+  output.stderr(`The ${secret} is shown only once.\n`)
 }
 
 const rowsOf = (answer: Row): readonly Row[] => (answer['data'] ?? answer['items']) as readonly Row[]

@@ -86,13 +86,13 @@ const optionsOf = (shape: Shape): readonly Option[] => {
   const { author, limit, wholeDeployment } = override
   return [
     ...[...fields, ...filters].filter(({ isWord }) => !isWord).map(optionOf),
-    ...(isPaged ? [text('limit', 'N', `At most this many. Defaults to ${limit ?? 'all'}`)] : []),
+    ...(isPaged ? [text('limit', 'N', `Maximum number of items. Defaults to ${limit ?? 'all'}`)] : []),
     ...(items?.['properties']?.['id'] === undefined ? [] : [flag('quiet', 'Print ids only', 'q')]),
-    ...(author === undefined ? [] : [text(author, 'NAME', 'Author. Defaults to the user that runs the command')]),
+    ...(author === undefined ? [] : [text(author, 'NAME', 'Author. Defaults to the user who runs the command')]),
     ...(own === undefined || !isOfOrganization(own) ? [] : [orgOption(shape)]),
     ...(deploymentFlag === null || wholeDeployment
       ? []
-      : [flag(deploymentFlag, 'Of the deployment instead of an organization')]),
+      : [flag(deploymentFlag, 'Use the deployment instead of an organization')]),
   ]
 }
 

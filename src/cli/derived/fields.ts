@@ -116,7 +116,17 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-const helpOf = ({ schema, isNullable, isWord, path, override }: Field): string => {
+/** Help of a field without a description: `policy_id` → `Policy id`. The name of a path parameter lacks the `id`. */
+const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
+  const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
+  const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`
+  if (part !== 'params' || path === 'uuid') return named
+  if (path === 'organization') return 'Organization, by short name or id'
+  return path === 'list' ? 'Name of the list' : `${named} id`
+}
+
+const helpOf = (field: Field): string => {
+  const { schema, isNullable, isWord, override } = field
   const { find } = override
   const by = find?.by.map((member) => member.replaceAll('_', ' ')).join(' or ')
   const described =
@@ -124,11 +134,11 @@ const helpOf = ({ schema, isNullable, isWord, path, override }: Field): string =
       ? `By ${by}`
       : typeof schema['description'] === 'string'
         ? sentence(schema['description'])
-        : `The ${path.replaceAll(/[._]/g, ' ')}`
+        : nameAsHelp(field)
   const choices = choicesOf(schema)
   const listed = choices.length > (isWord ? 0 : 4) ? `. One of ${choices.join(', ')}` : ''
-  const empty = schema['type'] === 'array' ? '. none: an empty list' : ''
-  return `${described}${listed}${empty}${isNullable ? (empty === '' ? '. Or none' : '. Or default') : ''}`
+  const empty = schema['type'] === 'array' ? '. none is an empty list' : ''
+  return `${described}${listed}${empty}${isNullable ? (empty === '' ? ', or none' : ', or default') : ''}`
 }
 
 export const wordOf = (field: Field): Word => ({ name: field.name, help: helpOf(field) })

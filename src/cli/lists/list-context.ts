@@ -7,8 +7,8 @@ import { nameOf } from '../option-values.ts'
 import { CommandFailedError, UsageError } from '../output.ts'
 
 export const LIST: Word = { name: 'LIST', help: 'Name of the list' }
-export const OWNER = [ORG, flag('shared', 'Of the deployment instead of an organization')]
-export const AUTHOR = text('author', 'NAME', 'Author. Defaults to the user that runs the command')
+export const OWNER = [ORG, flag('shared', 'Use the deployment instead of an organization')]
+export const AUTHOR = text('author', 'NAME', 'Author. Defaults to the user who runs the command')
 
 type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>

@@ -634,7 +634,7 @@ describe('too few people', () => {
     expect(refused.status).toBe(409)
     expect(refused.body.detail).toBe(
       'a second person needs two administrators of the organization, or deployment admins, neither of whom invited the ' +
-        'other: only ada@example.com can sign in and decide. Add two others: they can approve each other’s changes',
+        'other: there is only ada@example.com. Add two others, who can approve each other’s changes',
     )
     const invite = async (email: string): Promise<void> => {
       const body = { email, name: 'P', role: 'organization-admin' }

@@ -29,7 +29,7 @@ export const DOCUMENT_ZONE_ROUTES = [
     command: { name: 'evidence show-zone', author: 'by' },
     alone: 'one-session',
     summary: 'Read the fields of the identity document’s machine-readable zone',
-    description: 'A POST, since each reading is recorded. 404 where no zone was read.',
+    description: 'Each access is recorded. The response is 404 if no zone was read.',
     body: closed({}),
     answer: ZONE,
     handle: async ({ services, organization, actor, params, write }) => {
