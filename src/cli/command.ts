@@ -88,7 +88,11 @@ const JSON_OPTION = flag('json', 'Print JSON')
 const HELP: Option = flag('help', 'Print this help', 'h')
 
 const YES = flag('yes', 'Do not ask')
-const REMOTE = text('url', 'URL', 'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]')
+const REMOTE = text(
+  'url',
+  'URL',
+  'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]',
+)
 
 /** Whether --url names a deployment: not if the command has an option of its own by that name. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>

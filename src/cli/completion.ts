@@ -88,7 +88,8 @@ export const runCompletion = ([shell = '', ...others]: readonly string[], output
     return 0
   }
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined
-  if (script === undefined || others.length > 0) throw new UsageError('the shell must be bash, zsh or fish: countersign completion bash')
+  if (script === undefined || others.length > 0)
+    throw new UsageError('the shell must be bash, zsh or fish: countersign completion bash')
   output.stdout(script())
   return 0
 }

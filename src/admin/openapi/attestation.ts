@@ -40,7 +40,7 @@ const RESPONSE = named(
       signature: Type.String({ description: '0x-hex; empty when not compliant' }),
     }),
     reason: Type.Optional(
-      closed({ code: Type.String(), message: Type.String() }, 'Of a denial, where the policy gives one'),
+      closed({ code: Type.String(), message: Type.String() }, 'Reason of a denial, if the policy has one'),
     ),
   }),
 )
@@ -52,7 +52,7 @@ const TASK_REQUEST = named(
     to: Type.String({ description: 'Contract that enforces the policy' }),
     data: Type.String({ description: 'Call data, 0x-hex; `0x` for none' }),
     msg_value: Type.String({ description: 'Wei, decimal' }),
-    chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 id; 1 unless given' })),
+    chain_id: Type.Optional(Type.Integer({ description: 'EIP-155 id. Defaults to 1' })),
     on_behalf: Type.Optional(ON_BEHALF),
   }),
 )

@@ -60,7 +60,7 @@ const register = (type: 'individual' | 'business'): DescribedOperation => ({
     'With `walletAddress`, a session of the same type for that wallet that is pending, in retry or completed is reused.',
   query: Type.Object({
     size: Type.Optional(
-      Type.Integer({ minimum: 80, maximum: 2_000, description: 'Of the QR code, pixels; 300 unless given' }),
+      Type.Integer({ minimum: 80, maximum: 2_000, description: 'Size of the QR code in pixels. Defaults to 300' }),
     ),
   }),
   headers: [

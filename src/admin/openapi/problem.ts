@@ -30,7 +30,7 @@ export const ADMIN_PROBLEM = named(
     ...MEMBERS,
     field: Type.Optional(
       Type.String({
-        description: 'The field at fault: `name`, `add[0].address`. Left out when no single field is.',
+        description: 'The field at fault: `name`, `add[0].address`. Omitted if no single field is at fault.',
       }),
     ),
     rule: Type.Optional(Type.String({ description: 'What that field requires: `must not be empty`' })),

@@ -51,14 +51,14 @@ export const DECISION_ROUTES = [
     command: { limit: 20 },
     summary: 'Find decisions, newest first',
     description:
-      'Over all that is in the log. A search that would take long stops early and says so: `complete` is false, and ' +
-      'the next page goes on where it stopped.',
+      'Searches the whole log. A long search stops early with `complete` set to false, and the next page continues from ' +
+      'there.',
     query: Type.Object({ ...PAGE_QUERY, ...FILTER }),
     answer: closed({
       data: Type.Array(DECISION),
       labels: Type.Record(Type.String(), Type.String(), {
         description:
-          'Labels of the bound contracts at `to`, by chain and address as `base/0x…`; contracts without a label are left out',
+          'Labels of the bound contracts at `to`, by chain and address (`base/0x…`); contracts without a label are omitted',
       }),
       next_cursor: nullable(Type.String()),
       complete: Type.Boolean({ description: 'False: the search stopped early and continues with the next page' }),
@@ -104,7 +104,7 @@ export const DECISION_ROUTES = [
   route('exportDecisions', 'GET', '/organizations/{organization}/decisions/export', {
     access: VIEWER,
     summary: 'Export decisions as a file, newest first',
-    description: 'Streams as it is read; `countDecisions` says how many rows there will be.',
+    description: 'The response is streamed. `countDecisions` returns the number of rows.',
     query: Type.Object({ ...FILTER, format: oneOf(['csv', 'ndjson']) }),
     streams: true,
     media: ['application/x-ndjson', 'text/csv'],

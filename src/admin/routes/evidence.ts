@@ -82,7 +82,7 @@ export const EVIDENCE_ROUTES = [
     command: false,
     alone: 'one-session',
     summary: 'Read the typed fields',
-    description: 'A POST, since each reading is recorded.',
+    description: 'Each access is recorded.',
     body: closed({}),
     answer: FIELDS,
     handle: async ({ services, organization, actor, params, write }) => {

@@ -91,8 +91,8 @@ export const KEY_ROUTES = [
     access: VIEWER,
     summary: 'List an organization’s keys, oldest first',
     description:
-      'Revoked and expired ones included; never the keys themselves. Admin keys are left out for whoever is not an admin, ' +
-      'keys with the scope `deployment` for whoever may not do what belongs to the deployment.',
+      'Includes revoked and expired keys, but never the secrets. Only admins see admin keys, and only deployment admins see keys ' +
+      'with the scope `deployment`.',
     query: Type.Object({ ...PAGE_QUERY, kind: Type.Optional(KIND) }),
     answer: pageOf(KEY),
     handle: async ({ services, organization, actor, query }) => {
@@ -118,7 +118,7 @@ export const KEY_ROUTES = [
     description:
       'Works immediately. With `deployment`, an admin key may administer the deployment; only a caller with that right can set it.',
     body: closed({
-      name: label('What it is for'),
+      name: label('Purpose of the key'),
       kind: KIND,
       environment: Type.Optional(ENVIRONMENT),
       expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to never' }))),
@@ -189,7 +189,11 @@ export const KEY_ROUTES = [
     description: 'The old key works until the overlap ends, so that no request fails.',
     body: closed({
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 2_592_000, description: 'A day unless given; 0 ends the old key now' }),
+        Type.Integer({
+          minimum: 0,
+          maximum: 2_592_000,
+          description: 'Defaults to a day. 0 revokes the old key immediately',
+        }),
       ),
     }),
     status: 201,

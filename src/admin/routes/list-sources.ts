@@ -153,7 +153,7 @@ const SETTINGS = {
     Type.Integer({
       minimum: INTERVAL_MIN_SECONDS,
       maximum: INTERVAL_MAX_SECONDS,
-      description: 'A day unless given',
+      description: 'Defaults to a day',
     }),
   ),
   skip_bad_lines: Type.Optional(Type.Boolean()),

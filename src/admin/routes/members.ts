@@ -63,10 +63,11 @@ export const MEMBER_ROUTES = [
     summary: 'Add a member',
     fresh: ({ role }) => role === 'organization-admin',
     description:
-      'Someone without an account gets one, and the answer has `member` and `invitation`: a link that sets its password. ' +
-      'Someone with an account is asked, and the answer has `offer` and `acceptance`: a link that makes a member of whoever ' +
-      'opens it while signed in to that account. Neither link is of use for the other purpose.',
-    body: closed({ email: EMAIL, name: label('As colleagues see it; of use for a new account only'), role: ROLE }),
+      'If the person has no account, one is created, and the response contains `member` and `invitation`: a link that sets its ' +
+      'password. ' +
+      'If the person has an account, the response contains `offer` and `acceptance`: a link with which its owner, signed in, becomes a ' +
+      'member. Neither link works for the other purpose.',
+    body: closed({ email: EMAIL, name: label('As colleagues see it. Used only for a new account'), role: ROLE }),
     status: 201,
     answer: closed({
       member: nullable(MEMBER),

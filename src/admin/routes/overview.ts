@@ -23,7 +23,7 @@ const OVERVIEW = named(
     reviews: closed({
       waiting: Type.Integer(),
       exact: Type.Boolean({ description: 'False: there are more' }),
-      oldest_at: nullable(time('When the session that waits longest was handed in')),
+      oldest_at: nullable(time('When the session that has waited longest was submitted')),
     }),
     verified: closed(
       {
@@ -31,7 +31,7 @@ const OVERVIEW = named(
         businesses: Type.Integer(),
         exact: Type.Boolean({ description: 'False: only the newest sessions were counted' }),
       },
-      'Each once; test sessions are left out',
+      'Each session is counted once; test sessions are not counted',
     ),
     hits: closed(
       {

@@ -69,9 +69,9 @@ export const POLICY_EFFECT_ROUTES = [
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
       since: Type.Optional(
-        Type.String({ maxLength: 40, description: 'ISO 8601; seven days ago unless given, a year for sessions' }),
+        Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to seven days ago, or a year ago for sessions' }),
       ),
-      until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive; now unless given' })),
+      until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive. Defaults to now' })),
     }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 202,
@@ -115,7 +115,7 @@ export const POLICY_EFFECT_ROUTES = [
     access: VIEWER,
     command: { name: 'policy show-shadow' },
     summary: 'Show how often the shadow revision decided differently',
-    description: '`searchDecisions` finds these decisions by `shadow_revision_id` and `shadow`.',
+    description: 'To find these decisions, search with `shadow_revision_id` and `shadow`.',
     query: Type.Object({
       since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
     }),

@@ -90,18 +90,20 @@ export const POOL_ROUTES = [
   pool('readPool', 'GET', '/pool', {
     access: DEPLOYMENT,
     summary: 'Show the processes, their signing workers and queues',
-    description: 'Of all processes together, and of each. What one that does not answer holds is left out of the sums.',
+    description:
+      'Totals of all processes, and the values of each process. The totals exclude processes that do not respond.',
     answer: POOL,
     handle: async ({ services }) => showPool(await services.processes.look(), services),
   }),
   pool('resizePool', 'PATCH', '/pool', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Change the number of processes, or of the signing workers of each',
+    summary: 'Change the number of processes, or of signing workers per process',
     description:
-      'More start at once; fewer finish what they hold first. No request fails for it, but one whose connection is just ' +
-      'being made to a process that leaves may have to be made anew. Until the next start: the settings `processes` and ' +
-      '`workers` say how many there are then. More than one process needs Linux. Where the thread that answers signs (`workers` is 0), that is so until the next start.',
+      'Added processes start immediately; removed ones first finish their requests. No request fails, but a client may have to ' +
+      'reconnect if it is just connecting to a removed process. At the next start, the settings `processes` and `workers` apply ' +
+      'again. More than one process requires Linux. If `workers` is 0, so that the main thread signs, this does not change until ' +
+      'the next start.',
     body: closed({
       processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),
       workers: Type.Optional(Type.Integer({ minimum: 0, maximum: WORKERS_MAX, description: 'Of each process' })),
@@ -142,7 +144,7 @@ export const POOL_ROUTES = [
       'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
       'as far back as the process that keeps it was started.',
     query: Type.Object({
-      window: Type.Optional(oneOf(['15m', '24h'], 'Fifteen minutes unless given')),
+      window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to fifteen minutes')),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Only the newest of them' })),
     }),
     answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
@@ -155,7 +157,7 @@ export const POOL_ROUTES = [
     command: false,
     summary: 'Events: starts, resizes, activated policies',
     description: 'Oldest first. Starts as far back as the process that keeps the figures was started.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Fifteen minutes unless given')) }),
+    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to fifteen minutes')) }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
       const sinceSeconds = clock.unixSeconds() - WINDOW_SECONDS[window]

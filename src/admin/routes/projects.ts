@@ -180,10 +180,10 @@ export const PROJECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { project: FIND_PROJECT, api_key: { option: 'api-key-file', file: 'text' } } },
     alone: 'attest',
-    summary: 'Make a call of the attestation API for a project, with one of its keys',
+    summary: 'Call the attestation API for a project, with one of its keys',
     description:
-      'The very call that a backend makes: it is limited, decided, signed and recorded as any other. For the dashboard, ' +
-      'whose pages may reach no other listener.',
+      'The request counts against the rate limit and is decided, signed and recorded like a request of a backend. The dashboard ' +
+      'uses this operation because its pages cannot reach the listener of the attestation API.',
     body: closed({
       api_key: Type.String({
         minLength: 1,
@@ -229,7 +229,7 @@ export const PROJECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { warn: inactivePolicy, fields: { project: FIND_PROJECT } },
     summary: 'Change a project',
-    description: 'Live within a second. The verification hash stays: contracts carry it.',
+    description: 'Takes effect within a second. The verification hash does not change, because contracts contain it.',
     body: partial({
       name: label('As people read it'),
       policy_id: Type.String({ maxLength: 100 }),

@@ -19,15 +19,15 @@ const RULE = named(
 const ORGANIZATION_RULE = named(
   'OrganizationSecondFactorRule',
   closed({
-    required: Type.Boolean({ description: 'This organization is closed to people without a second factor' }),
+    required: Type.Boolean({ description: 'Whether this organization requires a second factor' }),
     required_everywhere: Type.Boolean({
       description: 'The deployment requires a second factor everywhere',
     }),
   }),
 )
 const DESCRIPTION =
-  'Whoever has no second factor is answered 403 `SECOND_FACTOR_MISSING`, from their next request on, and can make one ' +
-  'below `/me`. Keys are not concerned. Nobody without a second factor can turn this on.'
+  'Requests of people without a second factor then get 403 `SECOND_FACTOR_MISSING`; they can still add one under `/me`. Keys ' +
+  'are not affected. Only a person with a second factor can turn this on.'
 
 const change = async (tables: Tables, note: Note, actor: Actor, organizationId: string | null, required: boolean) => {
   const user = actor.kind === 'person' ? actor.user : null

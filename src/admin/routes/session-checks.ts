@@ -14,7 +14,7 @@ const CHECK = named(
     check: Type.String({ description: 'For example `document.name`, `person.age`, `lists.names`, `wallets.lists`' }),
     outcome: oneOf(
       CHECK_OUTCOMES,
-      '`look`: someone has to look at it. `unreadable`: it says nothing about the person. `not-done`: it could not be made',
+      '`look`: a reviewer has to check it. `unreadable`: the document could not be read. `not-done`: the check could not run',
     ),
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(
@@ -22,8 +22,8 @@ const CHECK = named(
       { description: 'The result for each identity document' },
     ),
     minimum_age: nullable(Type.Integer()),
-    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the check could not be made' }),
-    version: Type.String({ description: 'Version of the reader or list that the check was made with' }),
+    problem: Type.Union([Type.String(), Type.Null()], { description: 'Why the check could not run' }),
+    version: Type.String({ description: 'Version of the reader or list that the check used' }),
     checked_at: time(),
   }),
 )
@@ -65,12 +65,12 @@ export const SESSION_CHECK_ROUTES = [
     access: REVIEWER,
     command: { name: 'session show-checks' },
     summary: 'Show the checks of a session’s documents, person and wallets',
-    description: 'Made once it is handed in, and again each time. A check never decides.',
+    description: 'The checks run after each submission. A check never decides a session.',
     answer: closed({
       waiting: Type.Boolean({ description: 'The checks are still running' }),
       checks: Type.Array(CHECK),
       address_country: Type.Union([Type.String(), Type.Null()], {
-        description: 'Country from which the session was handed in, by the geography file; erased with the evidence',
+        description: 'Country from which the session was submitted, by the geography file; erased with the evidence',
       }),
     }),
     handle: async ({ services, organization, params }) => {

@@ -122,7 +122,9 @@ export const SESSION_ROUTES = [
       type: Type.Optional(TYPE),
       environment: Type.Optional(ENVIRONMENT),
       level: Type.Optional(LEVEL),
-      hits: Type.Optional(oneOf([...HIT_STATES, 'none'], 'Sessions with a hit in this state. `none`: sessions without hits')),
+      hits: Type.Optional(
+        oneOf([...HIT_STATES, 'none'], 'Sessions with a hit in this state. `none`: sessions without hits'),
+      ),
       assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User id of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
       order: Type.Optional(oneOf(['newest', 'oldest'], 'Which sessions come first. Defaults to `newest`')),
@@ -204,9 +206,9 @@ export const SESSION_ROUTES = [
   route('makeSession', 'POST', BASE, {
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
-    summary: 'Create a session, with the link for its person',
+    summary: 'Create a session and the link for its person',
     description:
-      'As the identity API does, where the organization has no backend for it. The link is answered once and stored nowhere.',
+      'For organizations without a backend that calls the identity API. The response contains the link; only a hash of it is stored.',
     body: closed({
       type: TYPE,
       environment: Type.Optional(ENVIRONMENT),
@@ -240,7 +242,7 @@ export const SESSION_ROUTES = [
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
     summary: 'Create another link for a session’s person',
-    description: 'The newest ten links of a session work. The link is answered once and stored nowhere.',
+    description: 'The newest ten links of a session work. The response contains the link; only a hash of it is stored.',
     status: 201,
     answer: SESSION_LINK,
     errors: [409],
@@ -268,7 +270,10 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Assign a session to a reviewer',
     description: 'Refused if the assignment has changed since it was read.',
-    body: closed({ user_id: nullable(Type.String({ maxLength: 100 })), version: Type.Integer({ minimum: 0, description: '`assignment_version` of the session when it was read' }) }),
+    body: closed({
+      user_id: nullable(Type.String({ maxLength: 100 })),
+      version: Type.Integer({ minimum: 0, description: '`assignment_version` of the session when it was read' }),
+    }),
     answer: closed({ assigned_to: nullable(Type.String()), assignment_version: Type.Integer() }),
     errors: [409],
     handle: ({ organization, params, body, write }) =>
@@ -287,7 +292,7 @@ export const SESSION_ROUTES = [
           userId,
           expectedVersion: body.version,
         })
-        if (assigned === null) throw new ConflictError('someone else has taken or given it meanwhile; look at it again')
+        if (assigned === null) throw new ConflictError('the assignment has changed: read the session again')
         note({ action: 'session.assign', subject: session.id, detail: { assigned_to: userId } })
         return { assigned_to: assigned.userId, assignment_version: assigned.version }
       }),

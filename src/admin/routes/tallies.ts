@@ -50,7 +50,7 @@ const TALLIES = named(
       description: 'Length of an interval: an hour by `rule`, otherwise a quarter of an hour',
     }),
     up_to_date: Type.Boolean({ description: 'False: the newest decisions may not be counted' }),
-    data: Type.Array(TALLY, { description: 'The most frequent first; what has none is left out' }),
+    data: Type.Array(TALLY, { description: 'Most frequent first, without zero counts' }),
   }),
 )
 

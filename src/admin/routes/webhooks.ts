@@ -23,7 +23,7 @@ const route = declareRoutes('Webhooks')
 const ENVIRONMENT = oneOf(['live', 'test'], 'Whether it receives events of sessions of live keys or of test keys')
 const PURPOSE = oneOf(
   ['events', 'decisions'],
-  '`events` is told of every change; `decisions` is asked to decide what is handed in, in place of reviewers',
+  '`events`: receives every change. `decisions`: decides submitted sessions instead of reviewers',
 )
 
 const SERVICE = oneOf(VERIFICATION_SERVICES)
@@ -155,8 +155,8 @@ export const WEBHOOK_ROUTES = [
     command: { secret: 'secret' },
     summary: 'Add a webhook endpoint',
     description:
-      'The URL has to be https and to lead to a public address, unless the deployment’s setting `webhook-reach` says ' +
-      'otherwise. An endpoint that decides and that a second person approved gets its secret by `rotateWebhookSecret`.',
+      'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
+      'If a second person approved an endpoint for decisions, rotate its secret to obtain one.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),
@@ -220,7 +220,7 @@ export const WEBHOOK_ROUTES = [
     description: 'Messages are signed with both secrets until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to a day' }),
       ),
     }),
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
@@ -258,11 +258,10 @@ export const WEBHOOK_ROUTES = [
       name: 'webhook set-service',
       fields: { service: { word: 'SERVICE' }, secret: { option: 'secret-file', file: 'text' } },
     },
-    summary: 'Let a verification service decide by its webhooks',
+    summary: 'Let a verification service decide through its webhooks',
     description:
-      'For an endpoint that decides. The service is told the session’s id as its reference, and sends its webhooks to ' +
-      '`service_path`, signed with this secret. Named again with another secret, the one before holds until the overlap ' +
-      'is over.',
+      'The endpoint must be for decisions. Pass the session id to the service as its reference. The service sends its webhooks to ' +
+      '`service_path`, signed with this secret. If you set another secret later, the previous one works until the overlap ends.',
     body: closed({
       service: SERVICE,
       secret: Type.String({
@@ -272,7 +271,7 @@ export const WEBHOOK_ROUTES = [
         description: 'The service’s secret; stored encrypted and never shown',
       }),
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'A day unless given' }),
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to a day' }),
       ),
     }),
     answer: ENDPOINT,
@@ -318,7 +317,9 @@ export const WEBHOOK_ROUTES = [
             previousUntilSeconds: services.clock.unixSeconds() + (body.overlap_seconds ?? DAY_SECONDS),
           })
           if (!wasSet)
-            throw new ConflictError('the endpoint is told of events: a service decides over one that decides')
+            throw new ConflictError(
+              'the endpoint receives events: a verification service needs an endpoint for decisions',
+            )
           note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
           return showEndpoint(await requireEndpoint(tables, organization.id, id))
         },

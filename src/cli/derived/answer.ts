@@ -55,15 +55,21 @@ const table = (schema: TSchema | null, rows: readonly Row[]): string => {
 const isRows = (value: unknown): value is readonly Row[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject)
 
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trimEnd().includes('\n')
+
+/** Keeps the lines of a text, so that it can be copied. */
+const textBlock = (text: string): string => `${text.trimEnd().split('\n').map(printable).join('\n')}\n`
+
 const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
 
-/** Lines of name and value, then each member that is a large record or a list of records. */
+/** Lines of name and value, then each member that is a large record, a list of records, or a text of several lines. */
 const record = (value: Row, schema: TSchema | null): string => {
   const members = Object.entries(value)
   const properties = (schema?.['properties'] ?? {}) as Record<string, TSchema>
-  const lines = members.filter(([, member]) => !isRows(member) && !isBlock(member))
+  const lines = members.filter(([, member]) => !isRows(member) && !isBlock(member) && !isText(member))
   const parts = members.flatMap(([name, member]) => {
     if (isRows(member)) return [`${heading(name)}\n${table((properties[name]?.['items'] as TSchema) ?? null, member)}`]
+    if (isText(member)) return [`${heading(name)}\n${textBlock(member)}`]
     return isBlock(member) ? [`${heading(name)}\n${record(member, properties[name] ?? null)}`] : []
   })
   const shown = formatTable(lines.map(([name, member]) => [heading(name), cellText(name, member)]))

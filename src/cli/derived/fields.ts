@@ -137,8 +137,9 @@ const helpOf = (field: Field): string => {
         : nameAsHelp(field)
   const choices = choicesOf(schema)
   const listed = choices.length > (isWord ? 0 : 4) ? `. One of ${choices.join(', ')}` : ''
-  const empty = schema['type'] === 'array' ? '. none is an empty list' : ''
-  return `${described}${listed}${empty}${isNullable ? (empty === '' ? ', or none' : ', or default') : ''}`
+  const isList = schema['type'] === 'array'
+  const empty = isList ? ` (none: an empty list${isNullable ? '; default: null' : ''})` : isNullable ? ' (or none)' : ''
+  return `${described}${listed}${empty}`
 }
 
 export const wordOf = (field: Field): Word => ({ name: field.name, help: helpOf(field) })

@@ -62,8 +62,8 @@ export const MINIMUM_AGE_ROUTES = [
     },
     summary: 'Change the minimum age',
     description:
-      'The check of the age then fails for who is younger. What is left out stays. A level’s own age counts before ' +
-      '`years`; without both, who is under 18 is only looked at.',
+      'The age check then fails for younger people. Omitted fields do not change. The age of a level takes precedence over ' +
+      '`years`. Without either, a reviewer checks people under 18.',
     body: partial({ years: YEARS, levels: partial(OF_LEVELS) }),
     example: { years: 18, levels: { enhanced: 21 } },
     answer: AGES,

@@ -191,12 +191,16 @@ export const SCREENING_ROUTES = [
     command: { name: 'screening-list enable', fields: { urls: { option: 'fetch-url' } } },
     summary: 'Start screening sessions against a list',
     description:
-      `Of the known publishers (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) the name is enough. Any other ` +
-      'list needs `format`, and `urls` where it is fetched; without addresses it is filled by file.',
+      `A list of a known publisher (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) needs only its name. Any other ` +
+      'list needs `format`, and `urls` to fetch it; without URLs, import its files.',
     body: closed({
       format: Type.Optional(oneOf(SCREENING_FORMATS)),
-      urls: Type.Optional(Type.Array(Type.String({ maxLength: 2_048 }), { maxItems: 4 })),
-      every_seconds: Type.Optional(Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: 2_592_000 })),
+      urls: Type.Optional(
+        Type.Array(Type.String({ maxLength: 2_048 }), { maxItems: 4, description: 'URLs of the list’s files' }),
+      ),
+      every_seconds: Type.Optional(
+        Type.Integer({ minimum: INTERVAL_MIN_SECONDS, maximum: 2_592_000, description: 'How often to fetch the list' }),
+      ),
     }),
     answer: SCREENING_LIST,
     secondPerson: {

@@ -28,22 +28,21 @@ const CHANGEABLE = {
   }),
   on_new_hit: oneOf(
     HIT_ACTIONS,
-    'What a new hit does to a session that is completed. `review`: it stays so and waits for a look. `retry`: it goes ' +
-      'back to its person. `revoke`: it is rejected, for good',
+    'Action for a new hit on a completed session. `review`: the session stays completed until a reviewer decides. `retry`: it is ' +
+      'sent back to its person. `revoke`: it is rejected permanently',
   ),
   address_lists: Type.Union([NAMES, Type.Null()], {
     description:
-      'Lists that wallets are looked up in; null: the shared ones of sanctioned people and the organization’s `deny`',
+      'Lists against which wallets are compared; null: the shared lists of sanctioned people and the organization’s `deny`',
   }),
   screeners: Type.Union([NAMES, Type.Null()], {
-    description: 'Screeners that are asked about wallets; null: all that are configured',
+    description: 'Screeners that are queried for wallets; null: all configured screeners',
   }),
   screener_score: Type.Union([Type.Integer(), Type.Null()], {
-    description:
-      'From which score of a screener on a wallet is a hit that it does not flag; null: only flagged ones are',
+    description: 'Minimum screener score that makes an unflagged wallet a hit; null: only flagged wallets are hits',
   }),
   screeners_again: Type.Boolean({
-    description: 'Screeners are asked about verified wallets, too, when a list of sanctioned people changes',
+    description: 'Also query screeners for verified wallets when a list of sanctioned people changes',
   }),
 }
 
@@ -114,8 +113,8 @@ export const SCREENING_SETTINGS_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Change what counts as a hit, and the action for a new hit',
     description:
-      'What is left out stays. Sessions that wait for a decision and verified ones are compared again with what changed; ' +
-      'screeners are asked again where `screeners_again` says so.',
+      'Omitted fields do not change. Submitted and verified sessions are compared again with the changed settings. Screeners are ' +
+      'queried again if `screeners_again` is true.',
     body: partial(CHANGEABLE),
     answer: SETTINGS,
     secondPerson: {

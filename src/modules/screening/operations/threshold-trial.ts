@@ -27,7 +27,7 @@ const TRIAL = named(
   'ThresholdTrial',
   closed({
     threshold: Type.Integer({ description: 'The organization’s threshold now' }),
-    sessions: Type.Integer({ description: 'Number of compared sessions: the newest that were handed in or completed' }),
+    sessions: Type.Integer({ description: 'Number of compared sessions: the newest submitted or completed ones' }),
     exact: Type.Boolean({ description: 'Whether these are all sessions' }),
     unread: Type.Integer({ description: 'Sessions whose names can’t be read' }),
     counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
@@ -49,7 +49,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Compare the hits of other thresholds',
     description:
-      'Compares the newest sessions that were handed in or completed, 500 of each, with the lists as they are today, in a ' +
+      'Compares the newest submitted and completed sessions, 500 of each, with the lists as they are today, in a ' +
       'process of its own. Takes seconds, changes nothing, and is in the audit log.',
     body: closed({}),
     answer: TRIAL,

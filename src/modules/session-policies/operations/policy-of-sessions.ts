@@ -106,11 +106,11 @@ export const SESSION_POLICY_ROUTES = [
   }),
   route('changeSessionPolicy', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Choose whether a policy or people decide sessions',
+    summary: 'Choose whether a policy or reviewers decide sessions',
     description:
-      'For sessions that are handed in from now on. What its active revision neither allows nor denies waits for a person. ' +
-      'While the policy has no active revision, its shadow is recorded and people decide. An active one has to have been ' +
-      'tried on past sessions in the last 30 days: 409 until then, also when a revision of the chosen policy is activated.',
+      'Applies to sessions submitted from now on. Sessions that the active revision neither allows nor denies wait for a reviewer. ' +
+      'While the policy has no active revision, its shadow is recorded and reviewers decide. An active revision must have been ' +
+      'tried on past sessions within the last 30 days, also when it is activated later; otherwise the response is 409.',
     body: closed({ policy_id: nullable(Type.String({ maxLength: 100 })) }),
     answer: SESSION_POLICY,
     errors: [409],
@@ -185,7 +185,7 @@ export const SESSION_POLICY_ROUTES = [
     command: false,
     alone: 'one-session',
     summary: 'Read what policies decided a session on',
-    description: 'A POST, since each reading is recorded. Empty once the evidence is erased.',
+    description: 'Each access is recorded. Empty once the evidence is erased.',
     body: closed({}),
     answer: closed({
       items: Type.Array(

@@ -18,18 +18,18 @@ const route = declareRoutes('Policy trials')
 const SIMULATION = named(
   'SessionSimulation',
   closed({
-    outcome: oneOf(['completed', 'rejected', 'review'], '`review`: it would be left to a person'),
+    outcome: oneOf(['completed', 'rejected', 'review'], '`review`: the session would be left to a reviewer'),
     rule: Type.Union([Type.String(), Type.Null()], {
-      description: 'The one that decided or failed; null: none decided',
+      description: 'Rule that decided or failed; null if none decided',
     }),
     code: nullable(Type.String()),
     message: Type.Union([Type.String(), Type.Null()], { description: 'What the person would read' }),
     problem: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why it would be left to a person, where no rule says so',
+      description: 'Why the session would be left to a reviewer, if no rule did so',
     }),
     rules: Type.Array(RULE_OUTCOME),
     facts: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'By name, as rules read them; null: it can’t be had',
+      description: 'Facts by name, as rules read them; null if unavailable',
     }),
   }),
 )
@@ -42,7 +42,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
     summary: 'Try a document or a revision on one session',
     description:
       'Decides nothing, whatever state the session is in. The facts are those of its checks and hits as they are now; what ' +
-      'was erased, or not checked yet, can’t be had. A POST, since each reading is recorded.',
+      'was erased, or not checked yet, can’t be had. Each access is recorded.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
