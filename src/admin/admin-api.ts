@@ -48,7 +48,7 @@ export type AdminApi = (request: Request, connection: Connection) => Promise<Res
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 
 const ANSWER_LOST =
-  'the first request with this Idempotency-Key made its change, and its answer was lost: look at what is there, and use another key for another change'
+  'the first request with this Idempotency-Key made its change, but its response was lost: check the result, and use another key for another change'
 
 interface Outgoing {
   readonly status: number

@@ -33,7 +33,7 @@ export class ConfirmationRequiredError extends fixedError(
 /** The change needs a second person, and the caller asked not to wait for one. */
 export class ApprovalRequiredError extends fixedError(
   'APPROVAL_REQUIRED',
-  'a second person has to approve this: leave X-Approval out, and it waits until someone does',
+  'a second person must approve this change: omit X-Approval to request an approval',
 ) {}
 
 /** Wrong address, password, code, passkey or link: the caller can't tell which. Whoever is signed in stays so. */

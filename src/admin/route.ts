@@ -162,8 +162,8 @@ export interface Route {
   /** The answer may take long: no deadline, no idempotency key, no idle timeout. */
   readonly streams: boolean
   /**
-   * Whether a person must have given password or passkey within the last five minutes, so that a stolen cookie is not enough
-   * (threats row 34). Does not concern keys.
+   * Whether a person must have entered the password or used a passkey within the last five minutes, so that a stolen
+   * cookie is not enough (threats row 34). Does not apply to keys.
    */
   needsFresh(body: unknown): boolean
   /** For the documentation. */

@@ -25,7 +25,7 @@ export const openGeoFile = async (path: string, clock: Clock) => {
   throw new CommandFailedError(`the geography file ${path} can't be read: ${reason}`)
 }
 
-const NONE = 'no geography file is set: COUNTERSIGN_GEOIP_FILE names one'
+const NONE = 'no geography file is set: set COUNTERSIGN_GEOIP_FILE to an MMDB file'
 
 const pathOf = ({ command, deployment }: CommandContext): string =>
   command.text('geoip-file') ?? deployment.config.geoipFile

@@ -27,7 +27,7 @@ const decide = async (context: CommandContext): Promise<void> => {
   const params = { organization: await requireOrganization({ admin }, command.text('org')), session: given }
   const session = await admin.call(`GET ${SESSION}`, { params })
   if (session.status === 'completed' && !command.flag('revoke')) {
-    throw new CommandFailedError('the session is completed: --revoke takes that back')
+    throw new CommandFailedError('the session is already completed: use --revoke to revoke the completion')
   }
   const fix = command.text('fix')
   const body = {

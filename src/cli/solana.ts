@@ -82,7 +82,7 @@ export const SOLANA_COMMANDS: readonly Command[] = [
   {
     noun: 'solana',
     verb: 'deploy-plan',
-    summary: 'Show the steps that give a Solana cluster a registry program of your own',
+    summary: 'Show the steps to deploy your own registry program to a Solana cluster',
     description:
       'Deploy contracts/solana/registry, compare it with the tested program, create the registry, register the active attesters of ' +
       'this deployment, set policies, and check the result.',

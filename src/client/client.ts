@@ -1,5 +1,5 @@
-// The client of both interfaces, for backends: keys belong there and nowhere else. One function a call; every call may be
-// aborted, is tried again where that can help, and asks for the same thing under the same Idempotency-Key each time.
+// Client for both APIs, for backends only, because keys must not leave them. One function per operation. Every call can be
+// aborted and is retried if useful, each time with the same Idempotency-Key.
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'

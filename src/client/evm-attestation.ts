@@ -44,8 +44,8 @@ export const evmDigest = (
 }
 
 /**
- * True when the attester named in the attestation signed exactly this call, in the one spelling that registries accept.
- * Whether that attester is one to trust, and whether the attestation is still valid, is the caller's to check.
+ * True if the attester named in the attestation signed exactly this call, in the one encoding that registries accept.
+ * The caller must check that the attester is trusted and that the attestation has not expired.
  * @throws ArgumentInvalidError
  */
 export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {

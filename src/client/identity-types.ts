@@ -18,7 +18,7 @@ export interface RegisterRequest {
 
 export interface RegisteredSession {
   readonly sessionId: string
-  /** For the end user. */
+  /** Link for the end user. */
   readonly redirectUrl: string
   /** A PNG in a data URI: an image source. */
   readonly qrCode: string

@@ -55,8 +55,8 @@ const BACKOFF_MAX_MS = 5_000
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /**
- * A process that leaves this many pings unanswered serves nobody: it is killed, and a new one is started. Pings are
- * counted rather than time, because whoever suspends the whole group also suspends the supervisor.
+ * A process that leaves this many pings unanswered is killed and replaced. Pings are counted instead of time, because
+ * suspending the process group also suspends the supervisor.
  */
 const SILENT_PINGS = 10
 /** The same for a process that is starting. The first start creates keys and keystores, and the machine may be busy. */

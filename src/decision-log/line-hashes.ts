@@ -12,7 +12,7 @@ export interface LineRun {
   readonly slot: string
   /** File name. */
   readonly segment: string
-  /** Bytes: where the first line begins, and where the line after the last would. */
+  /** Byte offsets of the first line, and of the end of the last line. */
   readonly start: number
   readonly end: number
   /** 32 bytes a line, header included, in their order. */

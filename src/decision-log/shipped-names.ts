@@ -26,7 +26,7 @@ export const digestObject = (node: string, slot: string, segment: string): strin
 export const pieceObject = (node: string, slot: string, segment: string, offset: number): string =>
   `${segmentObject(node, slot, segment)}.${String(offset).padStart(12, '0')}.part`
 
-/** Null for what is none of ours. */
+/** Null if the name has another form. */
 export const parseShippedName = (name: string): ShippedName | null => {
   const [node = '', slot = '', file = '', ...more] = name.split('/')
   if (!isNodeName(node) || !isSlotName(slot) || more.length > 0) return null

@@ -87,7 +87,7 @@ const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: stri
     return tail > 0 ? 'torn tail that no later segment knows of' : null
   }
   if (bytes < successor.previous_length) return 'lines were removed: the next segment knows of more bytes'
-  if (wholeBytes !== successor.previous_length) return 'no line ends where the next segment says that the last one does'
+  if (wholeBytes !== successor.previous_length) return 'the last line does not end where the next segment expects it'
   if (tail !== successor.previous_torn_bytes) return 'bytes were added or removed after the last line'
   if (tail > 0) warnings.push(`torn tail of ${tail} bytes, known to the next segment: a crash or a failed write`)
   return null

@@ -16,7 +16,7 @@ export const WALLETS_PER_SESSION_MAX = 20
 /** A wallet that its owner has connected to a session, with proof. */
 export interface SessionWallet {
   readonly id: string
-  /** The name of the chain it was connected on: an open set (decisions §5, "Wallet entry"). */
+  /** Name of the chain on which the wallet was connected: an open set (decisions §5, "Wallet entry"). */
   readonly chain: string
   readonly address: WalletAddress
   /** What is shown: EIP-55 spelling for EVM, the same as `address` for Solana. */

@@ -1,4 +1,4 @@
-// The questions asked of an on-chain policy registry, the same for every chain family. Source: decisions §4, "Project";
+// Queries to an on-chain policy registry, the same for every chain family. Source: decisions §4, "Project";
 // §6.
 import type { JsonRpc } from './json-rpc.ts'
 

@@ -75,7 +75,7 @@ export const createBucketTarget = (
         yield value
       }
     } finally {
-      // Of one that is read to its end nothing is left to cancel, and what is cancelled is nobody's any more.
+      // After a complete read, cancel has no effect. Otherwise nobody needs the rest, so its errors are ignored.
       void reader.cancel().catch(() => undefined)
     }
   }

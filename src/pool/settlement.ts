@@ -15,7 +15,7 @@ export interface Settlement {
   readonly pending: number
   /** From now on the job is answered 408 at its deadline, whatever hangs. */
   open(pending: PendingJob): void
-  /** False when the job was settled before, or it is too late: the answer must then be withheld (invariant 4). */
+  /** False if the job is already settled or past its deadline: the answer must then be withheld (invariant 4). */
   answer(pending: PendingJob, answer: PoolAnswer): boolean
   fail(pending: PendingJob, error: CountersignError): void
   expire(pending: PendingJob): void

@@ -67,8 +67,8 @@ export interface WorkerHandle {
   /** Whether the thread has ended, and was not only given up. */
   threadGone: boolean
   /**
-   * Whether the lease was renewed after it had ended: the worker gets jobs again once it has returned those that it
-   * held, which may be outdated.
+   * Whether the lease was renewed after it had expired. The worker gets new jobs after it has returned its current
+   * jobs, which may be outdated.
    */
   recalled: boolean
   /** Lets the worker decide until then, on the main thread's clock. A recalled worker waits. */

@@ -5,7 +5,7 @@ import type { PoolParts } from './pool-options.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** The new keys can't be used. `detail` is a text that the worker chose. */
+/** The new keys can't be used. `detail` is a message from the worker. */
 class AttestersUnusableError extends DetailedError {}
 
 export interface AttesterRotation {

@@ -23,7 +23,9 @@ const claimFolder = (natives: Readonly<Record<string, string>>): string => {
   const found = lstatSync(folder)
   const isOwn = user === undefined || (found.uid === user && (found.mode & 0o022) === 0)
   if (!isOwn || !found.isDirectory()) {
-    throw new NativeFileError(`${folder} is not a folder of this user alone: remove it, or set TMPDIR to another place`)
+    throw new NativeFileError(
+      `${folder} is not a folder that only this user can change: remove it, or set TMPDIR to another folder`,
+    )
   }
   return folder
 }

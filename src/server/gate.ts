@@ -57,7 +57,7 @@ export interface GateSettings {
   readonly decides?: boolean
 }
 
-/** A request that was let in. */
+/** A request that passed the gate. */
 export interface AdmittedRequest {
   readonly request: Request
   readonly requestId: string

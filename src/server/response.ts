@@ -114,7 +114,7 @@ const templateOf = (error: CountersignError): ProblemTemplate => {
 
 /**
  * Like problemResponse, but for an error object that is shared by many requests: its text and headers are built once.
- * This costs a third, which matters when a flood is refused. Does not report failures of ours.
+ * This costs a third, which matters when a flood is refused. Does not report internal errors.
  */
 export const repeatedProblemResponse = (error: CountersignError, requestId: string): Response => {
   const { init, before, after } = templates.get(error) ?? templateOf(error)

@@ -36,11 +36,11 @@ export const inspectCertificateTerms = (tls: TlsOfListeners, nowSeconds: number)
     const { fromSeconds, toSeconds } = termOf(pair)
     const found = { check: 'certificate', subject: listener } as const
     if (nowSeconds >= toSeconds)
-      return [{ ...found, result: 'problem', detail: `its TLS certificate ended on ${dayOf(toSeconds)}: replace it` }]
+      return [{ ...found, result: 'problem', detail: `its TLS certificate expired on ${dayOf(toSeconds)}: replace it` }]
     if (nowSeconds < fromSeconds)
-      return [{ ...found, result: 'problem', detail: `its TLS certificate is good from ${dayOf(fromSeconds)} on only` }]
+      return [{ ...found, result: 'problem', detail: `its TLS certificate is not valid until ${dayOf(fromSeconds)}` }]
     if (toSeconds - nowSeconds > SOON_DAYS * DAY_SECONDS) return []
     const days = Math.floor((toSeconds - nowSeconds) / DAY_SECONDS)
-    const detail = `its TLS certificate ends on ${dayOf(toSeconds)} (in ${days} days): replace it, then restart or send SIGHUP`
+    const detail = `its TLS certificate expires on ${dayOf(toSeconds)} (in ${days} days): replace it, then restart or send SIGHUP`
     return [{ ...found, result: 'note', detail }]
   })

@@ -14,7 +14,7 @@ import { locatePassphrase } from './passphrase.ts'
 export interface PassphraseRotation {
   /** Locked anew by this call. */
   readonly keystores: number
-  /** The file with the passphrase that opens all of them. */
+  /** File with the passphrase that opens all keystores. */
   readonly file: string
   /** False where it could not be put in the old one's place: then that is the operator's to do. */
   readonly inPlace: boolean

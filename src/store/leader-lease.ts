@@ -40,7 +40,7 @@ export const createLeaderLeaseTable = (given: TableScope) => {
       return LEASES.update(scope, { name, holder: before, term, beat }, values)
     },
 
-    /** False when another process has taken the lease: the caller leads no more. */
+    /** False if another process has taken the lease: the caller is no longer the leader. */
     renew: async (holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(scope, { name, holder, term }, { beat: NEXT_BEAT })) === 1,
 

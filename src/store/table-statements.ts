@@ -185,7 +185,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const update = set.length === 0 ? 'NOTHING' : `UPDATE SET ${set.join(', ')}`
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
-    /** Values that are undefined stay. @returns the row after it; null when there is none */
+    /** Undefined values are not changed. @returns the updated row; null if there is none */
     update: async (
       target: Target,
       which: Which,

@@ -111,7 +111,7 @@ test('verified people with a hit that nobody has decided, and where they are', a
 
 test('backups, by their entries in the audit log', async () => {
   const backup = async () => (await doctor())('backup')[0]
-  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('none was ever made') })
+  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('no backup was made') })
   expect((await world.run('backup', '--to', join(world.root, 'backup'))).code).toBe(0)
   expect(await backup()).toMatchObject({ result: 'ok' })
   world.clock.advance(2 * DAY_SECONDS + 60)

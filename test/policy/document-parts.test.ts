@@ -405,7 +405,7 @@ tests:
       test_(`${request}, verdict: deny, facts: { velocity: { 1d: {} } }`),
       '1:110 a window is a duration, for example "24h"',
     ],
-    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 a list holds addresses'],
+    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 must contain only addresses'],
     [
       test_(`${request}, verdict: deny, facts: { screeners: { s: { score: 1.5 } } }`),
       '1:125 a score is a whole number',

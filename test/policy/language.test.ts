@@ -27,7 +27,7 @@ describe('refused', () => {
       'map() may not stand inside another loop',
     ],
     ['a binding', 'cel.bind(x, client.ip, x == x)', 'cel.bind is not part of the policy language'],
-    ['has()', 'has(client.ip)', 'has() is not needed: every fact is always there'],
+    ['has()', 'has(client.ip)', 'has() is not needed: every fact is always present'],
     ['joined texts', 'client.ip + "a" == "b"', JOINING],
     ['joined lists', '[1] + [2] == [1, 2]', JOINING],
     ['floating point', '1.5 > 0.5', 'floating-point numbers are not part of the policy language'],

@@ -119,9 +119,9 @@ describeOnChain('countersign doctor', () => {
 
   test('has nothing to do without chains, and refuses a wrong call', async () => {
     const none = await doctor({})
-    expect([none.code, none.stdout.split('\n')[0]]).toEqual([0, 'no chain has an RPC URL: no chain is checked'])
+    expect([none.code, none.stdout.split('\n')[0]]).toEqual([0, 'no chain has an RPC URL, so no chain is checked'])
     // What is only said: nothing looks into documents.
-    expect(none.stdout).toMatch(/^- +scanner +note +scanner +documents that people hand in are not scanned/m)
+    expect(none.stdout).toMatch(/^- +scanner +note +scanner +submitted documents are not scanned/m)
     expect((await doctor({}, '--scanner', 'tcp:127.0.0.1:3310')).stdout).not.toContain('scanner')
     expect((await doctor({}, '--chain', 'dogechain')).code).toBe(2)
     expect((await doctor({}, '--unknown')).code).toBe(2)

@@ -62,7 +62,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     route('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
       access: VIEWER,
       command: false,
-      summary: 'How many changes wait for a second person',
+      summary: 'Count the changes that wait for a second person',
       answer: WAITING,
       handle: async ({ services, organization }) => ({
         waiting: await services.store.approvals.countPending(organization.id),
@@ -85,7 +85,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     route('countDeploymentApprovals', 'GET', '/approvals/waiting', {
       access: DEPLOYMENT,
       command: false,
-      summary: 'How many changes of the deployment wait for a second person',
+      summary: 'Count the deployment’s changes that wait for a second person',
       answer: WAITING,
       handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
     }),

@@ -17,7 +17,7 @@ import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, 
 
 const route = declareRoutes('Keys')
 
-const KIND = oneOf(['attestation', 'identity', 'admin'], 'What the key is for')
+const KIND = oneOf(['attestation', 'identity', 'admin'], 'API that the key can use')
 const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys see identity sessions of test keys only')
 const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
 const BURST = { minimum: 1, maximum: 10_000_000 }

@@ -42,7 +42,8 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     const slug = list.organizationId === null ? null : (slugs.get(list.organizationId) ?? '')
     const subject = slug === null ? list.name : `${slug}: ${list.name}`
     const age = source.confirmedAtSeconds === null ? null : nowSeconds - source.confirmedAtSeconds
-    const said = age === null ? 'its source was never read whole' : `its source confirmed it ${durationText(age)} ago`
+    const said =
+      age === null ? 'its source was never read completely' : `confirmed by its source ${durationText(age)} ago`
     const reason = source.failure === null ? '' : `, and the last try failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]
@@ -101,10 +102,10 @@ const inspectBackups = async ({ audit }: Store, nowSeconds: number): Promise<Fin
   const command = 'countersign backup --into FOLDER --every 24h --keep 14'
   const age = newest === undefined ? null : nowSeconds - newest.atSeconds
   if (age !== null && age <= BACKUP_OLD_SECONDS) {
-    return { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest is ${durationText(age)} old` }
+    return { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest backup is ${durationText(age)} old` }
   }
-  const said = age === null ? 'none was ever made' : `the newest is ${durationText(age)} old`
-  return { check: 'backup', subject: 'backup', result: 'note', detail: `${said} by this program: ${command}` }
+  const found = age === null ? 'no backup was made' : `the newest backup is ${durationText(age)} old`
+  return { check: 'backup', subject: 'backup', result: 'note', detail: `${found}: ${command}` }
 }
 
 const inspectDatabaseClock = async ({ database }: Store, clock: Clock): Promise<Finding[]> => {

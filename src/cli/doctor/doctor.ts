@@ -83,7 +83,7 @@ const tokenAttestersOf = async ({ attesters }: Store): Promise<readonly TokenAtt
 
 const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   if (config.scanner !== null) return []
-  const detail = 'documents that people hand in are not scanned for malware: scanner names a clamd that does'
+  const detail = 'submitted documents are not scanned for malware: set scanner to the address of clamd'
   return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
 }
 
@@ -129,7 +129,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
 }
 
 const print = (output: CommandOutput, checks: readonly ChainCheck[], exposure: readonly Finding[]): void => {
-  if (checks.length === 0) output.stdout('no chain has an RPC URL: no chain is checked\n')
+  if (checks.length === 0) output.stdout('no chain has an RPC URL, so no chain is checked\n')
   const rows = [
     ...checks.map(({ chain, check, result, subject, detail }) => [chain, check, result, subject, detail]),
     ...exposure.map(({ check, result, subject, detail }) => ['-', check, result, subject, detail]),

@@ -1,5 +1,5 @@
-// `countersign policy language-server`: helps editors with policies over the Language Server Protocol 3.17, on standard
-// input and output: what the one compiler says of a document, what may be written in a condition, and what a word means.
+// `countersign policy language-server`: a server of the Language Server Protocol 3.17 on standard input and output. It
+// reports the compiler's problems of a policy, completes conditions, and describes facts and functions.
 // Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 import { NamedError } from '../../lib/named-error.ts'
 import type { KnownSources } from '../../policy/cel/scope.ts'

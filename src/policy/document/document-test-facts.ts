@@ -63,7 +63,7 @@ const readList = (context: DocumentContext, lists: MappingReader, name: string):
         ? readTexts(context, reader, 'addresses')
         : []
   const addresses = texts.flatMap((text) => parseEvmAddress(text) ?? parseSolanaAddress(text) ?? [])
-  if (addresses.length < texts.length) lists.complainOf(name, 'a list holds addresses')
+  if (addresses.length < texts.length) lists.complainOf(name, 'must contain only addresses')
   const age = reader?.has('age') === true ? reader.parsed('age', parseDurationLiteral) : 0
   return { addresses, ageSeconds: age ?? 0 }
 }

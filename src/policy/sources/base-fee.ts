@@ -27,6 +27,6 @@ export const BASE_FEE = defineSource<BaseFeeFacts>()({
     reader.refuseUnknownKeys(['base_fee'])
     return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
   },
-  testSchema: object('What the chain says.', [], { base_fee: amount('Of the latest block: a number, or "12 gwei".') }),
+  testSchema: object('Values of the chain.', [], { base_fee: amount('Of the latest block: a number, or "12 gwei".') }),
   example: { wei: '1000000000' },
 })

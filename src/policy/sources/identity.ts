@@ -106,5 +106,5 @@ export const ON_BEHALF_IDENTITY = identitySource(
     words: 'identity of the represented user',
   },
   'onBehalf.address',
-  'Who the represented user is.',
+  'Identity of the represented user.',
 )

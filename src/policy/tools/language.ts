@@ -68,7 +68,7 @@ export const METHODS: ReadonlySet<string> = new Set([
 /** Why a function that CEL has is missing here, for the error message. */
 const REASONS: Readonly<Record<string, string>> = {
   matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
-  has: 'has() is not needed: every fact is always there',
+  has: 'has() is not needed: every fact is always present',
   bind: 'cel.bind is not part of the policy language',
   getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
 }

@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no network route to the host',
   ENETUNREACH: 'there is no network route to the host',
   ENOENT: 'there is no such socket',
-  EACCES: 'this user may not use the socket',
+  EACCES: 'this user has no permission to use the socket',
 }
 /** SQLSTATEs of a server that is there. */
 const REFUSALS: Readonly<Record<string, string>> = {

@@ -184,7 +184,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
-  /** The challenge, while it is neither spent nor too old; null otherwise, or if it belongs to another link. */
+  /** The challenge; null if it is spent, expired, or belongs to another link. */
   findChallenge: (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> =>
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 

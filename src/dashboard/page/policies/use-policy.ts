@@ -1,4 +1,4 @@
-// One policy with what belongs to it: its revisions, and changes of it that wait for a second person.
+// One policy with its revisions and its changes that wait for a second person.
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { type Pages, usePages } from '../data/use-pages.ts'

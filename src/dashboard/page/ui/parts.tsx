@@ -90,7 +90,7 @@ interface EmptyProps {
   readonly children: ComponentChildren
 }
 
-/** Where there is nothing yet: says what would be here, and how it comes about. */
+/** Placeholder of an empty list: describes the items and how to create the first one. */
 export const Empty = ({ icon, title, actions, children }: EmptyProps) => (
   <div class="empty">
     <Icon name={icon} size={28} />

@@ -26,7 +26,7 @@ export const readingSides = (longestSide: number): readonly [number, number] => 
 /** Columns that a row may begin before or after its first letter that was found, and end likewise. */
 const SLACK = 2
 
-/** What a cell's scores count if an edge crosses it: only letters that look like no other remain certain. */
+/** Weight of a cell's scores if an edge crosses the cell. Only letters with a distinct shape then remain certain. */
 const UNEVEN_TRUST = 0.35
 
 /** The nearest first: rows of that many letters that hold most of those found. */

@@ -95,7 +95,7 @@ const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonl
   // Complete remarks end with a period, and may have exactly this length.
   if (remarks.length < REMARKS_CUT_AT || (rests !== null && remarks.trimEnd().endsWith('.'))) return remarks
   throw new ScreeningListInvalidError(
-    `the remarks of entry ${row[0]} are cut at ${REMARKS_CUT_AT} characters: the file of comments (sdn_comments.csv or cons_comments.csv) of the same day is needed, too`,
+    `the remarks of entry ${row[0]} are cut at ${REMARKS_CUT_AT} characters: also import the comments file (sdn_comments.csv or cons_comments.csv) of the same day`,
   )
 }
 

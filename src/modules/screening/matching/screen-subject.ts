@@ -35,7 +35,7 @@ export interface ScreeningHit {
 export interface ScreeningAnswer {
   /** The highest score first; one for each entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Why the name could not be compared in full; null: it was. */
+  /** Why the name could not be compared completely; null if it was. */
   readonly problem: NameProblem | null
 }
 

@@ -16,7 +16,7 @@ export interface ProvingTree {
   head(): Promise<{ readonly checkpoint: string } | null>
   /** The head with cosignatures, where witnesses are set. */
   published(): Promise<string | null>
-  /** The leaves among which the line at a byte of a segment is, of each node that has such a segment. */
+  /** For each node with this segment: the range of leaves that contains the line at the byte. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
     byte: number,

@@ -63,7 +63,7 @@ export interface VerifyTreeOptions {
 
 export interface TreeReport {
   readonly ok: boolean
-  /** Lines that the newest head covers, of all nodes. */
+  /** Number of lines of all nodes that the newest head covers. */
   readonly size: number
   /** Lines that were compared, and found as the tree has them. */
   readonly compared: number

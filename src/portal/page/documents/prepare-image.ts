@@ -33,7 +33,7 @@ export const prepareImage = async (file: Blob): Promise<Blob> => {
     bitmap.close()
     return smaller !== null && smaller.size < file.size ? smaller : file
   } catch {
-    // The server says what is wrong with it.
+    // The server reports the problem with the file.
     return file
   }
 }

@@ -81,7 +81,7 @@ const misfits = (arabic: Skeleton, latin: Skeleton): number => {
 
 /** How near words with the same consonants are, by the number of letters that are written: the more agree, the more it says. */
 const LIKENESS = [0.6, 0.7, 0.85, 0.92]
-/** What is left of it where one long vowel is another one, and where several are, by the number of consonants. */
+/** Share of the likeness that remains if one long vowel differs, and if several differ, by the number of consonants. */
 const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
   [0.6, 0.5],
   [0.75, 0.5],
