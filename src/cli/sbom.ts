@@ -6,14 +6,13 @@ import { runToExitCode } from './print-error.ts'
 
 const USAGE = `Usage: countersign sbom [--production]
 
-Prints the packages that this version is made of, as CycloneDX 1.6 JSON: name, version, package URL, licence, the hash of
-the archive from the lock file, and what needs what. Packages for other platforms are in it without a licence, since they
-are not installed.
+Prints the packages of this version as CycloneDX 1.6 JSON: name, version, package URL, license, the hash of the archive from
+the lock file, and dependencies. Packages for other platforms are listed without a license, because they are not installed.
 
-  --production  Leave out what only tests and tools need
-  --help        Print this
+  --production  Omit packages that only tests and tools need
+  --help        Print this help
 
-Exit codes: 0 done, 2 the call is wrong.
+Exit codes: 0 success, 2 invalid arguments.
 `
 
 const ALGORITHMS: Readonly<Record<string, string>> = {

@@ -30,23 +30,23 @@ import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
 const USAGE = `Usage: ${PROGRAM} backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
        ${PROGRAM} backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
-Makes FOLDER (--to), or one in PLACE that is named by the time (--into; a folder, or s3://BUCKET/PREFIX), with the database, the keystores (encrypted), the
-evidence (encrypted), the settings that this command sees, and a manifest with the SHA-256 of each file. The service may run
-meanwhile; nothing of it waits. Whatever the store is, the database in the backup is a SQLite file.
+Creates FOLDER (--to), or a folder in PLACE named after the time (--into; a folder, or s3://BUCKET/PREFIX). It contains the
+database, the encrypted keystores and evidence, the settings of this command, and a manifest with the SHA-256 of each file.
+The service can run meanwhile and is not blocked. The database in the backup is always a SQLite file.
 
-  --every DURATION  Goes on until it is stopped: the next one this long after the newest in PLACE (at least 1m; 24h, 7d). One
-                    that fails is said and tried again within 15 minutes.
-  --keep N          Removes all but the N newest of this deployment in PLACE, once a new one is whole.
-  --with-secrets    Also what the data folder itself keeps to open all that: the passphrase, the evidence key, the key of
-                    one-time codes, and the first keys in quickstart.env. Without them a restore needs them from elsewhere.
-                    And the config file, whose RPC URLs may hold keys.
-  --with-decisions  Also the decision log of this node as it is, and the tree of all. It may be large: decisions-ship copies it
-                    all along.
+  --every DURATION  Continue until interrupted, with a backup this long after the newest in PLACE (at least 1m; 24h, 7d). A
+                    failed backup is reported and retried within 15 minutes.
+  --keep N          After each complete backup, delete all but the N newest of this deployment in PLACE.
+  --with-secrets    Include the secrets of the data folder: the passphrase, the evidence key, the key of one-time codes, the
+                    first keys in quickstart.env, and the config file, whose RPC URLs can contain keys. Without them, a
+                    restore needs the secrets from elsewhere.
+  --with-decisions  Include the decision log of this node and the tree of all nodes. They can be large; decisions-ship copies
+                    them continuously.
 
-Attester keys in a hardware token are in no backup: back the token up by its own means.
+Backups don't contain attester keys in a hardware token: back up the token separately.
 
-A bucket is reached as decisions-ship reaches its own: by the same endpoint, region and credentials. A backup for it is made in
-TMPDIR first. What it holds is as readable as the database: let the bucket encrypt it, and keep the secrets elsewhere.
+Buckets use the endpoint, region and credentials of decisions-ship. A backup for a bucket is first created in TMPDIR. It is as
+sensitive as the database: enable encryption in the bucket, and store the secrets elsewhere.
 `
 
 export interface BackupContext {

@@ -19,18 +19,18 @@ import { runToExitCode } from '../print-error.ts'
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS
 
-Copies a whole database into an empty one, table by table, and compares what arrived by count and SHA-256. The target
-has all of it at the end, or stays empty. No service may use the source meanwhile, and nothing opens it afterwards: it
-keeps its content and says where the deployment went.
+Copies a database into an empty one, table by table, and compares the rows by count and SHA-256. If the command fails, the
+target stays empty. No service may use the source meanwhile. Afterwards the source keeps its content, but is marked as moved
+and cannot be opened.
 
-ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. One with a password belongs into a variable or a file,
-where the list of processes does not show it: env:NAME or file:PATH. A PostgreSQL database has to be there already.
+ADDRESS is sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE. Put an address with a password into an environment variable
+or a file, so that the process list doesn't show it: env:NAME or file:PATH. A PostgreSQL database must already exist.
 
---take-back makes a store that was moved away usable again as it was then, for a move that is given up. What was changed
-in the new place since is not in it: stop every service there first, and use one of the two only.
+--take-back makes a moved store usable again, to abandon a move. It does not contain changes made in the new store since. Stop
+every service on the new store first, and never use both.
 
-The tree over the decision log goes along: into PostgreSQL, or from there into the data folder. The keystores, evidence and
-decision log stay in the data folder. Afterwards set COUNTERSIGN_STORE to the target.
+The tree of the decision log moves too: into PostgreSQL, or from there into the data folder. Keystores, evidence and the
+decision log stay in the data folder. Afterwards, set COUNTERSIGN_STORE to the target.
 `
 
 const PROGRESS_MS = 1_000

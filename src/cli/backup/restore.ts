@@ -33,20 +33,20 @@ const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--
        ${PROGRAM} restore --from FOLDER --check [--json]
        ${PROGRAM} restore --from FOLDER --try [--json]
 
-FOLDER is a backup, here or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is copied into TMPDIR first). Compares
-every file of it with its manifest, then makes the data folder from it. The data folder must not exist
-or be empty. Where COUNTERSIGN_STORE names a PostgreSQL database, an empty one, the tables go there instead.
+FOLDER is a backup on this machine or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is first copied to TMPDIR).
+Compares every file of the backup with its manifest, then creates the data folder, which must be missing or empty. If
+COUNTERSIGN_STORE is the address of a PostgreSQL database, which must be empty, the tables are restored there.
 
-Attester keys in a hardware token are in no backup: at the end it says of each whether pkcs11-module, pkcs11-token and
-COUNTERSIGN_PKCS11_PIN reach it here.
+Backups don't contain attester keys in a hardware token. At the end, the command reports for each such key whether
+pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN give access to it.
 
-With --check it compares, and restores nothing.
+With --check, it only compares the files.
 
-With --try it also restores into a temporary folder (TMPDIR; about twice the backup's size), starts a service from it on
-loopback, and compares: the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
-signature. Then all of it is removed. Where the backup has no secrets, those of --data-dir or of the settings open it. The
-trial sends no webhook, fetches no list, ships nothing, and signs no head with the deployment's log key. It ends with 1 when
-something differs.
+With --try, it also restores into a temporary folder (in TMPDIR; about twice the size of the backup), starts a service from
+it on loopback, and compares the rows of the tables, the decision log, the proof of its last decision, and a verdict with its
+signature. Then it deletes everything. If the backup has no secrets, those of --data-dir or of the settings are used. The
+trial sends no webhooks, fetches no lists, ships nothing, and signs no heads with the log key of the deployment. It exits
+with 1 if anything differs.
 `
 
 const PROGRESS_MS = 1_000

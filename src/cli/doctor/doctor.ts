@@ -30,26 +30,27 @@ import { inspectWitnesses } from './doctor-witnesses.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
 
-Checks each chain that has an RPC URL: that every URL answers and serves the chain, how far its latest block is from this
-machine's clock, and, where a registry is set, that there is one and that it knows our attesters. Then, each with what to do:
+Checks each chain with an RPC URL: whether every URL responds and serves the chain, how far its latest block is from this
+machine's clock, and whether a configured registry exists and contains the attesters. Then it checks the following, with a
+suggestion for each finding:
 
-  folder, access   Whether the data folder is there, and who owns, reads and can change it and the secrets
-  disk, signer     The room on its disks, and by which code attestations are signed
-  token            Whether attester keys in the hardware token sign, and whether it keeps them to itself
+  folder, access   The data folder: whether it exists, and the owners and modes of the folder and its secrets
+  disk, signer     Free space on the disks, and the library that signs attestations
+  token            Whether attester keys in the hardware token sign, and cannot be extracted
   store, clock     Whether the store opens, and how far the database's clock is from this machine's
-  listener, store  What crosses a network unprotected: listeners on addresses that other machines reach, and the store
-  certificate      Certificates of listeners that are over or end within 14 days
+  listener, store  Unencrypted traffic: listeners that other machines can reach, and the connection to the store
+  certificate      Certificates of listeners that have expired or expire within 14 days
   project          Projects whose policy has no active revision
-  list, geography  Lists whose source has not confirmed them for two days, and a geography file over 45 days old
-  backup           No backup within two days, by the audit log
+  list, geography  Lists not confirmed by their source for two days, and a geography file older than 45 days
+  backup           Whether the audit log contains a backup within the last two days
   scanner          Whether documents are scanned
   witness          Witnesses that have not cosigned the decision log in time
 
-  --chain CHAIN  This chain only, and nothing else
+  --chain CHAIN  Check only this chain
   --json         Print JSON
-  --help         Print this
+  --help         Print this help
 
-Exit codes: 0 nothing is wrong, 1 a problem was found, 2 the call is wrong.
+Exit codes: 0 no problem, 1 a problem was found, 2 invalid arguments.
 `
 
 export interface DoctorCommandInput {

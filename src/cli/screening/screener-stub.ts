@@ -9,12 +9,12 @@ import { runToExitCode } from '../print-error.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
 
-A screener for trials and tests, until it is stopped. It screens nothing: an address that ends in "dead" is flagged with
-a score of 100, any other is not and has 0. GET /screen/ADDRESS, or POST /screen with {"address": "…"}.
-docs/examples/screener.yaml is the configuration for it.
+Runs a screener for trials and tests until it is interrupted. It screens nothing: addresses that end in "dead" are flagged
+with a score of 100, all others have a score of 0. Call GET /screen/ADDRESS, or POST /screen with {"address": "…"}.
+docs/examples/screener.yaml configures the service to use it.
 
-  --listen HOST:PORT   Where to listen (default 127.0.0.1:8099)
-  --help               Print this
+  --listen HOST:PORT   Address to listen on (default 127.0.0.1:8099)
+  --help               Print this help
 `
 
 const NOTICE = 'This is a stub for trials and tests: it screens nothing.'

@@ -26,20 +26,22 @@ import { openWitnessState } from './witness-state.ts'
 const USAGE = `Usage: ${PROGRAM} witness --listen ADDRESS --log-key KEY --state FOLDER --name NAME
        ${PROGRAM} witness --log PLACE --log-key KEY --state FOLDER --name NAME [--interval SECONDS] [--once]
 
-Cosigns each head of a log that goes on from the last one that it cosigned. With --listen the log asks for that, where its
-setting witnesses names this one. With --log the witness looks by itself at the files that the log publishes.
+Cosigns each head of a log that extends the last head it cosigned. With --listen, the log requests cosignatures; its setting
+witnesses must contain this witness. With --log, the witness polls the files that the log publishes.
 
-  --listen ADDRESS     host:port or :port, where POST /add-checkpoint is answered (C2SP tlog-witness), by http: put a proxy
-                       that speaks https before it.
-  --log PLACE          https://…, http://… or dir:/path, below which are checkpoint and tile/.
-  --log-key KEY        The log's verifier key (countersign proof key), from its operator, or a file that holds it.
-  --state FOLDER       Made where it is missing: the witness's key, and cosigned, the newest head with its cosignature.
-  --name NAME          The witness's own name, such as witness.example/1.
-  --interval SECONDS   Between two looks (default 10).
-  --once               One look, and its result as the exit code.
+  --listen ADDRESS     host:port or :port to serve POST /add-checkpoint (C2SP tlog-witness) over http. Put an https proxy in
+                       front of it.
+  --log PLACE          https://…, http://… or dir:/path, which contains checkpoint and tile/.
+  --log-key KEY        Verifier key of the log (countersign proof key) from its operator, or a file that contains it.
+  --state FOLDER       Folder for the witness's key and the file cosigned: the newest head with its cosignature. Created if
+                       missing.
+  --name NAME          Name of the witness, such as witness.example/1.
+  --interval SECONDS   Polling interval (default 10).
+  --once               Poll once, and exit with the result.
 
-With --log, a head that is older than the last or of another history ends the command with 1, also after a restart. Heads of
-two histories are kept in the folder as evidence. Only a head that goes on from the last one cosigned is cosigned after that.
+With --log, the command exits with 1 if a head is older than the last one or belongs to another history, also after a restart.
+Heads of two histories are stored in the folder as evidence. Afterwards, only a head that extends the last cosigned one is
+cosigned.
 `
 
 const LIMIT_MS = 15_000
