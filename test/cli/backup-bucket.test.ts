@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 beforeEach(() => {
   bucket.objects.clear()
-  Object.assign(bucket, { failure: null, corrupts: false, endless: false })
+  Object.assign(bucket, { failure: null, corrupts: false, surplus: 0, endless: false })
 })
 afterAll(async () => {
   world.remove()
@@ -111,6 +111,15 @@ test('a backup of which a file is missing or longer is refused before any of it 
   expect(await restore()).toEqual([1, `${file} has ${content.length + 1} bytes instead of ${content.length}\n`, []])
   bucket.objects.delete(database)
   expect(await restore()).toEqual([1, `${file} is missing\n`, []])
+})
+
+test('of a file that goes on past the size in the manifest, nothing more is written to the disk', async () => {
+  await backUp()
+  const [name = ''] = names()
+  bucket.surplus = 1
+  const { code, stderr } = await command(world.root, 'restore', '--from', `${PLACE}/${name}`, '--check')
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/ has more than \d+ bytes\n$/)])
+  expect(readdirSync(scratch)).toEqual([])
 })
 
 test('a bucket that refuses, or has no backup, is said in one line', async () => {

@@ -10,6 +10,8 @@ export interface FakeBucket {
   failure: number | null
   /** Flips a bit of what is put. */
   corrupts: boolean
+  /** Sends this many spaces after each object, which its own headers announce and the list does not. */
+  surplus: number
   /** Sends objects without end, and lists that always go on at the same place. */
   endless: boolean
   /** After its objects, lists empty pages that go on somewhere else each time. */
@@ -32,6 +34,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
   const state = {
     failure: null as number | null,
     corrupts: false,
+    surplus: 0,
     endless: false,
     wanders: false,
     ignoresPrefix: false,
@@ -88,8 +91,10 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     }
     const headers = { etag: etags.get(key) ?? '', 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT' }
     return method === 'HEAD'
-      ? new Response(null, { headers: { ...headers, 'content-length': String(found.length) } })
-      : new Response(state.endless ? withoutEnd() : new Uint8Array(found), { headers })
+      ? new Response(null, { headers: { ...headers, 'content-length': String(found.length + state.surplus) } })
+      : new Response(state.endless ? withoutEnd() : Buffer.concat([found, Buffer.alloc(state.surplus, ' ')]), {
+          headers,
+        })
   }
 
   const server = Bun.serve({
@@ -119,6 +124,12 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     },
     set corrupts(value) {
       state.corrupts = value
+    },
+    get surplus() {
+      return state.surplus
+    },
+    set surplus(value) {
+      state.surplus = value
     },
     get endless() {
       return state.endless

@@ -12,7 +12,7 @@ import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 export interface KeptBackup {
   /** The backup's time, as `2026-11-23T04-30-00Z`. */
   readonly name: string
-  readonly manifest: BackupManifest
+  readonly deploymentId: string
 }
 
 export interface BackupPlace {
@@ -66,8 +66,8 @@ type MakeBackup = (to: string) => Promise<BackupManifest>
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
 /** Name of a backup's folder while it is made; `backup.ts` renames it at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** A manifest of ten million files fits in it. */
-const MANIFEST_BYTES_MAX = 2 ** 30
+/** A manifest of 300,000 files fits in it. */
+const MANIFEST_BYTES_MAX = 2 ** 26
 
 /** The name of a backup made now. A second backup in the same second is refused, because its folder exists. */
 export const nameAt = (date: Date): string =>
@@ -100,15 +100,17 @@ const readOrNull = async (path: string): Promise<string> => {
   }
 }
 
+/** Holds one manifest in memory at a time, because anybody who may write to the place chooses how many there are. */
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
 ): Promise<readonly KeptBackup[]> => {
-  const manifests = await Promise.all(names.map(async (name) => parseManifest(await read(name))))
-  return names.flatMap((name, index) => {
-    const manifest = manifests[index] ?? null
-    return manifest === null ? [] : [{ name, manifest }]
-  })
+  const kept: KeptBackup[] = []
+  for (const name of names) {
+    const manifest = parseManifest(await read(name))
+    if (manifest !== null) kept.push({ name, deploymentId: manifest.deploymentId })
+  }
+  return kept
 }
 
 export const createBackupFolder = (folder: string, make: MakeBackup): BackupPlace => ({
@@ -200,10 +202,13 @@ export const fetchBackup = async (target: ShipTarget, into: string): Promise<voi
   const manifest = parseManifest(text)
   if (manifest === null) throw new CommandFailedError(`there is no backup in ${target.description}`)
   await requireSizes(target, manifest)
-  for (const { path } of manifest.files) {
+  for (const { path, bytes } of manifest.files) {
     await mkdir(dirname(join(into, path)), { recursive: true })
     const file = Bun.file(join(into, path)).writer()
+    let read = 0
     for await (const chunk of target.read(path)) {
+      read += chunk.length
+      if (read > bytes) throw new CommandFailedError(`${target.description}${path} has more than ${bytes} bytes`)
       file.write(chunk)
       await file.flush()
     }

@@ -43,7 +43,7 @@ const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promi
   await tell(place.whereIs(made), manifest)
   if (keep === null) return
   // The place may also hold backups of another deployment: leave them.
-  const own = (await place.list()).filter((kept) => kept.manifest.deploymentId === manifest.deploymentId)
+  const own = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
   const nowMs = now().getTime()
   for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
