@@ -37,7 +37,10 @@ describe('session decide', () => {
     const completed = JSON.parse((await decide('completed', '--override', '--by', 'bea', '--json')).stdout)
     expect(completed).toMatchObject({ id: session, status: 'completed' })
     expect(completed.events.at(-1).actor).toContain('bea')
-    expect(await decide('rejected')).toMatchObject({ code: 1, stderr: expect.stringContaining('use --revoke to revoke') })
+    expect(await decide('rejected')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('use --revoke to revoke'),
+    })
     expect((await decide('retry', '--revoke', '--comment', 'Sorry')).code).toBe(0)
   })
 
