@@ -10,7 +10,7 @@ import { SubjectUnknownError } from '../errors.ts'
 import { requirePolicy } from '../policies/find.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
-import { FIND_PROJECT, policyText, requireProject } from './projects.ts'
+import { FIND_PROJECT, policyText, projectText, requireProject } from './projects.ts'
 
 const route = declareRoutes('Bindings')
 
@@ -89,10 +89,11 @@ export const BINDING_ROUTES = [
           subject: body.address,
           name: contractText({ label: body.label ?? null, address: body.address, chain: body.chain }),
           changes: [
-            { what: 'project', before: null, after: project.name },
+            { what: 'project', before: null, after: projectText(project) },
             { what: 'policy', before: null, after: policyText(policy) },
+            { what: 'lifetime in seconds', before: null, after: String(project.lifetimeSeconds) },
           ],
-          basis: [policy.id, policy.activeRevisionId],
+          basis: [policy.id, policy.activeRevisionId, project.lifetimeSeconds],
         }
       },
     },
@@ -153,7 +154,7 @@ export const BINDING_ROUTES = [
         return {
           subject: binding.id,
           name: contractText(showBinding(binding)),
-          changes: [{ what: 'project', before: project.name, after: null }],
+          changes: [{ what: 'project', before: projectText(project), after: null }],
         }
       },
     },

@@ -73,6 +73,9 @@ export const requireProject = async (
   return project
 }
 
+/** The project's name and id, because two projects may have one name. */
+export const projectText = ({ name, id }: Project): string => `${name} (${id})`
+
 /** The policy's name and id, because two policies may have one name, with a note when it has no active revision. */
 export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
   `${name} (${id}${activeRevisionId === null ? ', none of its revisions is live' : ''})`

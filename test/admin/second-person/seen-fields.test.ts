@@ -34,7 +34,7 @@ const LIST_FILE = { merge: unseen('file'), skip_bad: unseen('file') }
 const LIST_MADE = { name: other('different'), description: unseen('text') }
 const ROLE = { role: other('reviewer') }
 
-const membersOf = ({ strict }: World): Readonly<Record<string, Readonly<Record<string, Member>>>> => ({
+const membersOf = ({ strict }: World, twin: string): Readonly<Record<string, Readonly<Record<string, Member>>>> => ({
   activateRevision: { revision_id: unseen('elsewhere'), version: unseen('precondition') },
   createProject: {
     name: other('Other'),
@@ -44,7 +44,7 @@ const membersOf = ({ strict }: World): Readonly<Record<string, Readonly<Record<s
   },
   changeProject: { name: other('Other'), policy_id: unseen('elsewhere'), lifetime_seconds: other(77) },
   bindAddress: {
-    project_id: unseen('elsewhere'),
+    project_id: other(twin),
     chain: unseen('elsewhere'),
     address: other(ADDRESS),
     label: other('Router'),
@@ -107,7 +107,9 @@ for (const { operationId, body, query } of waiting) {
     const world = await startWorld(operationId)
     try {
       if (operationId in world.personal) return
-      const members = membersOf(world)[operationId] ?? {}
+      const { alpha, project, strict, store } = world
+      const twin = await store.projects.create({ organizationId: alpha.id, name: project.name, policyId: strict.id })
+      const members = membersOf(world, twin.id)[operationId] ?? {}
       expect(Object.keys(members).sort()).toEqual(fields.sort())
       if (operationId === 'setWebhookService') {
         expect((await world.asks(world.ada, operationId)).status).toBe(200)

@@ -512,6 +512,14 @@ describe('a project', () => {
     expect((await store.approvals.find(alpha.id, asked.body.id))?.state).toBe('pending')
   })
 
+  test('is bound to a contract with the lifetime that the approver saw', async () => {
+    const { store, alpha, project } = world
+    const asked = await world.asks(world.ada, 'bindAddress')
+    expect(asked.body['changes']).toContainEqual({ what: 'lifetime in seconds', before: null, after: '300' })
+    await store.projects.update(alpha.id, project.id, { lifetimeSeconds: 3_600 })
+    expect((await world.decide(asked.body.id, true, world.bob)).status).toBe(409)
+  })
+
   test('may be called otherwise at once', async () => {
     expect((await world.asks(world.ada, 'changeProject', { body: { name: 'Safe' } })).status).toBe(200)
   })
