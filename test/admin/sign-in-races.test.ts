@@ -89,6 +89,11 @@ test.each([
   expect(await sessionsOfAda()).toBe(1)
 })
 
+test('a password gives a session while one-time codes are only proposed', async () => {
+  after(harness.services.passwords, 'verify', propose)
+  expect((await signIn()).status).toBe(200)
+})
+
 test('a password owes the passkey that is added while it is checked', async () => {
   after(harness.services.passwords, 'verify', () => addPasskey(harness, ada, createSoftwareAuthenticator()))
   expect(await (await signIn()).json()).toEqual({ signed_in: false, second_factors: ['passkey'] })

@@ -142,10 +142,10 @@ export const createUserTable = (scope: TableScope) => {
 
     /**
      * Stores a secret that does not count yet: `confirmTotp` follows when a code proves that the owner has it.
-     * Null if one-time codes are in use.
+     * Null if one-time codes are in use. Keeps the version: a sign-in in progress is not refused.
      */
     proposeTotp: (id: string, totpSecret: Uint8Array) =>
-      change({ id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
+      USERS.update(scope, { id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
     /** Null if one-time codes are in use, or the proposed secret is no longer `totpSecret` (sealed). */
     confirmTotp: (id: string, totpSecret: Uint8Array) =>
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
