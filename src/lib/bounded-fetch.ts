@@ -9,6 +9,7 @@ export interface BoundedRequest {
   /** The body of a POST; left out: GET. */
   readonly post?: string | Uint8Array<ArrayBuffer>
   readonly contentType?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** Time limit from the call to the end of the answer. */
   readonly timeoutMs: number
   readonly maxBytes: number
@@ -17,7 +18,7 @@ export interface BoundedRequest {
 /** @param url https or http: `fetch` opens files as well. @throws BoundedFetchFailedError */
 export const fetchBounded = async (
   url: string,
-  { post, contentType, timeoutMs, maxBytes }: BoundedRequest,
+  { post, contentType, headers = {}, timeoutMs, maxBytes }: BoundedRequest,
 ): Promise<{ readonly status: number; readonly headers: Headers; readonly body: Buffer }> => {
   const parts: Uint8Array[] = []
   let length = 0
@@ -26,7 +27,7 @@ export const fetchBounded = async (
       signal: AbortSignal.timeout(timeoutMs),
       redirect: 'error',
       ...(post === undefined ? {} : { method: 'POST', body: post }),
-      ...(contentType === undefined ? {} : { headers: { 'content-type': contentType } }),
+      headers: { ...headers, ...(contentType === undefined ? {} : { 'content-type': contentType }) },
     })
     for await (const part of response.body ?? []) {
       length += part.length

@@ -2,8 +2,11 @@
 // not at all either way. Path-style addresses, which every implementation takes.
 // Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
 
+import { BoundedFetchFailedError } from '../lib/bounded-fetch.ts'
 import { errorCodeOf, isMissingFile, NamedError } from '../lib/named-error.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
+import { XmlInvalidError } from '../lib/xml-scanner.ts'
+import { listPage } from './list-page.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
@@ -51,11 +54,12 @@ export const createBucketTarget = (
   { bucket, prefix }: Extract<ShipPlace, { kind: 'bucket' }>,
   access: BucketAccess,
 ): ShipTarget => {
+  // Named even where it is Amazon's own: the runtime would take another one from the environment.
+  const endpoint = access.endpoint ?? `https://s3.${access.region}.amazonaws.com`
   const client = new Bun.S3Client({
     bucket,
     region: access.region,
-    // Named even where it is Amazon's own: the runtime would take another one from the environment.
-    endpoint: access.endpoint ?? `https://s3.${access.region}.amazonaws.com`,
+    endpoint,
     accessKeyId: access.accessKeyId,
     secretAccessKey: access.secretAccessKey,
     ...(access.sessionToken === null ? {} : { sessionToken: access.sessionToken }),
@@ -86,6 +90,20 @@ export const createBucketTarget = (
     yield* readFile(file, (await within(FIXED_LIMIT_MS, file.stat())).size)
   }
 
+  const readPage = async (namePrefix: string, continuationToken: string | undefined) => {
+    const request = { url: `${endpoint.replace(/\/$/, '')}/${bucket}/`, prefix: namePrefix, continuationToken }
+    try {
+      const page = await listPage({ ...request, timeoutMs: FIXED_LIMIT_MS }, access)
+      if (page.objects === null) throw new BucketError(`the bucket refuses its list (${page.status})`)
+      return page
+    } catch (error) {
+      if (error instanceof XmlInvalidError) throw new BucketError('the bucket’s list is malformed')
+      if (error instanceof BoundedFetchFailedError)
+        throw new BucketError('the bucket’s list does not arrive, or is too long')
+      throw error
+    }
+  }
+
   return {
     description: `s3://${bucket}/${prefix}`,
     list: async (namePrefix) => {
@@ -94,18 +112,12 @@ export const createBucketTarget = (
       let pages = 0
       let continuationToken: string | undefined
       do {
-        const page = await within(
-          FIXED_LIMIT_MS,
-          client.list({
-            prefix: prefix + namePrefix,
-            ...(continuationToken === undefined ? {} : { continuationToken }),
-          }),
-        )
-        for (const { key, size } of page.contents ?? []) {
+        const page = await readPage(prefix + namePrefix, continuationToken)
+        for (const { key, bytes } of page.objects) {
           // Callers remove what is listed, so a bucket that ignores the prefix must not lead them to anything else.
-          if (key.startsWith(prefix + namePrefix)) found.push({ name: key.slice(prefix.length), bytes: size ?? 0 })
+          if (key.startsWith(prefix + namePrefix)) found.push({ name: key.slice(prefix.length), bytes })
         }
-        continuationToken = page.isTruncated === true ? page.nextContinuationToken : undefined
+        continuationToken = page.continuationToken
         pages += 1
         const isLong = pages > EMPTY_PAGES_MAX + found.length || found.length > OBJECTS_MAX
         // A listing that comes back to where it was never ends.

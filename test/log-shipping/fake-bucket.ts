@@ -14,6 +14,8 @@ export interface FakeBucket {
   surplus: number
   /** Sends objects without end, and lists that always go on at the same place. */
   endless: boolean
+  /** Sends a page of a list without end. */
+  floods: boolean
   /** After its objects, lists empty pages that go on somewhere else each time. */
   wanders: boolean
   /** Lists all objects, whatever the prefix. */
@@ -35,6 +37,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     failure: null as number | null,
     corrupts: false,
     surplus: 0,
+    floods: false,
     endless: false,
     wanders: false,
     ignoresPrefix: false,
@@ -63,7 +66,7 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
 
   const answer = (method: string, key: string, query: URLSearchParams, body: Buffer): Response => {
     const uploadId = query.get('uploadId')
-    if (method === 'GET' && query.has('list-type')) return list(query)
+    if (method === 'GET' && query.has('list-type')) return state.floods ? new Response(withoutEnd()) : list(query)
     if (method === 'POST' && query.has('uploads')) {
       const id = `upload-${uploads.size}`
       uploads.set(id, new Map())
@@ -124,6 +127,12 @@ export const startFakeBucket = (bucket: string): FakeBucket => {
     },
     set corrupts(value) {
       state.corrupts = value
+    },
+    get floods() {
+      return state.floods
+    },
+    set floods(value) {
+      state.floods = value
     },
     get surplus() {
       return state.surplus

@@ -314,6 +314,9 @@ describe('a target that fails', () => {
     }
     await expect(whole()).rejects.toThrow('more than it was asked for')
     bucket.endless = false
+    bucket.floods = true
+    await expect(target.list('')).rejects.toThrow('does not arrive, or is too long')
+    bucket.floods = false
     bucket.wanders = true
     await expect(target.list('')).rejects.toThrow('does not end')
     expect(bucket.requests.length).toBeLessThan(200)
