@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, optionsOf } from './command.ts'
 import { UsageError } from './output.ts'
+import { isHelp } from './run-command.ts'
 
 /** Options of an earlier spelling that have another name or form. All others keep theirs. */
 type RenamedOptions = Readonly<Record<string, string>>
@@ -176,17 +177,17 @@ export const translateEarlier = (
     (each) => each.noun === noun,
   )
   const verb = args.find((each) => current.includes(each) || spellings.some((known) => known.verb === each))
-  const [first, ...others] = spellings.filter((each) => each.verb === verb)
-  if (first === undefined) return [noun, ...args]
-  for (const { spelling } of [first, ...others]) {
+  const ofVerb = spellings.filter((each) => each.verb === verb).map(({ spelling }) => spelling)
+  const wantsHelp = args.some(isHelp)
+  let now = ''
+  for (const spelling of ofVerb) {
     const [newNoun = '', newVerb = ''] = spelling[1].split(' ')
     const target = commandsOf(newNoun).find((command) => command.verb === newVerb)
     const translated = target === undefined ? null : apply(spelling, target, args)
-    if (translated !== null) return [newNoun, ...translated]
+    if (translated !== null && !wantsHelp) return [newNoun, ...translated]
+    now = `${newNoun} ${newVerb}`
   }
-  if (current.includes(first.verb)) return [noun, ...args]
-  const [newNoun = '', newVerb = ''] = first.spelling[1].split(' ')
-  if (args.includes('--help')) return [newNoun, newVerb, '--help']
-  const now = `${newNoun} ${newVerb}`
-  throw new UsageError(`${word} ${first.verb} is ${now}, and has other words or options: see countersign help ${now}`)
+  if (verb === undefined || ofVerb.length === 0 || current.includes(verb)) return [noun, ...args]
+  if (wantsHelp) return [...(now.split(' ') as [string, string]), '--help']
+  throw new UsageError(`${word} ${verb} is ${now}, and has other words or options: see countersign help ${now}`)
 }

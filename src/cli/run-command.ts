@@ -22,7 +22,7 @@ export interface CommandInput {
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
-const isHelp = (word: string): boolean => word === '--help' || word === '-h'
+export const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 
 /**
  * @param commands of one noun

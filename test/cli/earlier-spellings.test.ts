@@ -55,7 +55,7 @@ test.each([
   ['policy shadow p --revision 2', 'policy shadow p --revision 2'],
   ['webhook add --url u --decides', 'webhook create --url=u --purpose=decisions'],
   ['webhook resend --dead', 'webhook-message resend-dead'],
-  ['evidence retention --help', 'evidence-retention show --help'],
+  ['evidence retention -h', 'evidence-retention update --help'],
   ['org level --help', 'organization update --help'],
   ['org lvl a', 'organization lvl a'],
 ])('%s runs %s', (earlier, now) => expect(translate(earlier)).toBe(now))
