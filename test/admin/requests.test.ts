@@ -239,7 +239,7 @@ describe('a change whose answer was lost', () => {
     harness.clock.advance(31)
     const again = await repeat()
     expect(again.status).toBe(409)
-    expect(await detailOf(again)).toContain('made its change, and its answer was lost')
+    expect(await detailOf(again)).toContain('made its change, but its response was lost')
     expect(await keysMade()).toBe(1)
   })
 

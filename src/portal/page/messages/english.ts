@@ -128,7 +128,7 @@ export const english = {
     shareTitle: 'May other organizations rely on the result?',
     shareText:
       'Other organizations that use this service could then see that your wallets are verified. They do not see your details or documents.',
-    shareYes: 'Yes, so I don’t have to verify again elsewhere',
+    shareYes: 'Yes, so that I need not verify again elsewhere',
     shareNo: (organization: string) => `No, only ${organization}`,
     shareMissing: 'Please choose one of the two.',
     agree: 'I agree, continue',
