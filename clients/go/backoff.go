@@ -99,7 +99,10 @@ func twinInFlight(err error) (time.Duration, bool) {
 
 var secondsForm = regexp.MustCompile(`^[0-9]{1,9}$`)
 
-// parseRetryAfter reads a number of seconds, or a date (RFC 9110 §10.2.3).
+// retryAfterMax keeps the seconds of a far date within a time.Duration; it is longer than any wait.
+const retryAfterMax = 999_999_999
+
+// parseRetryAfter reads a number of seconds, or a date (RFC 9110 §10.2.3). At most retryAfterMax.
 func parseRetryAfter(header string) *int {
 	if secondsForm.MatchString(header) {
 		seconds, _ := strconv.Atoi(header)
@@ -109,7 +112,7 @@ func parseRetryAfter(header string) *int {
 	if err != nil {
 		return nil
 	}
-	seconds := int(math.Max(0, math.Ceil(time.Until(date).Seconds())))
+	seconds := int(math.Min(retryAfterMax, math.Max(0, math.Ceil(time.Until(date).Seconds()))))
 	return &seconds
 }
 
