@@ -4,6 +4,7 @@ import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { createAdminClient, type Opened } from './admin-client.ts'
+import { printable } from './option-values.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 
 const KEY = 'COUNTERSIGN_ADMIN_KEY'
@@ -49,8 +50,8 @@ const addressOf = (base: string, path: string, { params = {}, query = {} }: Comm
 const requireSuccess = async (response: Response): Promise<void> => {
   if (response.ok) return
   const problem: unknown = await response.json().catch(() => null)
-  const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: string }
-  const text = detail ?? `the server answered ${response.status}`
+  const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: unknown }
+  const text = typeof detail === 'string' ? printable(detail) : `the server answered ${response.status}`
   if (response.status === 400) throw new UsageError(text)
   throw new CommandFailedError(text, code)
 }

@@ -1,0 +1,23 @@
+// Commands over another machine's admin API, whose server may be hostile.
+import { expect, test } from 'bun:test'
+import { CommandFailedError } from '../../src/cli/output.ts'
+import { openRemote } from '../../src/cli/remote-client.ts'
+
+test('an error of the server can’t control the terminal', async () => {
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: () => Response.json({ code: 'X', detail: '\u001b]0;owned\u0007Key revoked.' }, { status: 409 }),
+  })
+  try {
+    const { admin } = openRemote(`http://127.0.0.1:${server.port}`, { COUNTERSIGN_ADMIN_KEY: 'not-a-real-key' })
+    const failed = await admin.call('GET /organizations', {}).then(
+      () => null,
+      (error: unknown) => error,
+    )
+    expect(failed).toBeInstanceOf(CommandFailedError)
+    expect((failed as CommandFailedError).message).toBe('?]0;owned?Key revoked.')
+  } finally {
+    await server.stop(true)
+  }
+})
