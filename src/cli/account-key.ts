@@ -1,16 +1,13 @@
 // `countersign account-key rotate`: rotates the key that encrypts the secrets of one-time codes.
 import type { Command } from './command.ts'
-import { printRotation } from './print-rotation.ts'
+import { printRotation, rotationDescription } from './rotation.ts'
 
 export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [
   {
     noun: 'account-key',
     verb: 'rotate',
     summary: 'Encrypt the secrets of all one-time codes with another key',
-    description:
-      'Works while the service runs. The next key is read from the file of the current key with .next appended, which is created if ' +
-      'it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. If interrupted, ' +
-      'run it again.',
+    description: rotationDescription('key'),
     isLocal: true,
     run: async (context) => {
       const { deployment } = context

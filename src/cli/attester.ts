@@ -10,8 +10,8 @@ import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/privat
 import { type Command, type CommandContext, type GivenCommand, text } from './command.ts'
 import { printAnswer } from './derived/answer.ts'
 import { CommandFailedError, UsageError } from './output.ts'
-import { printRotation } from './print-rotation.ts'
 import { readText } from './read-text.ts'
+import { printRotation, rotationDescription } from './rotation.ts'
 
 const KINDS = ['secp256k1', 'ed25519'] as const
 
@@ -93,10 +93,7 @@ export const ATTESTER_COMMANDS: readonly Command[] = [
     noun: 'attester',
     verb: 'rotate-passphrase',
     summary: 'Encrypt every keystore with another passphrase',
-    description:
-      'Works while the service runs. The next passphrase is read from the file of the current one with .next appended, which is ' +
-      'created if it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. ' +
-      'If interrupted, run it again.',
+    description: rotationDescription('passphrase'),
     isLocal: true,
     run: rotatePassphrase,
   },

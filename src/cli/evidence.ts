@@ -11,7 +11,7 @@ import { printAnswer } from './derived/answer.ts'
 import { requireOrganization } from './in-organization.ts'
 import { nameOf } from './option-values.ts'
 import { CommandFailedError, print } from './output.ts'
-import { printRotation } from './print-rotation.ts'
+import { printRotation, rotationDescription } from './rotation.ts'
 
 const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
 const BY = text('by', 'NAME', 'Author. Defaults to the user who runs the command')
@@ -109,10 +109,7 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
     noun: 'evidence',
     verb: 'rotate-key',
     summary: 'Encrypt the keys of all evidence and webhook secrets with another key',
-    description:
-      'Works while the service runs. The next key is read from the file of the current key with .next appended, which is created if ' +
-      'it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. If interrupted, ' +
-      'run it again.',
+    description: rotationDescription('key'),
     isLocal: true,
     run: async (context) => {
       const rotated = await context.deployment.rotateEvidenceKey()

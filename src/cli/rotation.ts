@@ -1,6 +1,12 @@
-// Prints the result of rotating a key that is in a file.
+// The description and the printed result of the commands that rotate a secret kept in a file.
 import type { CommandContext } from './command.ts'
 import { print } from './output.ts'
+
+/** @param secret What the file holds, for example `key`. */
+export const rotationDescription = (secret: string): string =>
+  `Works while the service runs. The next ${secret} is read from the file of the current ${secret} with .next appended, which is ` +
+  'created if it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. If ' +
+  'interrupted, run it again.'
 
 export const printRotation = (
   context: Pick<CommandContext, 'output' | 'command'>,
