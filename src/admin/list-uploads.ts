@@ -64,8 +64,8 @@ export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads =
         return await work(limited(body, pace))
       } finally {
         release?.()
-        // Refused before the first byte was read.
-        if (!body.locked) await body.cancel()
+        // Refused before the first byte was read. That error is the one to throw.
+        if (!body.locked) await body.cancel().catch(() => undefined)
       }
     },
   }

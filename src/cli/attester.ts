@@ -8,7 +8,7 @@ import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
 import { type Command, type CommandContext, type GivenCommand, text } from './command.ts'
-import { printAnswer } from './derived/answer.ts'
+import { printAnswer, UNDECLARED } from './derived/answer.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 import { readText } from './read-text.ts'
 import { printRotation, rotationDescription } from './rotation.ts'
@@ -51,7 +51,7 @@ const importKey = async (context: CommandContext): Promise<number> => {
   try {
     const body = { kind, address, keystore_file: basename(path) }
     const attester = await admin.call('POST /attesters/import', { body })
-    printAnswer(context, attester, { schema: null, items: null, override: {}, done: '' })
+    printAnswer(context, attester, UNDECLARED)
     return 0
   } catch (error) {
     rmSync(path, { force: true })

@@ -83,6 +83,9 @@ export const flag = (name: string, help: string, short?: string): Option => ({
   ...(short !== undefined && { short }),
 })
 
+export const authorOption = (name: string): Option =>
+  text(name, 'NAME', 'Author. Defaults to the user who runs the command')
+
 export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo')
 const JSON_OPTION = flag('json', 'Print JSON')
 const HELP: Option = flag('help', 'Print this help', 'h')

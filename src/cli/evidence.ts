@@ -6,17 +6,16 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { errorCodeOf } from '../lib/named-error.ts'
 import { isoTime } from '../lib/time.ts'
-import { type Command, type CommandContext, ORG, text } from './command.ts'
-import { printAnswer } from './derived/answer.ts'
+import { authorOption, type Command, type CommandContext, ORG, text } from './command.ts'
+import { printAnswer, UNDECLARED } from './derived/answer.ts'
 import { requireOrganization } from './in-organization.ts'
 import { nameOf } from './option-values.ts'
 import { CommandFailedError, print } from './output.ts'
 import { printRotation, rotationDescription } from './rotation.ts'
 
 const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
-const BY = text('by', 'NAME', 'Author. Defaults to the user who runs the command')
+const BY = authorOption('by')
 const SESSION = { name: 'SESSION', help: 'By id' }
-const SHAPE = { schema: null, items: null, override: {}, done: '' }
 
 /** The admin client with --by as its author, and the session's path parameters. */
 const inSession = async ({ command, user, open }: CommandContext) => {
@@ -37,7 +36,7 @@ const show = async (context: CommandContext): Promise<number> => {
     Object.entries(read).filter(([, value]) => value !== null && !(Array.isArray(value) && value.length === 0)),
   )
   const answer = context.command.flag('json') ? { fields, documents, missing } : { ...fields, missing, documents }
-  printAnswer(context, answer, SHAPE)
+  printAnswer(context, answer, UNDECLARED)
   return 0
 }
 
@@ -72,7 +71,7 @@ const listReads = async (context: CommandContext): Promise<number> => {
     ...read,
     evidence_id: evidenceId,
   }))
-  printAnswer(context, { data }, { ...SHAPE, items: {} as never })
+  printAnswer(context, { data }, { ...UNDECLARED, items: {} as never })
   return 0
 }
 

@@ -4,10 +4,10 @@ import type { AnswerOf, Opened } from './admin-client.ts'
 /** The organization that a deployment's first start makes. */
 const ORGANIZATION_DEFAULT = 'demo'
 
-export type Organization = AnswerOf<'GET /organizations/{organization}'>
+type Organization = AnswerOf<'GET /organizations/{organization}'>
 
 /** @param name short name or id. @throws CommandFailedError when there is no such organization */
-export const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
+const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
   admin.call('GET /organizations/{organization}', {
     params: { organization: name },
     unknown: `there is no organization ${name}${hint}`,

@@ -101,8 +101,6 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
 
 /** A time of an operation's answer as commands print it: without a fraction. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
-/** Unix seconds of a time of an operation's answer. */
-export const secondsOf = (time: string): number => Date.parse(time) / 1_000
 
 /** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */
 export const print = (

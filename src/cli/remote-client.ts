@@ -5,7 +5,7 @@ import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { createAdminClient, type Opened } from './admin-client.ts'
 import { printable } from './option-values.ts'
-import { CommandFailedError, UsageError } from './output.ts'
+import { CommandFailedError, LocalCommandError, UsageError } from './output.ts'
 
 const KEY = 'COUNTERSIGN_ADMIN_KEY'
 const TIMEOUT_MS = 60_000
@@ -93,7 +93,7 @@ export const openRemote = (text: string, environment: Environment): Opened => {
   }
   return {
     get store(): never {
-      throw new CommandFailedError('this command needs the machine of the deployment: run it there without --url')
+      throw new LocalCommandError()
     },
     admin: createAdminClient(async () => client),
     close: async () => undefined,

@@ -1,7 +1,7 @@
 // `countersign session decide`: decides a session, or takes a decision back.
 import { COMMENT_MAX } from '../domain/session.ts'
-import { type Command, type CommandContext, flag, ORG, text } from './command.ts'
-import { printAnswer } from './derived/answer.ts'
+import { authorOption, type Command, type CommandContext, flag, ORG, text } from './command.ts'
+import { printAnswer, UNDECLARED } from './derived/answer.ts'
 import { requireOrganization } from './in-organization.ts'
 import { nameOf } from './option-values.ts'
 import { CommandFailedError, UsageError } from './output.ts'
@@ -40,7 +40,7 @@ const decide = async (context: CommandContext): Promise<void> => {
   const by = admin.as(nameOf(command, 'by', user))
   const decided =
     session.status === 'completed'
-      ? // The operation checks the status.
+      ? // The operation refuses to revoke to `completed`.
         await by.call(`POST ${SESSION}/revoke`, {
           params,
           body: { status: status as 'rejected' | 'retry', ...body },
@@ -51,7 +51,7 @@ const decide = async (context: CommandContext): Promise<void> => {
           body: { status, ...body, ...(command.flag('override') ? { override: true } : {}) },
           flags: FLAGS,
         })
-  printAnswer(context, decided, { schema: null, items: null, override: {}, done: '' })
+  printAnswer(context, decided, UNDECLARED)
 }
 
 export const SESSION_COMMANDS: readonly Command[] = [
@@ -73,7 +73,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
       ),
       flag('override', 'Complete the session although parts are missing. The audit log records the missing parts'),
       flag('revoke', 'Take back a completed session'),
-      text('by', 'NAME', 'Author. Defaults to the user who runs the command'),
+      authorOption('by'),
       ORG,
     ],
     run: async (context) => {

@@ -71,11 +71,10 @@ const witnessesOf = (
   return { witnesses, witnessesRequired, witnessesWithinSeconds }
 }
 
-/** Module → its settings. */
 const settingsOf = ({ settings = {} }: ModuleSettings): readonly Setting<unknown>[] => Object.values(settings)
 
 /**
- * @param modules all that there are, those that `--without` leaves out among them
+ * @param modules all modules, including those that `--without` leaves out
  * @throws SettingInvalidError with one line for the person who starts the service.
  */
 export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[] = []): Config => {

@@ -3,6 +3,7 @@
 // recorded soon after.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import { nextTurn } from '../lib/time.ts'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 import { countedBytes } from './line-hashes.ts'
@@ -28,8 +29,6 @@ const slotsOf = (directory: string): string[] => {
     throw error
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** The whole lines of a slot from a time on that count, in pieces, the oldest first. */
 function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer> {

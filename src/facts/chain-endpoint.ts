@@ -100,7 +100,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
       const number = numberToHex(block)
       const results = await readAll(calls, number, { divisions: DIVISIONS_MAX })
       const failed = results.filter((result) => result.status === 'rejected')
-      // One call that fails is its contract's fault, all calls are the node's.
+      // If only some calls fail, their contracts are at fault; if all fail, the node is.
       if (failed.length > 0 && failed.length === results.length) throw failed[0]?.reason
       return results.map((result) => (result.status === 'fulfilled' ? result.value : null))
     },

@@ -1,6 +1,7 @@
 // Processes items group by group, in order: items that wait at the same time and belong together are processed
 // together. Before each group the event loop gets a turn, because groups that never leave the microtask queue would
 // keep the thread from its sockets.
+import { nextTurn } from './time.ts'
 
 export interface SerialQueueDependencies<Item> {
   /** Processes the first items of a group, at least one, and returns those that it did not begin. Never rejects. */
@@ -24,8 +25,6 @@ const GROUP_MAX = 64
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3
 
-const eventLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 export const createSerialQueue = <Item>(dependencies: SerialQueueDependencies<Item>): SerialQueue<Item> => {
   const { run, belongsTo, monotonicMs } = dependencies
   let waiting: Item[] = []
@@ -34,7 +33,7 @@ export const createSerialQueue = <Item>(dependencies: SerialQueueDependencies<It
   const gather = async (): Promise<void> => {
     const startMs = monotonicMs()
     for (let turnMs = startMs; ; ) {
-      await eventLoopTurn()
+      await nextTurn()
       const nowMs = monotonicMs()
       const isBusy = nowMs - turnMs > BUSY_TURN_MS
       if (!isBusy || waiting.length >= GROUP_MAX || nowMs - startMs >= LONGEST_GATHERING_MS) return

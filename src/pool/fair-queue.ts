@@ -18,9 +18,6 @@ export interface JobQueue {
   drop(pending: PendingJob): void
 }
 
-/** The part of the queue for callers that only hand jobs out or settle them. */
-export type WaitingJobs = Omit<JobQueue, 'takeTail'>
-
 export const createJobQueue = (): JobQueue => {
   let slots: (PendingJob | null)[] = new Array(64).fill(null)
   let mask = slots.length - 1
@@ -99,7 +96,7 @@ export const createJobQueue = (): JobQueue => {
   }
 }
 
-export interface FairQueue extends WaitingJobs {
+export interface FairQueue extends Omit<JobQueue, 'takeTail'> {
   /** Number of waiting jobs of an organization. */
   sizeOf(organizationId: string): number
   /** The share of all workers' time that a job of the organization, submitted now, would get: above 0, at most 1. */

@@ -30,7 +30,7 @@ export type RecoverDecisions = (
   log: LostLog,
 ) => ReadonlyMap<string, PoolAnswer> | Promise<ReadonlyMap<string, PoolAnswer>>
 
-export type Fate =
+type Fate =
   | { readonly action: 'answer'; readonly answer: PoolAnswer }
   /** The job was already answered 408 and is, or may be, recorded: the log must say that the answer was withheld. */
   | { readonly action: 'withhold' }
@@ -40,7 +40,7 @@ export type Fate =
   | { readonly action: 'dispatch-alone' }
   | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
 
-export interface LossContext {
+interface LossContext {
   /** Null when the log could not be read. */
   readonly recovered: ReadonlyMap<string, PoolAnswer> | null
   readonly culprit: PendingJob | null
@@ -53,7 +53,7 @@ const unknownRecord = (): CountersignError =>
   new DependencyUnavailableError('the decision log of a lost worker is unreadable')
 
 /** Counts the loss against the job and decides what happens to it. */
-export const decideFate = (pending: PendingJob, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
+const decideFate = (pending: PendingJob, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
   const answer = recovered?.get(pending.job.uuid)
   const unknown = recovered === null || (answer === undefined && !logIsFinal)
   if (pending.settled) return { action: answer !== undefined || unknown ? 'withhold' : 'nothing' }

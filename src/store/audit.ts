@@ -2,6 +2,7 @@
 // SHA-256 of the entry before, over all organizations, so that none can be altered, inserted or removed from the middle
 // unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
 import { createHash } from 'node:crypto'
+import { nextTurn } from '../lib/time.ts'
 import { among, integer, json, nullable, sql, text } from './columns.ts'
 import type { TableScope } from './copy/table-scope.ts'
 import type { Page, PageRequest } from './paging.ts'
@@ -185,7 +186,7 @@ export const createAuditTable = (scope: TableScope) => ({
         headHash = row.hash
       }
       if (rows.length < VERIFY_BATCH) break
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
     // If entries were removed at the end, the counter is ahead of the newest entry.
     const [counter] = await scope.statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'audit'")

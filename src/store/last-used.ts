@@ -1,5 +1,7 @@
 // Records when each key was last used: the authenticator collects the times in memory, and they are written here in
 // batches. A crash may lose the last seconds; a write per request would cost too much.
+
+import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
 export interface LastUsedWriter {
@@ -42,7 +44,7 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
         await writeBatch(batch)
         // A use that was added meanwhile is newer than the written one, and stays.
         for (const [keyId, seconds] of batch) if (unwritten.get(keyId) === seconds) unwritten.delete(keyId)
-        await new Promise((resolve) => setImmediate(resolve))
+        await nextTurn()
       }
     },
   }

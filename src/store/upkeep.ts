@@ -1,4 +1,6 @@
 // Regular work of the store in a running server: writes batched rows and deletes expired ones.
+
+import { nextTurn } from '../lib/time.ts'
 import type { AnswerLatencyTable } from './answer-latencies.ts'
 import { trimChanges } from './changes.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -57,7 +59,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     await trimChanges(scope)
     // A batch at a time, each its own transaction, so that requests get their turn in between.
     for (const table of tables) {
-      while (sweeps() && (await table.sweep()) > 0) await new Promise((resolve) => setImmediate(resolve))
+      while (sweeps() && (await table.sweep()) > 0) await nextTurn()
     }
   }
 

@@ -85,6 +85,9 @@ export interface AnswerShape {
   readonly done: string
 }
 
+/** Of an answer whose operation declares no order of members. */
+export const UNDECLARED: AnswerShape = { schema: null, items: null, override: {}, done: '' }
+
 const printSecret = ({ output }: CommandContext, answer: Row, secret: string): void => {
   const { [secret]: shown, ...rest } = answer
   output.stdout(`${String(shown ?? '')}\n`)

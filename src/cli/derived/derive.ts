@@ -6,7 +6,7 @@ import type { TSchema } from '../../admin/schema.ts'
 import { checkValue } from '../../admin/validate.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { readPages } from '../admin-client.ts'
-import { type Command, type CommandContext, flag, type Option, ORG, text } from '../command.ts'
+import { authorOption, type Command, type CommandContext, flag, type Option, ORG, text } from '../command.ts'
 import { requireOrganization } from '../in-organization.ts'
 import { nameOf, parseLimit } from '../option-values.ts'
 import { UsageError } from '../output.ts'
@@ -88,7 +88,7 @@ const optionsOf = (shape: Shape): readonly Option[] => {
     ...[...fields, ...filters].filter(({ isWord }) => !isWord).map(optionOf),
     ...(isPaged ? [text('limit', 'N', `Maximum number of items. Defaults to ${limit ?? 'all'}`)] : []),
     ...(items?.['properties']?.['id'] === undefined ? [] : [flag('quiet', 'Print ids only', 'q')]),
-    ...(author === undefined ? [] : [text(author, 'NAME', 'Author. Defaults to the user who runs the command')]),
+    ...(author === undefined ? [] : [authorOption(author)]),
     ...(own === undefined || !isOfOrganization(own) ? [] : [orgOption(shape)]),
     ...(deploymentFlag === null || wholeDeployment
       ? []

@@ -1,14 +1,14 @@
 // Shared by the commands of lists that are not derived: the owner of the list, and its operations.
 import type { ListContents } from '../../facts/lists/write-list.ts'
 import type { AnswerOf, InputOf, OperationKey } from '../admin-client.ts'
-import { type CommandContext, flag, ORG, text, type Word } from '../command.ts'
+import { authorOption, type CommandContext, flag, ORG, type Word } from '../command.ts'
 import { requireOrganization } from '../in-organization.ts'
 import { nameOf } from '../option-values.ts'
 import { CommandFailedError, UsageError } from '../output.ts'
 
 export const LIST: Word = { name: 'LIST', help: 'Name of the list' }
 export const OWNER = [ORG, flag('shared', 'Use the deployment instead of an organization')]
-export const AUTHOR = text('author', 'NAME', 'Author. Defaults to the user who runs the command')
+export const AUTHOR = authorOption('author')
 
 type List = AnswerOf<'GET /organizations/{organization}/lists/{list}'>
 type ListOperation = Extract<OperationKey, `${string} /organizations/{organization}/lists${string}`>

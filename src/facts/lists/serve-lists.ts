@@ -7,7 +7,7 @@ import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } fr
 import type { ListEdit, ListKeeper } from '../../domain/list.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import { NamedError } from '../../lib/named-error.ts'
-import type { Clock } from '../../lib/time.ts'
+import { type Clock, nextTurn } from '../../lib/time.ts'
 
 /** A list as the store knows it (src/store/lists/lists.ts). */
 export interface StoredListRow {
@@ -105,8 +105,6 @@ interface Held {
 
 class ListMovedError extends NamedError {}
 
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
 /** Packs the keys into a set, ascending within each width; null when there are no keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
@@ -166,7 +164,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         const last = chunks.at(-1)
         if (last === undefined) break
         after = last.subarray(0, width)
-        await breathe()
+        await nextTurn()
       }
     }
     return builder.finish()

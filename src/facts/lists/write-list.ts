@@ -3,6 +3,7 @@
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
+import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
 
 /** What the store offers (src/store/lists/lists.ts and list-bases.ts). */
@@ -71,7 +72,7 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
       if (pending.length < CHUNKS_A_TRANSACTION) continue
       await bases.append(baseId, pending)
       pending = []
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
     await bases.append(baseId, pending)
     return baseId

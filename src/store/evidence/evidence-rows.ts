@@ -20,7 +20,7 @@ export const EVIDENCE = defineTable('session_evidence', {
 })
 
 /** The session's evidence that was not erased. */
-export const OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
+export const KEPT_OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
 /** The same, for the functions of the table. */
 export const keptOf = ({ organizationId, sessionId }: EvidenceTarget) => ({

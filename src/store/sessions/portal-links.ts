@@ -109,7 +109,13 @@ export const createPortalLinkTable = (scope: TableScope) => ({
           const isOwn = own !== null && (await isBrowser(transaction, { sessionId, cookieHash: own }, nowSeconds))
           if (!isOwn) {
             if (locked === null || !isSessionOpen(locked.status) || (await hasWallets(transaction, link))) return false
-            await endOthers(transaction, { ...link, linkHash }, nowSeconds, 'given before another link was opened')
+            await endOthers(
+              transaction,
+              { ...link, linkHash },
+              locked,
+              nowSeconds,
+              'given before another link was opened',
+            )
           }
         }
       }
@@ -202,9 +208,17 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         [nonce, linkHash, organizationId, sessionId, nowSeconds],
       )
       if (spent !== 1) return false
-      // Whoever knew the wallet's address may have opened the session first.
+      // A wallet may be connected at this moment, so the lock comes first.
+      const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
+      // Somebody who knew the wallet's address may have opened the session first.
       const isProven = await wasProven(transaction, challenge)
-      await endOthers(transaction, challenge, nowSeconds, isProven ? null : 'given before the wallet was proven')
+      await endOthers(
+        transaction,
+        challenge,
+        locked,
+        nowSeconds,
+        isProven ? null : 'given before the wallet was proven',
+      )
       await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET

@@ -5,12 +5,12 @@ import { isSessionOpen, type Session } from '../../domain/session.ts'
 import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'
 import { splitNames } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
-import { FIELDS_KIND, OF_SESSION } from '../evidence/evidence-rows.ts'
+import { FIELDS_KIND, KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
 
 type Target = Pick<Session, 'organizationId' | 'id'>
 
 const GIVEN = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind END AS parts FROM session_evidence
-    WHERE ${OF_SESSION}
+    WHERE ${KEPT_OF_SESSION}
   UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
 /** The parts that a session has: filled fields, kinds of documents, and `wallets` if one is connected. */

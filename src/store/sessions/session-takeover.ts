@@ -1,12 +1,13 @@
 // How a session moves to another browser: whether it is in use, whether its person has proved a wallet, and what the browsers
 // before lose. portal-links.ts decides when. Source: threats rows 2 and 4.
+
+import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'
 import type { LinkSession } from '../../domain/wallet.ts'
 import type { Transaction } from '../database.ts'
 import { eraseEvidence } from '../evidence/evidence-rows.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
 import { announceSession, noteChange } from './session-changes.ts'
-import { lockSessionAsItIs } from './session-rows.ts'
 
 const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
   UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
@@ -25,6 +26,7 @@ export const isInUse = async (
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
+/** The session must be locked. */
 export const hasWallets = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -33,7 +35,7 @@ export const hasWallets = async (
   return (await transaction.query(connected, [organizationId, sessionId])).length > 0
 }
 
-/** Whether somebody has ever connected a wallet. If not, nobody has proved anything. */
+/** Whether somebody has ever connected a wallet. If not, nobody has proved anything. The session must be locked. */
 export const wasProven = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -46,19 +48,20 @@ export const endHandovers = (transaction: Transaction, { organizationId, session
   transaction.execute(`DELETE FROM portal_handovers WHERE ${OF_SESSION}`, [organizationId, sessionId])
 
 /**
- * Takes the session from all other browsers.
+ * Takes the session from all other browsers. The session must be locked.
+ * @param locked the session as it was locked; null if there is none
  * @param erasure why the agreement and an open session's evidence are not the new browser's, for the session's history; null
  *   if they are. Call it with a reason only if no wallet is connected
  */
 export const endOthers = async (
   transaction: Transaction,
   { linkHash, ...link }: LinkSession & { readonly linkHash: Uint8Array },
+  locked: Session | null,
   nowSeconds: number,
   erasure: string | null,
 ): Promise<void> => {
   const { organizationId, sessionId } = link
   const session = [organizationId, sessionId]
-  const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
   await releaseBrowsers(transaction, `${OF_SESSION} AND link_hash <> ?`, [...session, linkHash])
   await endHandovers(transaction, link)
   if (erasure === null) return
