@@ -6,6 +6,7 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { SessionStatus } from '../../src/domain/session.ts'
 import { BrowserUnknownError } from '../../src/domain/session-errors.ts'
 import { TOKENS_PER_SESSION_MAX } from '../../src/store/sessions/session-tokens.ts'
+import { connectUnproved } from '../support/connect-unproved.ts'
 import { describeStores } from './dialects.ts'
 import { interleave } from './interleave.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
@@ -221,6 +222,23 @@ describeStores((openTemporaryStore) => {
       expect(outcomes).toMatchObject([{ value: true }, { value: true }])
       expect(await store.portalLinks.findBrowser(accomplice, link.sessionId)).toBeNull()
       expect(await store.portalLinks.findBrowser(PERSON, link.sessionId)).not.toBeNull()
+    })
+
+    test('the agreement stays if a wallet is connected at the same time', async () => {
+      const { store } = temporary
+      const { link, challenge } = await enter()
+      await store.database.execute(
+        `INSERT INTO portal_agreements (organization_id, session_id, version, shares, agreed_at_seconds)
+         VALUES (?, ?, 'v', 0, 1)`,
+        [link.organizationId, link.sessionId],
+      )
+      const outcomes = await interleave(
+        store,
+        (tables) => connectUnproved(tables, { ...link, address: EVM_ZERO_ADDRESS }),
+        ({ portalLinks }) => portalLinks.moveLink(challenge, PERSON),
+      )
+      expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { value: true }])
+      expect(await store.database.query('SELECT version FROM portal_agreements')).toEqual([{ version: 'v' }])
     })
   })
 
