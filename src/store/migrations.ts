@@ -10,33 +10,41 @@ import { administration } from './migrations/0004-administration.ts'
 import { evidence } from './migrations/0005-evidence.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
 import { portal } from './migrations/0007-portal.ts'
-import { policyShadow } from './migrations/0008-policy-shadow.ts'
-import { sharedLimits } from './migrations/0009-shared-limits.ts'
-import { listSourceToken } from './migrations/0010-list-source-token.ts'
-import { sessionDecisions } from './migrations/0011-session-decisions.ts'
-import { membershipOffers } from './migrations/0012-membership-offers.ts'
-import { auditAddress } from './migrations/0013-audit-address.ts'
-import { accountGuard } from './migrations/0014-account-guard.ts'
-import { portalUnused } from './migrations/0015-portal-unused.ts'
-import { verificationTrust } from './migrations/0016-verification-trust.ts'
-import { secondPerson } from './migrations/0017-second-person.ts'
-import { claimNodes } from './migrations/0018-claim-nodes.ts'
-import { portalWords } from './migrations/0019-portal-words.ts'
+import {
+  listSourceToken,
+  membershipOffers,
+  policyShadow,
+  sessionDecisions,
+  sharedLimits,
+} from './migrations/0008-0012.ts'
+import {
+  accountGuard,
+  auditAddress,
+  claimNodes,
+  portalUnused,
+  portalWords,
+  secondPerson,
+  verificationTrust,
+} from './migrations/0013-0019.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
 import { screening } from './migrations/0021-screening.ts'
 import { checksAgain } from './migrations/0022-checks-again.ts'
-import { sessionPolicies } from './migrations/0023-session-policies.ts'
-import { verificationServices } from './migrations/0024-verification-services.ts'
-import { latencyAndLabels } from './migrations/0025-latency-and-labels.ts'
-import { claimGroups } from './migrations/0026-claim-groups.ts'
-import { hitBasis } from './migrations/0027-hit-basis.ts'
-import { sharedWallets } from './migrations/0028-shared-wallets.ts'
-import { linkProof } from './migrations/0029-link-proof.ts'
-import { completionOverride } from './migrations/0030-completion-override.ts'
-import { checksWithoutSubmission } from './migrations/0031-checks-without-submission.ts'
-import { ofacComments } from './migrations/0032-ofac-comments.ts'
-import { hitSubject } from './migrations/0033-hit-subject.ts'
-import { checkTurns } from './migrations/0034-check-turns.ts'
+import {
+  claimGroups,
+  hitBasis,
+  latencyAndLabels,
+  sessionPolicies,
+  sharedWallets,
+  verificationServices,
+} from './migrations/0023-0028.ts'
+import {
+  checksWithoutSubmission,
+  checkTurns,
+  completionOverride,
+  hitSubject,
+  linkProof,
+  ofacComments,
+} from './migrations/0029-0034.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */

@@ -1,0 +1,192 @@
+// Migrations 23 to 28.
+import type { Migration } from '../migrations.ts'
+
+/**
+ * Policies that decide sessions: what a policy decides, which one an organization lets decide its sessions, and what came of
+ * it. What a policy was evaluated on is evidence, encrypted and erased as such.
+ */
+export const sessionPolicies: Migration = {
+  number: 23,
+  name: 'session-policies',
+  // A program that knows no such policies leaves sessions to people.
+  worksWith: 22,
+  statements: ({ integer, tableEnd }) => [
+    `ALTER TABLE policies ADD COLUMN decides TEXT NOT NULL DEFAULT 'requests' CHECK (decides IN ('requests', 'sessions'))`,
+
+    // Without a row people decide.
+    `CREATE TABLE session_policies (
+       organization_id TEXT PRIMARY KEY NOT NULL,
+       policy_id TEXT NOT NULL,
+       FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
+     )${tableEnd}`,
+
+    // By the session's sequence number that the policy saw: once each time it is handed in. Without a revision none was
+    // active, and the shadow alone was evaluated.
+    `CREATE TABLE session_policy_decisions (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       sequence ${integer} NOT NULL,
+       policy_id TEXT NOT NULL,
+       revision_id TEXT REFERENCES policy_revisions (id),
+       outcome TEXT NOT NULL CHECK (outcome IN ('completed', 'rejected', 'review')),
+       rule TEXT,
+       code TEXT,
+       problem TEXT,
+       shadow_revision_id TEXT REFERENCES policy_revisions (id),
+       shadow_outcome TEXT CHECK (shadow_outcome IN ('completed', 'rejected', 'review')),
+       shadow_rule TEXT,
+       shadow_problem TEXT,
+       decided_at_seconds ${integer} NOT NULL,
+       PRIMARY KEY (organization_id, session_id, sequence),
+       CHECK ((shadow_revision_id IS NULL) = (shadow_outcome IS NULL)),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    `CREATE INDEX session_policy_shadows ON session_policy_decisions (organization_id, shadow_revision_id, session_id)
+       WHERE shadow_revision_id IS NOT NULL`,
+  ],
+}
+
+/**
+ * The verification service whose own webhooks decide sessions, how old people have to be at each level, and from which
+ * country a session was handed in. Hits are found by what became of them, for the queue.
+ */
+export const verificationServices: Migration = {
+  number: 24,
+  name: 'verification-services',
+  statements: ({ integer, bytes, tableEnd }) => [
+    "ALTER TABLE webhook_endpoints ADD COLUMN service TEXT CHECK (service IN ('sumsub', 'persona', 'veriff'))",
+    `ALTER TABLE webhook_endpoints ADD COLUMN sealed_service_secret ${bytes}`,
+    `ALTER TABLE webhook_endpoints ADD COLUMN previous_sealed_service_secret ${bytes}`,
+    `ALTER TABLE webhook_endpoints ADD COLUMN previous_service_until_seconds ${integer}`,
+
+    // Before the organization's own minimum age.
+    `CREATE TABLE minimum_ages (
+       organization_id TEXT NOT NULL REFERENCES organizations (id),
+       level ${integer} NOT NULL CHECK (level BETWEEN 1 AND 3),
+       years ${integer} NOT NULL CHECK (years BETWEEN 1 AND 99),
+       PRIMARY KEY (organization_id, level)
+     )${tableEnd}`,
+
+    // By the geography file, from the address that handed it in; the address itself is kept nowhere.
+    `CREATE TABLE session_origins (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       country TEXT NOT NULL,
+       seen_at_seconds ${integer} NOT NULL,
+       PRIMARY KEY (organization_id, session_id),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+
+    'CREATE INDEX screening_hits_by_state ON screening_hits (organization_id, state, session_id)',
+  ],
+}
+
+/**
+ * How long each organization waited for its verdicts, by quarters of an hour; and what an organization calls a contract that
+ * it has bound.
+ */
+export const latencyAndLabels: Migration = {
+  number: 25,
+  name: 'latency-and-labels',
+  worksWith: 24,
+  statements: ({ integer, tableEnd }) => [
+    // Counts by bucket of src/lib/fine-histogram.ts, of all processes together.
+    `CREATE TABLE answer_latencies (
+       organization_id TEXT NOT NULL REFERENCES organizations (id),
+       at_seconds ${integer} NOT NULL,
+       counts TEXT NOT NULL,
+       PRIMARY KEY (organization_id, at_seconds)
+     )${tableEnd}`,
+    'CREATE INDEX answer_latencies_by_age ON answer_latencies (at_seconds)',
+    // Null: the contract has no label.
+    'ALTER TABLE bindings ADD COLUMN label TEXT',
+  ],
+}
+
+/**
+ * Claims of idempotency keys whose answers are in the decision log: a row for all claims of one commit, in a form that
+ * src/store/claim-log/ reads. One machine alone uses it; nodes of a deployment keep theirs in `idempotency`.
+ */
+export const claimGroups: Migration = {
+  number: 26,
+  name: 'claim-groups',
+  statements: ({ integer, bytes, tableEnd }) => [
+    `CREATE TABLE claim_groups (
+       first_number ${integer} PRIMARY KEY NOT NULL,
+       keep_until_seconds ${integer} NOT NULL,
+       claims ${bytes} NOT NULL
+     )${tableEnd}`,
+    'CREATE INDEX claim_groups_by_age ON claim_groups (keep_until_seconds)',
+  ],
+}
+
+/**
+ * What a decision about a hit rests on, what a check found apart from its hits, and which sessions have all their checks. A hit
+ * belongs to one comparison: the same list, entry and subject can have a cleared hit and an open one.
+ */
+export const hitBasis: Migration = {
+  number: 27,
+  name: 'hit-basis',
+  statements: ({ integer, tableEnd }) => [
+    // Rebuilt, because SQLite can't change a table's unique constraint. An empty basis: the hit is from before this migration.
+    'ALTER TABLE screening_hits RENAME TO screening_hits_before',
+    `CREATE TABLE screening_hits (
+       id TEXT PRIMARY KEY NOT NULL,
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       check_name TEXT NOT NULL,
+       list_name TEXT NOT NULL,
+       entry_id TEXT NOT NULL,
+       version_id TEXT NOT NULL,
+       entry_name TEXT NOT NULL,
+       subject TEXT NOT NULL,
+       basis TEXT NOT NULL DEFAULT '',
+       settings TEXT NOT NULL DEFAULT '',
+       score ${integer} NOT NULL,
+       why TEXT NOT NULL,
+       state TEXT NOT NULL CHECK (state IN ('open', 'cleared', 'confirmed')),
+       found_at_seconds ${integer} NOT NULL,
+       decided_at_seconds ${integer},
+       decided_by TEXT,
+       reason TEXT,
+       UNIQUE (organization_id, session_id, check_name, list_name, entry_id, subject, basis),
+       CHECK ((state = 'open') = (decided_at_seconds IS NULL)),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    `INSERT INTO screening_hits (id, organization_id, session_id, check_name, list_name, entry_id, version_id, entry_name,
+       subject, score, why, state, found_at_seconds, decided_at_seconds, decided_by, reason)
+     SELECT id, organization_id, session_id, check_name, list_name, entry_id, version_id, entry_name, subject, score, why,
+       state, found_at_seconds, decided_at_seconds, decided_by, reason FROM screening_hits_before`,
+    'DROP TABLE screening_hits_before',
+    "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
+    'CREATE INDEX screening_hits_by_state ON screening_hits (organization_id, state, session_id)',
+
+    // The outcome without hits. Null: the version before wrote the check.
+    'ALTER TABLE session_checks ADD COLUMN own_outcome TEXT',
+
+    // 1: all checks are stored, and what follows from them is still to be done.
+    `ALTER TABLE session_check_queue ADD COLUMN is_made ${integer} NOT NULL DEFAULT 0`,
+  ],
+}
+
+/** Which version of a list of sanctioned people a shared list has the wallets of, and when that version was last confirmed. */
+export const sharedWallets: Migration = {
+  number: 28,
+  name: 'shared-wallets',
+  // The version before may write while nodes are replaced. It shares wallets without recording the version, so this version
+  // shares them again; until then their age only rises.
+  worksWith: 27,
+  statements: ({ integer }) => [
+    // The list of sanctioned people that screening writes the wallets of; null: screening does not write this list.
+    'ALTER TABLE lists ADD COLUMN screening_list TEXT',
+    `ALTER TABLE lists ADD COLUMN screening_confirmed_at_seconds ${integer}`,
+    // Null: the wallets of no version are shared.
+    'ALTER TABLE screening_lists ADD COLUMN shared_version_id TEXT',
+    // Nobody recorded which version was shared, so all are shared again. What is there is as old as its last change.
+    `UPDATE lists SET screening_confirmed_at_seconds = updated_at_seconds,
+       screening_list = (SELECT s.name FROM screening_lists s WHERE REPLACE(s.name, '-', '_') = lists.name)
+     WHERE organization_id IS NULL
+       AND EXISTS (SELECT 1 FROM screening_lists s WHERE REPLACE(s.name, '-', '_') = lists.name)
+       AND NOT EXISTS (SELECT 1 FROM list_sources WHERE list_id = lists.id)`,
+  ],
+}
