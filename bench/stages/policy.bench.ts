@@ -2,8 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
-import type { ListReader } from '../../src/policy/types/list-reader.ts'
+import type { EvaluationFacts, ListReader } from '../../src/policy/types/facts.ts'
 import { EXAMPLES, EXPIRATION_SECONDS, examples, requestOf } from './example.ts'
 import type { StageBenchmark, StageRun } from './harness.ts'
 

@@ -1,6 +1,6 @@
 // An organization as it looks after some weeks of work, for pictures.
 import { createHash } from 'node:crypto'
-import { DEMO_POLICY } from '../../src/policy/tools/demo-policy.ts'
+import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import type { Dashboard } from '../../test/dashboard/support/dashboard.ts'
 import { seedPeople } from './people-seed.ts'
 

@@ -2,7 +2,21 @@
 // ethers encode them. Needs no library.
 import type { Attestation, AttestationRequest, CompliantAnswer, CompliantTask } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { EVM_CHAIN_IDS } from './evm-chains.ts'
+
+/** By the name that requests carry. */
+export const EVM_CHAIN_IDS: Readonly<Record<string, number>> = {
+  ethereum: 1,
+  base: 8453,
+  arbitrum: 42161,
+  hyperliquid: 999,
+  plume: 98866,
+  bsc: 56,
+  plasma: 9745,
+  worldchain: 480,
+  sepolia: 11155111,
+  megaeth: 4326,
+  'megaeth-testnet': 6343,
+}
 
 /** A call on an EVM chain, complete: what the attester signed it for. */
 export interface EvmAttestedCall {

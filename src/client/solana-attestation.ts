@@ -2,9 +2,8 @@
 // the request and the answer. Needs no library. Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
-import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+import { decodeKey, hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** What was asked of the API, and the policy that it answered with. */
 export interface SolanaAttestedCall {

@@ -1,6 +1,47 @@
-// The texts of an attestation as the bytes that Solana programs read, each checked once.
+// Base58 keys, the accounts that a program derives from seeds, and the texts of an attestation as the bytes that Solana
+// programs read, each checked once. Base58 stands here so that checking an attestation needs no library.
+
+import { PublicKey } from '@solana/web3.js'
 import { ArgumentInvalidError } from './errors.ts'
 import { UUID_FORM } from './json-fields.ts'
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BYTES = 32
+
+/** @throws ArgumentInvalidError */
+export const decodeKey = (argument: string, text: string): Uint8Array => {
+  const fail = (): never => {
+    throw new ArgumentInvalidError(argument, 'must be base58 of 32 bytes')
+  }
+  if (text.length < BYTES || text.length > 44) return fail()
+  let value = 0n
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character)
+    if (digit < 0) return fail()
+    value = value * 58n + BigInt(digit)
+  }
+  const hex = value === 0n ? '' : value.toString(16)
+  const digits = hex.length % 2 === 0 ? hex : `0${hex}`
+  // Each leading 1 is a zero byte, and no byte is written in another way.
+  const zeros = text.length - text.replace(/^1+/, '').length
+  return zeros + digits.length / 2 === BYTES ? Uint8Array.from(Buffer.from(digits.padStart(64, '0'), 'hex')) : fail()
+}
+
+/** @throws ArgumentInvalidError */
+export const publicKeyOf = (argument: string, text: string): PublicKey => new PublicKey(decodeKey(argument, text))
+
+export const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[]): PublicKey => {
+  const [address] = PublicKey.findProgramAddressSync(
+    seeds.map((seed) => (typeof seed === 'string' ? Buffer.from(seed) : seed)),
+    program,
+  )
+  return address
+}
+
+const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
+
+/** Where the loader keeps who may upgrade a program. */
+export const programDataOf = (program: PublicKey): PublicKey => accountOf(UPGRADEABLE_LOADER, program.toBytes())
 
 /** The 16 bytes of a UUID's text. @throws ArgumentInvalidError */
 export const uuidBytes = (argument: string, text: string): Uint8Array => {

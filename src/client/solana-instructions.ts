@@ -9,11 +9,9 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import type { Attestation } from './attestation-types.ts'
-import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { accountOf, publicKeyOf } from './solana-accounts.ts'
 import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
-import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+import { accountOf, decodeKey, hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** First 8 bytes of SHA-256 of `global:validate_attestation`, as Anchor programs tell their instructions apart. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')

@@ -3,10 +3,8 @@
 // step of a transfer are only in contracts/solana/registry. Needs @solana/web3.js.
 import { createHash } from 'node:crypto'
 import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { accountOf, programDataOf, publicKeyOf } from './solana-accounts.ts'
-import { uuidBytes } from './solana-fields.ts'
+import { accountOf, decodeKey, programDataOf, publicKeyOf, uuidBytes } from './solana-fields.ts'
 
 /** As Anchor programs tell their instructions apart. */
 const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)

@@ -18,8 +18,8 @@ import {
   type SessionChanges,
   type SessionChangesDependencies,
 } from '../identity/sessions/changes.ts'
+import { createQrCodes } from '../identity/sessions/portal-link.ts'
 import { createManualProvider, createProviders, type Providers } from '../identity/sessions/providers.ts'
-import { createQrCodes } from '../identity/sessions/qr-code.ts'
 import { createRegister, type Register } from '../identity/sessions/register.ts'
 import { createSandboxProvider } from '../identity/sessions/sandbox.ts'
 import { createVerifyWallet } from '../identity/sessions/verify.ts'

@@ -4,9 +4,14 @@
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
-import { readAt } from './read-at.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
+
+/** Bytes of an open file from a position on; fewer than asked for where the file ends. */
+export const readAt = (descriptor: number, position: number, length: number): Buffer => {
+  const buffer = Buffer.allocUnsafe(length)
+  return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
+}
 
 export interface LineRun {
   readonly slot: string

@@ -1,7 +1,7 @@
 // One line of the log, found again by its place, and what ties it to the lines around it.
 import { closeSync, openSync } from 'node:fs'
 import { isMissingFile } from '../lib/named-error.ts'
-import { readAt } from './read-at.ts'
+import { readAt } from './line-hashes.ts'
 import { hashLine, MAX_LINE_BYTES, parseRecordLine } from './record.ts'
 import { segmentPath } from './segment-name.ts'
 import type { LogRecord } from './types.ts'

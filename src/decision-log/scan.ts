@@ -3,7 +3,7 @@
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
-import { readAt } from './read-at.ts'
+import { readAt } from './line-hashes.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, parseSegmentName, type SegmentName } from './segment-name.ts'
 

@@ -1,11 +1,11 @@
 // Where in a slot's log a time begins, found by halving: reading what was decided at some moment then costs as much for
 // a log of a year as for one of a minute. Lines are in the order of their times, unless the clock was set back.
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readAt } from './read-at.ts'
+import { readAt } from './line-hashes.ts'
 import { peekTime } from './record.ts'
 import type { ScanPosition } from './scan.ts'
-import { listSegments, stampOf } from './segment-name.ts'
+import { listSegments, listSlots, stampOf } from './segment-name.ts'
 
 /** Read without looking further: a few dozen lines. Also how far the next line's beginning is looked for. */
 const PIECE_BYTES = 65_536
@@ -49,3 +49,27 @@ export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosit
   if (segment === undefined) return null
   return { segment: segment.name, offset: beginningOf(join(slotDirectory, segment.name), sinceMs) }
 }
+
+export interface SegmentFile {
+  readonly slot: string
+  readonly name: string
+  readonly path: string
+  /** Bytes, now: the newest of a slot may grow. */
+  readonly size: number
+}
+
+/**
+ * A segment is over when the next one of its slot begins.
+ * @throws DecisionDirectoryMissingError
+ */
+export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>
+  listSlots(directory).flatMap((slot) => {
+    const segments = listSegments(join(directory, slot))
+    const stamp = stampOf(sinceMs)
+    return segments.flatMap(({ name }, index) => {
+      const next = segments[index + 1]
+      if (next !== undefined && next.stamp < stamp) return []
+      const path = join(directory, slot, name)
+      return [{ slot, name, path, size: statSync(path).size }]
+    })
+  })

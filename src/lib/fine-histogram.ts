@@ -1,6 +1,9 @@
 // A histogram for percentiles that people read: eight buckets per octave from a microsecond up, so that a value is
 // known to within an eighth. An update is a few integer operations, cheap enough for every request.
 
+/** How many values each bucket holds, by the bucket's number (src/lib/fine-histogram.ts). */
+export type BucketCounts = ReadonlyMap<number, number>
+
 /** Each microsecond value below 8 has its own bucket; above, there are eight buckets per octave up to 2^31. */
 export const FINE_BUCKETS = 232
 

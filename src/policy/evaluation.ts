@@ -1,11 +1,10 @@
 // The facts of one evaluation, as a policy's compiled expressions read them. Each policy has one such object, which is
 // bound to one request after another: evaluating is synchronous, and nothing of a request is kept afterwards.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { AddressValue } from './address-value.ts'
 import type { CallTable, DecodedCall } from './calls/call-table.ts'
-import { Uint256 } from './calls/uint256.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { EvaluationFacts } from './types/facts.ts'
+import { AddressValue, Uint256 } from './values.ts'
 
 const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactUnavailableError('the request')

@@ -1,8 +1,8 @@
 // The description of a fact: its type, what must be collected before it can be read, and how it is read.
 import type { OptionalField } from '../domain/target.ts'
-import { Uint256 } from './calls/uint256.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { FactNeed } from './types/needs.ts'
+import { Uint256 } from './values.ts'
 
 export type FactType =
   | 'address'

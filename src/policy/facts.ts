@@ -1,11 +1,11 @@
 // Everything that a rule may read about a request, in one table. The checks when a policy is saved, the fields that a
 // policy requires, the sources that it needs and the table in the documentation are derived from it. Values are
 // computed only when they are read.
-import type { AddressValue } from './address-value.ts'
-import type { Uint256 } from './calls/uint256.ts'
+
 import { durationValue } from './cel/syntax.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
 import { FACT_SOURCES } from './sources/all.ts'
+import type { AddressValue, Uint256 } from './values.ts'
 
 const SELECTOR = /^0x[0-9a-f]{8}$/
 const DISCRIMINATOR = /^0x[0-9a-f]{16}$/

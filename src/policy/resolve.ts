@@ -2,7 +2,6 @@
 // the type check, each is replaced by a node that yields the value, and what the policy needs for it is noted.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
-import type { AddressValue } from './address-value.ts'
 import { UnreadableValue } from './calls/decoding.ts'
 import { POLICY_LIMITS } from './cel/limits.ts'
 import type { PolicyScope } from './cel/scope.ts'
@@ -22,6 +21,7 @@ import { type FactField, intOf, isOfType } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { ScreenerFacts } from './types/facts.ts'
 import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
+import type { AddressValue } from './values.ts'
 
 /** Reports a mistake at a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void

@@ -6,8 +6,7 @@ import { finish } from './cel/steps.ts'
 import { compileDocument } from './document/compile-document.ts'
 import { GEOGRAPHY } from './sources/geography.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
-import type { EvaluationFacts } from './types/facts.ts'
-import type { ListReader } from './types/list-reader.ts'
+import type { EvaluationFacts, ListReader } from './types/facts.ts'
 import type { AbiFunctionItem } from './types/reads.ts'
 
 const functionOf = (name: string, inputs: AbiFunctionItem['inputs']): AbiFunctionItem => ({

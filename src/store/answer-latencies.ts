@@ -1,6 +1,6 @@
 // How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
 // the same row.
-import type { BucketCounts } from '../lib/bucket-counts.ts'
+import type { BucketCounts } from '../lib/fine-histogram.ts'
 import { integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import { defineTable } from './table.ts'

@@ -1,8 +1,10 @@
 // The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
 // increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
 
+import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
-import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { databaseScope, survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import type { Database } from './database.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
 const PROCESSES = defineTable('live_processes', {
@@ -39,3 +41,24 @@ export const createLiveProcessTable = (given: TableScope) => {
 }
 
 export type LiveProcessTable = ReturnType<typeof createLiveProcessTable>
+
+/** Longer than three beats. */
+const WATCH_MS = 7_000
+const LOOK_MS = 500
+
+export interface InUseOptions {
+  /** Resolves after that many milliseconds. */
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+/** Names of processes whose beat increased while it was watched; empty immediately when no process has left a row. */
+export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
+  const table = createLiveProcessTable(databaseScope(database, systemClock))
+  const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))
+  for (let watchedMs = 0; first.size > 0 && watchedMs < WATCH_MS; watchedMs += LOOK_MS) {
+    await wait(LOOK_MS)
+    const risen = (await table.list()).filter(({ id, beat }) => first.get(id) !== beat)
+    if (risen.length > 0) return risen.map(({ name }) => name)
+  }
+  return []
+}

@@ -4,7 +4,7 @@
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
-import { chunkRows } from './row-chunks.ts'
+import { chunkRows } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
 interface LeaseRequest {

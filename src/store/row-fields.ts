@@ -1,5 +1,6 @@
 // Converts between rows and items. A column and its field have the same name in two spellings: `created_at_seconds` and
 // `createdAtSeconds`. So the type of a row follows from the type of its item.
+
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
   : ''
@@ -43,3 +44,19 @@ export const pickFields = <Row extends object, Column extends keyof Row & string
 /** All values of a row, named as fields: for a row that was read with the columns of its type and no others. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   pickFields(row, Object.keys(row) as (keyof Row & string)[])
+
+/** Rows per statement, so that few different texts are prepared. */
+const CHUNKS = [64, 16, 4, 1] as const
+
+/** Splits rows, in order, for statements that take several rows at once. */
+export const chunkRows = <Row>(rows: readonly Row[]): readonly Row[][] => {
+  const chunks: Row[][] = []
+  let start = 0
+  for (const size of CHUNKS) {
+    while (rows.length - start >= size) {
+      chunks.push(rows.slice(start, start + size))
+      start += size
+    }
+  }
+  return chunks
+}

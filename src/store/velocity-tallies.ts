@@ -5,8 +5,7 @@
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { TableScope } from './copy/table-scope.ts'
 import type { SqlParameter } from './database.ts'
-import { chunkRows } from './row-chunks.ts'
-import { fieldsOf, type RowOf } from './row-fields.ts'
+import { chunkRows, fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
 /** How far a process has written. */

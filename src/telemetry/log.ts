@@ -1,10 +1,38 @@
 // Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are written in snake case,
 // however the code spells them; names inside a field's value stay as they are. The message is a constant text; variable
 // parts go into fields, where they are redacted and cut. Logging never throws and never stops a request.
-
-import { createLineWriter } from '../lib/standard-error.ts'
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
+
+/** Maximum number of characters waiting in memory while the reader stalls. */
+const PENDING_MAX = 1_048_576
+
+/**
+ * The part of a Node stream that is used. Bun's `writableLength` stays 0, so the waiting characters are counted here.
+ */
+export interface LineStream {
+  /** False when the line waits in memory. */
+  write(line: string): boolean
+  on(event: 'error' | 'drain', listener: () => void): unknown
+}
+
+/** @returns a function that returns false when it did not accept the line */
+export const createLineWriter = (stream: LineStream = process.stderr): ((line: string) => boolean) => {
+  let broken = false
+  let pending = 0
+  // Without a listener, EPIPE would be an uncaught error.
+  stream.on('error', () => {
+    broken = true
+  })
+  stream.on('drain', () => {
+    pending = 0
+  })
+  return (line) => {
+    if (broken || pending > PENDING_MAX) return false
+    if (!stream.write(line)) pending += line.length
+    return true
+  }
+}
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -1,5 +1,5 @@
 // Counts how long each organization waits for its verdicts. Once a minute the counts are moved to the store.
-import type { BucketCounts } from '../lib/bucket-counts.ts'
+import type { BucketCounts } from '../lib/fine-histogram.ts'
 import { createFineHistogram, type FineHistogram } from '../lib/fine-histogram.ts'
 
 export interface OrganizationLatency {

@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createSeenStarts } from '../../src/admin/live/events.ts'
 import type { ProcessesLook } from '../../src/admin/live/processes.ts'
-import { DEMO_POLICY } from '../../src/policy/tools/demo-policy.ts'
+import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { startHarness } from './support/harness.ts'
 
 const harness = await startHarness()

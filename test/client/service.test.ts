@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { AttestationRequest, CompliantAnswer } from '../../src/client/attestation-types.ts'
 import { type CountersignClient, createCountersignClient } from '../../src/client/client.ts'
-import { evmAttestedCall } from '../../src/client/evm-arguments.ts'
+import { EVM_CHAIN_IDS, evmAttestedCall } from '../../src/client/evm-arguments.ts'
 import { verifyEvmAttestation } from '../../src/client/evm-attestation.ts'
-import { EVM_CHAIN_IDS } from '../../src/client/evm-chains.ts'
 import { solanaAttestedCall, verifySolanaAttestation } from '../../src/client/solana-attestation.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 

@@ -1,6 +1,6 @@
 // How little there is to load before someone can sign in, and before whoever is signed in reads their overview.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { DEMO_POLICY } from '../../src/policy/tools/demo-policy.ts'
+import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
 import { FIRST_LOAD_MAX_BYTES, type FirstLoad, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
 import { type Dashboard, useDashboard } from './support/dashboard.ts'

@@ -1,7 +1,7 @@
 // Which files have to be read for what was decided since a time.
 import { afterEach, expect, test } from 'bun:test'
 import { openSegment } from '../../src/decision-log/segment.ts'
-import { segmentsSince } from '../../src/decision-log/since.ts'
+import { segmentsSince } from '../../src/decision-log/time-position.ts'
 import { attestation, manualClock, removeTemporaryDirectories, START_MS, temporaryDirectory } from './fixtures.ts'
 
 afterEach(removeTemporaryDirectories)

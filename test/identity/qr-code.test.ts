@@ -5,12 +5,12 @@ import { PNG } from 'pngjs'
 import { create } from 'qrcode/lib/core/qrcode.js'
 import {
   createPortalLink,
+  createQrCodes,
   hashToken,
   linkPrefix,
   parseToken,
   TOKEN_LENGTH,
 } from '../../src/identity/sessions/portal-link.ts'
-import { createQrCodes } from '../../src/identity/sessions/qr-code.ts'
 import { createQrEncoder, isDark } from '../../src/lib/qr-matrix.ts'
 import { scaleFor } from '../../src/lib/qr-png.ts'
 

@@ -3,13 +3,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type AbiParameter, encodeAbiParameters, encodeFunctionData, type Hex, toFunctionSelector } from 'viem'
-import { AddressValue } from '../../src/policy/address-value.ts'
 import { abiSelector, abiSignature, parseAbiFragment } from '../../src/policy/calls/abi-fragment.ts'
 import { createCallTable } from '../../src/policy/calls/call-table.ts'
 import { UnreadableValue } from '../../src/policy/calls/decoding.ts'
-import { Uint256 } from '../../src/policy/calls/uint256.ts'
 import { finish } from '../../src/policy/cel/steps.ts'
 import type { AbiParameterItem } from '../../src/policy/types/reads.ts'
+import { AddressValue, Uint256 } from '../../src/policy/values.ts'
 
 const tableOf = (inputs: readonly AbiParameterItem[]) => {
   const item = { type: 'function', name: 'f', stateMutability: 'view', inputs, outputs: [] } as const

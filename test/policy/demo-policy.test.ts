@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { zeroAddressOf } from '../../src/domain/address.ts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { DEMO_POLICY } from '../../src/policy/tools/demo-policy.ts'
+import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { facts } from './support.ts'
 
 const policy = compilePolicy(DEMO_POLICY)

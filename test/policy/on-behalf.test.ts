@@ -1,9 +1,9 @@
 // The user whom a relayer represents: as policies and the organization's own lists see them.
 import { describe, expect, test } from 'bun:test'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { listVerdict } from '../../src/policy/list-verdict.ts'
+import { listVerdict } from '../../src/policy/evaluate.ts'
 import { runPolicyTests } from '../../src/policy/tools/policy-tests.ts'
-import type { ListReader } from '../../src/policy/types/list-reader.ts'
+import type { ListReader } from '../../src/policy/types/facts.ts'
 import { EVM_WALLET, holds, issuesOf, policyOf } from './support.ts'
 
 const USER = `0x${'c3'.repeat(20)}`

@@ -3,11 +3,11 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { AttestationRequest } from '../../src/domain/attestation.ts'
-import { MAX_UINT256 } from '../../src/policy/calls/uint256.ts'
 import { compileExpression } from '../../src/policy/cel/expression.ts'
 import { createPolicyScope } from '../../src/policy/cel/scope.ts'
 import { finish } from '../../src/policy/cel/steps.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { MAX_UINT256 } from '../../src/policy/values.ts'
 import { requestOf } from '../support/request.ts'
 import { facts, holds, NO_PARTS, policyOf, refusalOf } from './support.ts'
 

@@ -2,8 +2,7 @@
 // a request.
 
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
-import { createStatementDigester } from '../../src/signing/statement.ts'
-import { createTaskDigester } from '../../src/signing/task.ts'
+import { createStatementDigester, createTaskDigester } from '../../src/signing/statement.ts'
 import type { Keccak256, Statement } from '../../src/signing/types.ts'
 import { requestOf } from '../support/request.ts'
 

@@ -1,6 +1,6 @@
 // A project says whether its policy has an active revision: without one every request for it is refused.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { DEMO_POLICY } from '../../src/policy/tools/demo-policy.ts'
+import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { describeStores } from './dialects.ts'
 import type { TemporaryStore } from './temporary-store.ts'
 

@@ -1,8 +1,7 @@
 // The facts of one job, as its policy reads them, and as its record shows them.
 import type { RecordedFacts, RecordedList } from '../../src/decision-log/types.ts'
 import { shownFactsOf } from '../../src/policy/tools/recorded-facts.ts'
-import type { CarriedFacts, EvaluationFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
-import type { ListReader } from '../../src/policy/types/list-reader.ts'
+import type { CarriedFacts, EvaluationFacts, ExternalFacts, ListReader } from '../../src/policy/types/facts.ts'
 
 /** Maximum number of addresses recorded per list. A rule that looks up every member of an array may look up more. */
 const RECORDED_LOOKUPS = 32

@@ -6,8 +6,7 @@ import type { Target } from '../../src/domain/target.ts'
 import { DetailedError } from '../../src/lib/named-error.ts'
 import type { SignableJob } from '../../src/pool/protocol.ts'
 import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
-import type { StatementDigester } from '../../src/signing/statement.ts'
-import type { TaskDigester } from '../../src/signing/task.ts'
+import type { StatementDigester, TaskDigester } from '../../src/signing/statement.ts'
 import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
 
 /** There are fewer active keys than the job needs signatures. */

@@ -2,7 +2,7 @@
 // the organization's own lists first, then among the shared ones.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { type ListImage, type ListMembers, listAgeSeconds, openListImage } from '../../src/domain/list-image.ts'
-import type { ListReader, ListReaders } from '../../src/policy/types/list-reader.ts'
+import type { ListReader, ListReaders } from '../../src/policy/types/facts.ts'
 
 export interface Lists extends ListReaders {
   /** Replaces older versions of the same lists, and drops the removed lists. */

@@ -1,8 +1,8 @@
 // Evaluates a policy over the recorded decisions of one of an organization's policies, and counts what it would change.
 // `countersign policy replay` does the same at the command line.
 import { forEachLine } from '../../src/decision-log/forwards.ts'
-import { segmentsSince } from '../../src/decision-log/since.ts'
 import { readEntry } from '../../src/decision-log/tail.ts'
+import { segmentsSince } from '../../src/decision-log/time-position.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { Chain } from '../../src/domain/chain.ts'
 import { type ListImage, readListImages } from '../../src/domain/list-image.ts'

@@ -6,7 +6,7 @@ import { addressKey } from '../../domain/address-key.ts'
 import { listAgeSeconds } from '../../domain/list-image.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import type { Clock } from '../../lib/time.ts'
-import type { ListReader } from '../../policy/types/list-reader.ts'
+import type { ListReader } from '../../policy/types/facts.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -1,9 +1,31 @@
 // Reads a list as people write it: one address per line, or CSV of address and memo. A line that can't be used is
 // reported with its number and the reason; the other lines are still read.
+
+import { createHash } from 'node:crypto'
+import bs58 from 'bs58'
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { isMemo, MEMO_RULE } from '../../domain/list.ts'
 import { escapeFormula, unescapeFormula } from '../../lib/csv.ts'
-import { otherChainOf } from './other-chains.ts'
+
+/** One version byte, 20 bytes, four bytes of checksum. */
+const PAYLOAD = 25
+const VERSIONS: Readonly<Record<number, string>> = { 0: 'XBT', 5: 'XBT', 65: 'TRX' }
+const BECH32_BITCOIN = /^bc1[02-9ac-hj-np-z]{11,71}$/
+const LENGTH_MIN = 25
+const LENGTH_MAX = 36
+
+const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
+
+/**
+ * @returns the asset's usual ticker; `other` for a chain that is not known here; null when the text is no such address
+ */
+export const otherChainOf = (text: string): string | null => {
+  if (BECH32_BITCOIN.test(text)) return 'XBT'
+  const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)
+  if (bytes === undefined || bytes.length !== PAYLOAD) return null
+  const checksum = sha256(sha256(bytes.subarray(0, -4))).subarray(0, 4)
+  return checksum.equals(bytes.subarray(-4)) ? (VERSIONS[bytes[0]!] ?? 'other') : null
+}
 
 export interface BadLine {
   /** Counted from 1, as editors do. */

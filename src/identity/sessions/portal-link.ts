@@ -1,6 +1,8 @@
 // Creates the link that opens the verification page for one session. It has a separate token that is stored only as a
 // hash, so that neither the session's id nor the database opens the page (threats row 2).
 import { randomBytes } from 'node:crypto'
+import { createQrEncoder } from '../../lib/qr-matrix.ts'
+import { createQrPainter } from '../../lib/qr-png.ts'
 
 /** 144 random bits: 24 base64url characters without padding. */
 const TOKEN_BYTES = 18
@@ -33,3 +35,13 @@ export const createPortalLink = (portalUrl: string): PortalLink => {
 /** For the page: the hash of a token, or null when the token is malformed. */
 export const parseToken = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null
+
+/** The picture of a link, `size` pixels wide and high, as an image source. */
+export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
+
+/** Prepares the QR codes of one portal's links. @throws Error when its address is too long for a QR code */
+export const createQrCodes = (portalUrl: string): QrCodeOf => {
+  const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
+  const paint = createQrPainter(encoder.side)
+  return ({ token }, size) => `data:image/png;base64,${paint(encoder.encode(token), size).toString('base64')}`
+}

@@ -8,9 +8,9 @@ import type { Clock } from '../../lib/time.ts'
 import { requireActiveKey } from '../../server/authenticate.ts'
 import type { RegisterRequest } from '../schema.ts'
 import type { ChangeTogether, SessionTables } from './changes.ts'
+import type { QrCodeOf } from './portal-link.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
-import type { QrCodeOf } from './qr-code.ts'
 
 /** Tables of the transaction that registers. */
 export interface RegisterTables extends SessionTables {

@@ -3,12 +3,11 @@
 // does. Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
 import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'
-import { AddressValue } from '../address-value.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { AbiParameterItem } from '../types/reads.ts'
+import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleTypes } from './tuple-types.ts'
-import { Uint256 } from './uint256.ts'
 
 /** An ABI type that policies can't read; the message names it. */
 export class AbiTypeUnsupportedError extends NamedError {}

@@ -4,11 +4,10 @@
 
 import bs58 from 'bs58'
 import { isInt64 } from '../../lib/int64.ts'
-import { AddressValue } from '../address-value.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
+import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleType } from './tuple-types.ts'
-import { Uint256 } from './uint256.ts'
 
 /** The data of one instruction, read from front to back. */
 export class BorshReader {

@@ -2,10 +2,9 @@
 // language.ts decides which parts of the standard library are left out, and resolve.ts what names mean: the environment
 // itself has no variables. Source: https://github.com/google/cel-spec (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
-import { AddressValue } from '../address-value.ts'
 import type { CallTable } from '../calls/call-table.ts'
 import { isFieldName, type TupleType } from '../calls/tuple-types.ts'
-import { toUint256, UINT256_ARITHMETIC, UINT256_COMPARISON, Uint256 } from '../calls/uint256.ts'
+import { AddressValue, toUint256, UINT256_ARITHMETIC, UINT256_COMPARISON, Uint256 } from '../values.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import {
   AMOUNT_UNITS,

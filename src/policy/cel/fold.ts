@@ -2,8 +2,8 @@
 // their values.
 
 import { INT64_MAX, INT64_MIN } from '../../lib/int64.ts'
-import { ArithmeticRangeError } from '../calls/uint256.ts'
 import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
+import { ArithmeticRangeError } from '../values.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import { LiteralMalformedError, parseCountedDuration, parseDurationLiteral, parseTimestampLiteral } from './literals.ts'
 import {

@@ -3,8 +3,7 @@
 // refused then.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { NamedError } from '../../lib/named-error.ts'
-import { AddressValue } from '../address-value.ts'
-import { MAX_UINT256, Uint256 } from '../calls/uint256.ts'
+import { AddressValue, MAX_UINT256, Uint256 } from '../values.ts'
 
 /** A malformed literal; the message says what is expected, for the policy's author. */
 export class LiteralMalformedError extends NamedError {}

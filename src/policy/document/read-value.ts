@@ -1,8 +1,7 @@
 // Converts the value of a read from its JSON form to the policy language's.
 import { parseEvmAddress } from '../../domain/address.ts'
-import { AddressValue } from '../address-value.ts'
-import { Uint256 } from '../calls/uint256.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
+import { AddressValue, Uint256 } from '../values.ts'
 
 const DECIMAL = /^(0|[1-9][0-9]{0,77})$/
 const SIGNED = /^-?(0|[1-9][0-9]{0,18})$/

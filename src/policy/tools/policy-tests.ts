@@ -3,7 +3,7 @@ import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyEvaluationError } from '../errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
 import type { PolicyTest, TestExpectation, TestList } from '../types/document.ts'
-import type { ListReader } from '../types/list-reader.ts'
+import type { ListReader } from '../types/facts.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 
 export interface TestResult {

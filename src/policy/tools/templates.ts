@@ -35,3 +35,13 @@ export const readTemplates = (): readonly PolicyTemplate[] =>
     const { document } = compileSource(source).policy
     return { name, title: document.name, description: document.description, source }
   })
+
+export const DEMO_POLICY = `name: Demo policy
+description: Denies one wallet and allows the rest. Replace it before you rely on it.
+default: allow
+rules:
+  - id: demo-denied-wallet
+    deny: wallet.address == address("0x000000000000000000000000000000000000dEaD")
+    code: DEMO_DENIED
+    message: This wallet is denied by the demo policy.
+`

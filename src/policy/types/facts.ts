@@ -1,9 +1,32 @@
 // The facts that a verdict is based on: the request, and what was collected for it. Source: decisions §4.
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { SourceAnswers } from '../sources/all.ts'
-import type { ListReader } from './list-reader.ts'
 import type { ReadValue } from './reads.ts'
 import type { SessionFacts } from './session-facts.ts'
+
+/**
+ * The lists that one organization's policies can read. Synchronous, because they are in memory that all workers share.
+ */
+export interface ListReader {
+  /** Also false when there is no such list: call ageSeconds first where that matters. */
+  contains(listName: string, canonicalAddress: string): boolean
+  /**
+   * Seconds since the source confirmed the list's content; 0 for a list that is kept by hand. Null: there is no such
+   * list, or nothing of it was ever loaded.
+   */
+  ageSeconds(listName: string): number | null
+}
+
+export interface ListReaders {
+  of(organizationId: string): ListReader
+}
+
+/**
+ * Each organization's own two lists, checked before its policies: a deny entry beats an allow entry, and an allow entry
+ * beats the policy (decisions §4, Duties). ageSeconds is null for an organization that does not have them.
+ */
+export const DENY_LIST = 'deny'
+export const ALLOW_LIST = 'allow'
 
 /** A member is null when the settings map nothing to it. */
 export interface ScreenerFacts {

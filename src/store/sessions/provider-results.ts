@@ -1,8 +1,11 @@
 // The ids of messages of outside deciders that were accepted, so that each message has an effect once. An id is kept far
 // longer than its message's timestamp is accepted, so that a repeated message is always recognised.
 
+import type { SessionState, StatusChange } from '../../domain/session.ts'
+import { TransitionRefusedError } from '../../domain/session-errors.ts'
 import { integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import type { Store, Tables } from '../store.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 /** Longer than any verification service sends a message again. */
@@ -25,3 +28,24 @@ export const createProviderResultTable = (scope: TableScope) => ({
   sweep: (): Promise<number> =>
     RESULTS.sweep(scope, ['endpointId', 'messageId'], sql`received_at_seconds < ${scope.nowSeconds() - KEEP_SECONDS}`),
 })
+
+type Message = Parameters<Tables['providerResults']['spend']>[0]
+
+/** A repeated message changes nothing. A message about a session that is no longer submitted is refused. */
+export const spendAndDecide = (store: Pick<Store, 'transaction'>, message: Message) => {
+  let isRepeated = false
+  return {
+    /** Whether `changeStatus` found that the message was received before. */
+    isRepeated: () => isRepeated,
+    /** @throws TransitionRefusedError once an operator has decided or sent the session back */
+    changeStatus: (change: StatusChange): Promise<SessionState | null> =>
+      store.transaction(async (tables) => {
+        const before = await tables.sessions.lock(message.organizationId, message.sessionId)
+        isRepeated = !(await tables.providerResults.spend(message))
+        if (isRepeated || before === null) return before
+        const { status } = before.session
+        if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
+        return tables.sessions.changeStatus(change)
+      }),
+  }
+}

@@ -20,7 +20,7 @@ import { createRetentionSweep } from '../../../src/identity/evidence/retention.t
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
-import { ClockAheadError } from '../../../src/lib/steady-clock.ts'
+import { ClockAheadError } from '../../../src/lib/time.ts'
 import { BodyFragmentedError } from '../../../src/server/json-body.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { evmWallet } from '../support.ts'

@@ -2,7 +2,7 @@
 // given to two requests, a repeated key got the same one, and the log verifies.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { segmentsSince } from '../../../src/decision-log/since.ts'
+import { segmentsSince } from '../../../src/decision-log/time-position.ts'
 import { type RunningService, runCommand } from '../../service/start-service.ts'
 
 export interface Load {

@@ -1,6 +1,7 @@
-// The `uint256` type of the policy language: a whole number from 0 to 2^256 - 1, as in Solidity. Arithmetic outside
-// this range is an error and never wraps. It is a class, because the library treats a bare bigint as `int`.
-import { NamedError } from '../../lib/named-error.ts'
+// The types `uint256` and `address` of the policy language. A `uint256` is a whole number from 0 to 2^256 - 1, as in
+// Solidity. Arithmetic outside this range is an error and never wraps. It is a class, because the library treats a bare
+// bigint as `int`.
+import { NamedError } from '../lib/named-error.ts'
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
@@ -75,4 +76,13 @@ export const UINT256_COMPARISON: Readonly<
   '<=': (left, right) => bigintOf(left) <= bigintOf(right),
   '>': (left, right) => bigintOf(left) > bigintOf(right),
   '>=': (left, right) => bigintOf(left) >= bigintOf(right),
+}
+
+/** An EVM or Solana address. Two addresses are equal if their bytes are equal. */
+export class AddressValue {
+  /** Canonical: equal texts mean equal bytes (see domain/address.ts). */
+  readonly text: string
+  constructor(canonicalText: string) {
+    this.text = canonicalText
+  }
 }
