@@ -23,11 +23,16 @@ const decide = async (context: CommandContext): Promise<void> => {
   const [given = '', decision] = command.words
   const status = DECISIONS.find((known) => known === decision)
   if (status === undefined) throw new UsageError(`DECISION must be one of ${DECISIONS.join(', ')}`)
+  const revoke = command.flag('revoke')
+  if (revoke && command.flag('override')) throw new UsageError('--override completes a session: omit it with --revoke')
   const { admin } = await context.open()
   const params = { organization: await requireOrganization({ admin }, command.text('org')), session: given }
   const session = await admin.call(`GET ${SESSION}`, { params })
-  if (session.status === 'completed' && !command.flag('revoke')) {
+  if (session.status === 'completed' && !revoke) {
     throw new CommandFailedError('the session is already completed: use --revoke to revoke the completion')
+  }
+  if (session.status !== 'completed' && revoke) {
+    throw new CommandFailedError(`the session is ${session.status}, not completed: omit --revoke to decide it`)
   }
   const fix = command.text('fix')
   const body = {
@@ -38,19 +43,18 @@ const decide = async (context: CommandContext): Promise<void> => {
     ...(fix === undefined ? {} : { corrections: [...new Set(fix.split(',').map((part) => part.trim()))] }),
   }
   const by = admin.as(nameOf(command, 'by', user))
-  const decided =
-    session.status === 'completed'
-      ? // The operation refuses to revoke to `completed`.
-        await by.call(`POST ${SESSION}/revoke`, {
-          params,
-          body: { status: status as 'rejected' | 'retry', ...body },
-          flags: FLAGS,
-        })
-      : await by.call(`POST ${SESSION}/decide`, {
-          params,
-          body: { status, ...body, ...(command.flag('override') ? { override: true } : {}) },
-          flags: FLAGS,
-        })
+  const decided = revoke
+    ? // The operation refuses to revoke to `completed`.
+      await by.call(`POST ${SESSION}/revoke`, {
+        params,
+        body: { status: status as 'rejected' | 'retry', ...body },
+        flags: FLAGS,
+      })
+    : await by.call(`POST ${SESSION}/decide`, {
+        params,
+        body: { status, ...body, ...(command.flag('override') ? { override: true } : {}) },
+        flags: FLAGS,
+      })
   printAnswer(context, decided, UNDECLARED)
 }
 
@@ -72,7 +76,7 @@ export const SESSION_COMMANDS: readonly Command[] = [
         'With retry: names of fields and documents to submit again, or wallets. Defaults to everything',
       ),
       flag('override', 'Complete the session although parts are missing. The audit log records the missing parts'),
-      flag('revoke', 'Take back a completed session'),
+      flag('revoke', 'Revoke a completed session'),
       authorOption('by'),
       ORG,
     ],

@@ -44,6 +44,18 @@ describe('session decide', () => {
     expect((await decide('retry', '--revoke', '--comment', 'Sorry')).code).toBe(0)
   })
 
+  test('with --revoke, refuses a session that is not completed, and an override', async () => {
+    expect(await decide('rejected', '--revoke', '--comment', 'Altered')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the session is retry, not completed'),
+    })
+    expect(await decide('retry', '--revoke', '--override')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('omit it with --revoke'),
+    })
+    expect(await json('session', 'show', session)).toMatchObject({ status: 'retry' })
+  })
+
   test('refuses a rejection without a comment, and other words', async () => {
     expect((await decide('rejected')).code).toBe(2)
     expect((await decide('rejected', '--comment', 'x'.repeat(1001))).stderr).toStartWith('--comment must have at most')
