@@ -5,9 +5,10 @@
 export interface FairSlots {
   /**
    * Resolves when the work may begin. Null if too many are waiting, of this owner or of all.
+   * @param signal withdraws work that still waits: its promise stays pending, and its place in the queue is free
    * @returns how to end the work
    */
-  acquire(owner: string): Promise<() => void> | null
+  acquire(owner: string, signal?: AbortSignal): Promise<() => void> | null
 }
 
 interface Lane {
@@ -50,8 +51,16 @@ export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax
     beginNext()
   }
 
+  const withdraw = (owner: string, lane: Lane, start: () => void): void => {
+    const index = lane.waiting.indexOf(start)
+    if (index === -1) return
+    lane.waiting.splice(index, 1)
+    waiting -= 1
+    if (lane.held === 0 && lane.waiting.length === 0) lanes.delete(owner)
+  }
+
   return {
-    acquire: (owner) => {
+    acquire: (owner, signal) => {
       const lane = lanes.get(owner) ?? { held: 0, waiting: [] }
       if (held >= slots && (waiting >= waitingMax || lane.waiting.length >= ownWaitingMax)) return null
       lanes.set(owner, lane)
@@ -61,7 +70,11 @@ export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax
         return Promise.resolve(release)
       }
       waiting += 1
-      return new Promise((resolve) => lane.waiting.push(() => resolve(release)))
+      return new Promise((resolve) => {
+        const start = (): void => resolve(release)
+        lane.waiting.push(start)
+        signal?.addEventListener('abort', () => withdraw(owner, lane, start), { once: true })
+      })
     },
   }
 }

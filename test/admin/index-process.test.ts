@@ -106,14 +106,34 @@ describe('an organization with many questions', () => {
     expect(await Promise.all(many)).toEqual(many.map(() => null))
   })
 
-  test('whose time is up gives its slots back', async () => {
+  test('keeps a slot past the time limit until the process answers, and frees its places in the queue', async () => {
     begin()
-    const late = [ask('A'), ask('A'), ask('A')]
+    const late = Array.from({ length: 52 }, () => ask('A'))
     await settled()
     for (const _ of late) nextTimer()
     for (const error of await Promise.all(late)) expect(error).toBeInstanceOf(DependencyUnavailableError)
     void ask('B')
+    const again = ask('A')
     await settled()
-    expect(started[0]?.questions).toEqual([1, 2, 4])
+    expect(started[0]?.questions).toEqual([1, 2])
+    await answer(1)
+    expect(started[0]?.questions).toEqual([1, 2, 53])
+    await answer(2)
+    expect(started[0]?.questions).toEqual([1, 2, 53, 54])
+    await answer(54)
+    expect(await again).toBeNull()
+  })
+
+  test('gets its slots back when the process is replaced', async () => {
+    begin()
+    const late = [ask('A'), ask('A'), ask('A')]
+    await settled()
+    for (const _ of late) nextTimer()
+    started[0]?.listener.onExit()
+    nextTimer()
+    void ask('A')
+    void ask('A')
+    await settled()
+    expect(started[1]?.questions).toEqual([4, 5])
   })
 })

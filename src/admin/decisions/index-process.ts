@@ -42,9 +42,8 @@ export interface AskedProcess {
 interface Waiting {
   readonly resolve: (result: IndexResults[IndexOperation]) => void
   readonly reject: (error: Error) => void
+  /** Cancels the time limit, and withdraws the question if it waits for a slot. */
   readonly cancel: () => void
-  /** Gives the slot back; null while the question waits for one. */
-  release: (() => void) | null
 }
 
 const ANSWER_WITHIN_MS = 20_000
@@ -69,6 +68,8 @@ const ownerOf = (request: IndexRequest): string => {
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
+  /** Releases the slot of each question that the process works on, also after the question's time limit. */
+  const working = new Map<number, () => void>()
   const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0
 
@@ -76,7 +77,6 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
     const question = waiting.get(id)
     waiting.delete(id)
     question?.cancel()
-    question?.release?.()
     return question
   }
 
@@ -91,12 +91,16 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
     }
     kept.works()
     const question = settle(reply.id)
+    working.get(reply.id)?.()
+    working.delete(reply.id)
     if (reply.ok) question?.resolve(reply.result)
     else question?.reject(unavailable(new Error(reply.errorClass)))
   }
 
   const failAll = (): void => {
     for (const id of [...waiting.keys()]) settle(id)?.reject(unavailable())
+    for (const release of working.values()) release()
+    working.clear()
   }
   const kept = keepProcess({
     start: (onExit) =>
@@ -117,18 +121,22 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
     ask: (request) =>
       new Promise((resolve, reject) => {
         if (kept.running() === null) return reject(unavailable())
-        const slot = slots.acquire(ownerOf(request))
+        const withdrawal = new AbortController()
+        const slot = slots.acquire(ownerOf(request), withdrawal.signal)
         if (slot === null) return reject(new QueueFullError())
         lastId += 1
         const id = lastId
-        const cancel = after(ANSWER_WITHIN_MS, () => settle(id)?.reject(unavailable()))
-        const question: Waiting = { resolve, reject, cancel, release: null }
-        waiting.set(id, question)
+        const cancelLimit = after(ANSWER_WITHIN_MS, () => settle(id)?.reject(unavailable()))
+        const cancel = (): void => {
+          cancelLimit()
+          withdrawal.abort()
+        }
+        waiting.set(id, { resolve, reject, cancel })
         void slot.then((release) => {
           const running = kept.running()
           // The time was up, or the process has ended.
           if (running === null || !waiting.has(id)) return release()
-          question.release = release
+          working.set(id, release)
           running.send({ id, request })
         })
       }),
