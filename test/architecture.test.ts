@@ -113,6 +113,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/setup',
   ],
+  // How commands are declared, parsed and answered.
+  'src/command-line': [
+    'src/domain',
+    'src/object-store',
+    'src/policy',
+    'src/store',
+    'src/admin',
+    'src/config',
+    'src/setup',
+    'src/module-routes.ts',
+  ],
   // What the core knows of modules, and what modules know of the core's start.
   'src/module-interface': [
     'src/domain',

@@ -1,5 +1,5 @@
 // `countersign account-key rotate`: rotates the key that encrypts the secrets of one-time codes.
-import type { Command } from './command.ts'
+import type { Command } from '../command-line/command.ts'
 import { printRotation, rotationDescription } from './rotation.ts'
 
 export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [

@@ -1,7 +1,7 @@
 // `countersign account recover`: lets an administrator sign in again when nobody else can help. Whoever may run commands can read
 // the database too, so this gives no new rights.
-import { type Command, flag } from './command.ts'
-import { CommandFailedError, print, shortTime } from './output.ts'
+import { type Command, flag } from '../command-line/command.ts'
+import { CommandFailedError, print, shortTime } from '../command-line/output.ts'
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   {

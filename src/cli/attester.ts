@@ -2,15 +2,15 @@
 // keystore; no command prints it or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
+import { type Command, type CommandContext, type GivenCommand, text } from '../command-line/command.ts'
+import { CommandFailedError, UsageError } from '../command-line/output.ts'
+import { readText } from '../command-line/read-text.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { importAttesterKey } from '../signing/attester-files.ts'
 import { SigningError } from '../signing/errors.ts'
 import { readPassphrase } from '../signing/passphrase.ts'
 import { detectPrivateKeyFormat, type PrivateKeySource } from '../signing/private-key-text.ts'
-import { type Command, type CommandContext, type GivenCommand, text } from './command.ts'
 import { printAnswer, UNDECLARED } from './derived/answer.ts'
-import { CommandFailedError, UsageError } from './output.ts'
-import { readText } from './read-text.ts'
 import { printRotation, rotationDescription } from './rotation.ts'
 
 const KINDS = ['secp256k1', 'ed25519'] as const

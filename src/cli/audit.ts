@@ -1,8 +1,9 @@
 // `countersign audit verify`: verifies the hash chain of the audit log, its signed heads and its shipped copy.
+
+import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
+import { UsageError } from '../command-line/output.ts'
 import { verifyShippedAudit } from '../modules/log-shipping/service/audit-ship.ts'
 import { parseShipPlace, type ShipPlace } from '../object-store/ship-target.ts'
-import { type Command, type CommandContext, flag, text } from './command.ts'
-import { UsageError } from './output.ts'
 
 const parsePlace = (given: string | undefined): ShipPlace | null => {
   if (given === undefined) return null

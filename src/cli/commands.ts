@@ -1,13 +1,13 @@
 // The commands that administer: one for each operation of the admin API that a command can run, and those that do more than one
 // operation or work on files.
 import { commandRoutes } from '../admin/route-table.ts'
+import type { Command } from '../command-line/command.ts'
 import { loadOperations } from '../module-interface/operations.ts'
 import { MODULES } from '../modules.ts'
 import { ACCOUNT_COMMANDS } from './account.ts'
 import { ACCOUNT_KEY_COMMANDS } from './account-key.ts'
 import { ATTESTER_COMMANDS } from './attester.ts'
 import { AUDIT_COMMANDS } from './audit.ts'
-import type { Command } from './command.ts'
 import { DECISIONS_COMMANDS } from './decisions/decisions.ts'
 import { PROOF_COMMANDS } from './decisions/proof.ts'
 import { deriveCommands } from './derived/derive.ts'

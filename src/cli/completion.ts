@@ -1,8 +1,8 @@
 // `countersign completion bash|zsh|fish`: prints a script that completes nouns, verbs, options and their choices.
 
-import { type Command, optionsOf } from './command.ts'
+import { type Command, optionsOf } from '../command-line/command.ts'
+import { type CommandOutput, UsageError } from '../command-line/output.ts'
 import { commandsOf, NOUNS } from './commands.ts'
-import { type CommandOutput, UsageError } from './output.ts'
 import { VERBS } from './verbs.ts'
 
 const flagsOf = (command: Command): readonly string[] =>

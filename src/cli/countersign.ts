@@ -1,4 +1,10 @@
 #!/usr/bin/env bun
+import type { Command } from '../command-line/command.ts'
+import type { CommandDeployment } from '../command-line/command-deployment.ts'
+import { isNoted, noteCommand } from '../command-line/command-note.ts'
+import { didYouMean, LocalCommandError, UsageError } from '../command-line/output.ts'
+import { printError } from '../command-line/print-error.ts'
+import { splitOverride } from '../command-line/second-person.ts'
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
 import { loadConfig } from '../config/config.ts'
@@ -7,15 +13,10 @@ import { VERSION } from '../config/version.ts'
 import { systemClock } from '../lib/time.ts'
 import { MODULES } from '../modules.ts'
 import { PROGRAM } from '../program/labels.ts'
-import type { Command } from './command.ts'
-import { isNoted, noteCommand } from './command-note.ts'
-import { type CommandDeployment, createDeployment } from './deployment.ts'
+import { createDeployment } from './deployment.ts'
 import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
-import { didYouMean, LocalCommandError, UsageError } from './output.ts'
-import { printError } from './print-error.ts'
 import { openRemote, withoutKey } from './remote-client.ts'
-import { splitOverride } from './second-person.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
 import { type CommandPlace, runVerb, VERBS } from './verbs.ts'
 

@@ -1,6 +1,10 @@
 // The deployment that a command's settings name: its folder, its store, the admin client to the operations, and work that needs the
 // service to be stopped.
 import { join } from 'node:path'
+import type { Opened } from '../command-line/admin-client.ts'
+import type { CommandDeployment } from '../command-line/command-deployment.ts'
+import { CommandFailedError } from '../command-line/output.ts'
+import type { Override } from '../command-line/second-person.ts'
 import type { Config } from '../config/config.ts'
 import { secretVariable } from '../config/setting.ts'
 import { SETTINGS } from '../config/settings.ts'
@@ -12,17 +16,13 @@ import { foreignSessionToken, openShipTarget, ShipAccessMissingError } from '../
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
 import { SHIPPING, type ShippingService } from '../object-store/shipping.ts'
 import { type DataFolder, dataFolderAt } from '../setup/data-folder.ts'
-import { locatePassphrase } from '../setup/passphrase.ts'
 import { locateStore, storeMayExist } from '../setup/store-location.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { findUsers } from '../store/live-processes.ts'
 import { lockFolder } from '../store/sqlite/folder-lock.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
-import type { Opened } from './admin-client.ts'
 import { openAdminClient } from './open-admin-client.ts'
-import { CommandFailedError } from './output.ts'
-import type { Override } from './second-person.ts'
 
 const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null): ShipTarget => {
   const place = named ?? shipping?.place ?? null
@@ -58,7 +58,6 @@ const secretSettingsOf = (config: Config): Record<string, string> =>
     ...(['passphrase', 'evidenceKey', 'accountKey'] as const).map((key) => secretVariable(SETTINGS[key], config[key])),
   )
 
-/** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError when one does */
 const runAlone = async <Result>(
   config: Config,
   folder: DataFolder,
@@ -101,9 +100,7 @@ export interface DeploymentInput {
   readonly override: Override | null
 }
 
-export type CommandDeployment = ReturnType<typeof createDeployment>
-
-export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput) => {
+export const createDeployment = ({ config, configFile, clock, user, override }: DeploymentInput): CommandDeployment => {
   const folder = dataFolderAt(config.dataDir)
   const provided = providedByModules(MODULES, { config, folder })
   const findService = findServiceAmong(provided)
@@ -163,12 +160,6 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
         const { rotateEvidenceKey } = await import('../setup/evidence-key.ts')
         return rotateAlone(folder, () => rotateEvidenceKey({ config, folder, store, wait: Bun.sleep }))
       }),
-    /** @throws StoreUnusableError when another process uses the data folder or the store */
-    beginTree: () =>
-      runAlone(config, folder, async (store) => {
-        const { beginTree } = await import('../modules/transparency/service/begin-tree.ts')
-        const passphrase = locatePassphrase(config, folder, false)
-        return beginTree({ folder, store, target: await locateStore(config, folder), passphrase, now: new Date() })
-      }),
+    runAlone: <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => runAlone(config, folder, work),
   }
 }

@@ -1,8 +1,8 @@
 // Earlier spellings of commands, which the scripts of operators use, and their translation to commands of the table. Help and
 // completion do not show them.
 import { parseArgs } from 'node:util'
-import { type Command, optionsOf } from './command.ts'
-import { UsageError } from './output.ts'
+import { type Command, optionsOf } from '../command-line/command.ts'
+import { UsageError } from '../command-line/output.ts'
 import { isHelp } from './run-command.ts'
 
 /** Options of an earlier spelling that have another name or form. All others keep theirs. */

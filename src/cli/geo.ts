@@ -1,11 +1,11 @@
 // `countersign geo …`: what the geography file says of an IP address, as policies see it.
 
+import { type Command, type CommandContext, text } from '../command-line/command.ts'
+import { CommandFailedError, print, UsageError } from '../command-line/output.ts'
 import { createGeography } from '../facts/geography.ts'
 import { durationText } from '../lib/duration-text.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import { type Clock, isoSeconds } from '../lib/time.ts'
-import { type Command, type CommandContext, text } from './command.ts'
-import { CommandFailedError, print, UsageError } from './output.ts'
 
 export const openGeoFile = async (path: string, clock: Clock) => {
   let failure: unknown = null

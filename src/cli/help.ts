@@ -1,5 +1,5 @@
 // The help of a noun and of a command, and the usage line that a wrong call prints.
-import { type Command, type Option, optionsOf, type Word } from './command.ts'
+import { type Command, type Option, optionsOf, type Word } from '../command-line/command.ts'
 
 const WIDTH = 110
 

@@ -1,5 +1,7 @@
 // Opens the command line's admin client over an open store, with the services that operations need from the settings and the data folder.
 
+import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
+import type { Override } from '../command-line/second-person.ts'
 import type { EvidenceParts } from '../compose/evidence-service.ts'
 import type { Config } from '../config/config.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
@@ -12,8 +14,6 @@ import { listenUrl } from '../server/listen-address.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
-import { createAdminClient, type Opened } from './admin-client.ts'
-import type { Override } from './second-person.ts'
 
 export interface OpenDoorInput {
   readonly config: Config

@@ -1,11 +1,11 @@
 // Runs operations on another machine's deployment, through its admin API with an admin key.
 import { readFileSync } from 'node:fs'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
+import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
+import { printable } from '../command-line/option-values.ts'
+import { CommandFailedError, LocalCommandError, UsageError } from '../command-line/output.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
-import { createAdminClient, type Opened } from './admin-client.ts'
-import { printable } from './option-values.ts'
-import { CommandFailedError, LocalCommandError, UsageError } from './output.ts'
 
 const KEY = 'COUNTERSIGN_ADMIN_KEY'
 const TIMEOUT_MS = 60_000

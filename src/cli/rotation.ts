@@ -1,6 +1,6 @@
 // The description and the printed result of the commands that rotate a secret kept in a file.
-import type { CommandContext } from './command.ts'
-import { print } from './output.ts'
+import type { CommandContext } from '../command-line/command.ts'
+import { print } from '../command-line/output.ts'
 
 /** @param secret What the file holds, for example `key`. */
 export const rotationDescription = (secret: string): string =>

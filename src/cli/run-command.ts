@@ -1,11 +1,12 @@
 // Runs one command of a table: finds it, parses its words and options, prints help, and turns errors into a line and an exit code.
+
+import type { Open, Opened } from '../command-line/admin-client.ts'
+import { type Command, findCommand, parseGiven, takesUrl } from '../command-line/command.ts'
+import type { CommandDeployment } from '../command-line/command-deployment.ts'
+import { type CommandOutput, LocalCommandError, UsageError } from '../command-line/output.ts'
+import { printError } from '../command-line/print-error.ts'
 import type { Clock } from '../lib/time.ts'
-import type { Open, Opened } from './admin-client.ts'
-import { type Command, findCommand, parseGiven, takesUrl } from './command.ts'
-import type { CommandDeployment } from './deployment.ts'
 import { commandHelp, nounHelp, usageAfter } from './help.ts'
-import { type CommandOutput, LocalCommandError, UsageError } from './output.ts'
-import { printError } from './print-error.ts'
 
 export interface CommandInput {
   readonly output: CommandOutput

@@ -1,8 +1,9 @@
 // `countersign sbom`: prints the software bill of materials as CycloneDX 1.6 (ECMA-424). It has no time and no serial number, so
 // the same checkout always gives the same bytes.
+
+import { type CommandOutput, parseCommand } from '../command-line/output.ts'
+import { runToExitCode } from '../command-line/print-error.ts'
 import { type LockedPackage, readLockedPackages, readManifest } from './locked-packages.ts'
-import { type CommandOutput, parseCommand } from './output.ts'
-import { runToExitCode } from './print-error.ts'
 
 const USAGE = `Usage: countersign sbom [--production]
 

@@ -1,10 +1,11 @@
 // `countersign session decide`: decides a session, or takes a decision back.
+
+import { authorOption, type Command, type CommandContext, flag, ORG, text } from '../command-line/command.ts'
+import { requireOrganization } from '../command-line/in-organization.ts'
+import { nameOf } from '../command-line/option-values.ts'
+import { CommandFailedError, UsageError } from '../command-line/output.ts'
 import { COMMENT_MAX } from '../domain/session.ts'
-import { authorOption, type Command, type CommandContext, flag, ORG, text } from './command.ts'
 import { printAnswer, UNDECLARED } from './derived/answer.ts'
-import { requireOrganization } from './in-organization.ts'
-import { nameOf } from './option-values.ts'
-import { CommandFailedError, UsageError } from './output.ts'
 
 const DECISIONS = ['completed', 'rejected', 'retry'] as const
 

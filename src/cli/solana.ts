@@ -1,11 +1,12 @@
 // `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register our attesters,
 // with Solana's tools and the example in docs/. Reads the store and sends nothing.
+
+import { type Command, type CommandContext, text } from '../command-line/command.ts'
+import { print, UsageError } from '../command-line/output.ts'
 import { parseRpcUrl } from '../config/chain-settings.ts'
 import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import { PROGRAM } from '../program/labels.ts'
-import { type Command, type CommandContext, text } from './command.ts'
-import { print, UsageError } from './output.ts'
 
 /** contracts/solana/registry/registry.so; a test compares both with the file. */
 export const REGISTRY_FILE = {

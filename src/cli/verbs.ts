@@ -1,6 +1,9 @@
 // Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
 // takes longer than most commands.
 
+import type { CommandDeployment } from '../command-line/command-deployment.ts'
+import { noteCommand } from '../command-line/command-note.ts'
+import { CommandFailedError, type CommandOutput } from '../command-line/output.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { providedByModules } from '../module-interface/open-modules.ts'
@@ -8,10 +11,7 @@ import { MODULES } from '../modules.ts'
 import type { ShipPlace } from '../object-store/ship-target.ts'
 import { ASK_TOKEN } from '../signing/token-service.ts'
 import { openBackupBucket } from './backup/backup-place.ts'
-import { noteCommand } from './command-note.ts'
-import type { CommandDeployment } from './deployment.ts'
 import { describeGivenSettings } from './given-settings.ts'
-import { CommandFailedError, type CommandOutput } from './output.ts'
 
 /** A command's surroundings: its output, its environment variables, its clock and its user. */
 export interface CommandPlace {

@@ -1,8 +1,8 @@
 // The command line's admin client over a store that a test holds open: commands close what they open, and the test goes on with it.
 import { dirname } from 'node:path'
-import type { Open } from '../../src/cli/admin-client.ts'
 import { openAdminClient } from '../../src/cli/open-admin-client.ts'
-import type { Override } from '../../src/cli/second-person.ts'
+import type { Open } from '../../src/command-line/admin-client.ts'
+import type { Override } from '../../src/command-line/second-person.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
 import { MODULES } from '../../src/modules.ts'

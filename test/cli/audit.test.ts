@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isNoted, noteCommand } from '../../src/cli/command-note.ts'
 import { operatingUser } from '../../src/cli/operating-user.ts'
+import { isNoted, noteCommand } from '../../src/command-line/command-note.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import {
   AuditDivergedError,

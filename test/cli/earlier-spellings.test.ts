@@ -1,8 +1,8 @@
 // Earlier spellings of commands: each is a command of the table, and takes its options.
 import { expect, test } from 'bun:test'
-import { optionsOf, parseGiven } from '../../src/cli/command.ts'
 import { COMMANDS, commandsOf } from '../../src/cli/commands.ts'
 import { EARLIER_SPELLINGS, translateEarlier } from '../../src/cli/earlier-spellings.ts'
+import { optionsOf, parseGiven } from '../../src/command-line/command.ts'
 
 const translate = (line: string): string => {
   const [noun = '', ...args] = line.split(' ')

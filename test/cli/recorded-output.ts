@@ -1,5 +1,5 @@
 // A command's output, kept as text.
-import type { CommandOutput } from '../../src/cli/output.ts'
+import type { CommandOutput } from '../../src/command-line/output.ts'
 
 export const recordOutput = () => {
   const printed = { stdout: '', stderr: '' }

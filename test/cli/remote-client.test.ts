@@ -1,7 +1,7 @@
 // Commands over another machine's admin API, whose server may be hostile.
 import { expect, test } from 'bun:test'
-import { CommandFailedError } from '../../src/cli/output.ts'
 import { openRemote } from '../../src/cli/remote-client.ts'
+import { CommandFailedError } from '../../src/command-line/output.ts'
 
 test('an error of the server can’t control the terminal', async () => {
   const server = Bun.serve({

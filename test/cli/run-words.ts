@@ -1,10 +1,11 @@
 // Runs words of the command line over a store that a test holds open.
 
-import type { Open } from '../../src/cli/admin-client.ts'
 import { commandsOf } from '../../src/cli/commands.ts'
-import { type CommandDeployment, createDeployment } from '../../src/cli/deployment.ts'
+import { createDeployment } from '../../src/cli/deployment.ts'
 import { translateEarlier } from '../../src/cli/earlier-spellings.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
+import type { Open } from '../../src/command-line/admin-client.ts'
+import type { CommandDeployment } from '../../src/command-line/command-deployment.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
 import { recordOutput } from './recorded-output.ts'

@@ -1,7 +1,7 @@
 // The second person's rule at the command line: refused while it is on, overridden with a reason that stays, and not got
 // around by the order of the words. What needs a second person is what the operations declare.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { splitOverride } from '../../src/cli/second-person.ts'
+import { splitOverride } from '../../src/command-line/second-person.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
 
 const EVM = '0x1111111111111111111111111111111111111111'

@@ -1,8 +1,8 @@
 // A wrong call is told its reason, how it is written and where the help is: not the whole help.
 import { expect, test } from 'bun:test'
-import { requireOrganization } from '../../src/cli/in-organization.ts'
-import { parseCommand } from '../../src/cli/output.ts'
-import { usageOf } from '../../src/cli/usage.ts'
+import { requireOrganization } from '../../src/command-line/in-organization.ts'
+import { parseCommand } from '../../src/command-line/output.ts'
+import { usageOf } from '../../src/command-line/usage.ts'
 import { openTemporaryStore } from '../store/temporary-store.ts'
 import { openOver } from './admin-client-over.ts'
 

@@ -3,6 +3,14 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  parseCommand,
+  UsageError,
+} from '../../command-line/output.ts'
+import { runToExitCode } from '../../command-line/print-error.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
 import { copyDecisionTree, copyDecisionTreeToFile } from '../../modules/transparency/store/copy.ts'
 import { PROGRAM } from '../../program/labels.ts'
@@ -13,8 +21,6 @@ import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved
 import { findUsers } from '../../store/live-processes.ts'
 import { type FolderLock, lockFolder } from '../../store/sqlite/folder-lock.ts'
 import { describeStore, parseStoreAddress, type StoreTarget } from '../../store/store-address.ts'
-import { CommandFailedError, type CommandOutput, formatTable, parseCommand, UsageError } from '../output.ts'
-import { runToExitCode } from '../print-error.ts'
 
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS

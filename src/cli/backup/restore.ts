@@ -5,6 +5,15 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import {
+  CommandFailedError,
+  type CommandOutput,
+  formatTable,
+  type ParsedCommand,
+  parseCommand,
+  UsageError,
+} from '../../command-line/output.ts'
+import { runToExitCode } from '../../command-line/print-error.ts'
 import { copyDecisionTree, forgetAuditHead } from '../../modules/transparency/store/copy.ts'
 import type { ShipPlace, ShipTarget } from '../../object-store/ship-target.ts'
 import { PROGRAM } from '../../program/labels.ts'
@@ -15,15 +24,6 @@ import type { Transaction } from '../../store/database.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import { describeStore, type StoreTarget } from '../../store/store-address.ts'
 import type { Finding } from '../doctor/doctor-machine.ts'
-import {
-  CommandFailedError,
-  type CommandOutput,
-  formatTable,
-  type ParsedCommand,
-  parseCommand,
-  UsageError,
-} from '../output.ts'
-import { runToExitCode } from '../print-error.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { fetchBackup, readBucket } from './backup-place.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'

@@ -1,6 +1,7 @@
 // `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
 // auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
 
+import { CommandFailedError } from '../../command-line/output.ts'
 import type { TreeAccess } from '../../modules/transparency/service/tree-access.ts'
 import { parseCheckpoint } from '../../modules/transparency/tree/checkpoint.ts'
 import { HASH_BYTES } from '../../modules/transparency/tree/hash.ts'
@@ -10,7 +11,6 @@ import { levelWidth, TILE_WIDTH, tilePath } from '../../modules/transparency/tre
 import { widthIn } from '../../modules/transparency/tree/witness.ts'
 import { headProblem, readHeadObject } from '../../modules/transparency/verify/tree-heads.ts'
 import type { ShipTarget } from '../../object-store/ship-target.ts'
-import { CommandFailedError } from '../output.ts'
 
 const CHECKPOINT = 'checkpoint'
 

@@ -1,12 +1,12 @@
 // `countersign decisions ship` and `verify --from`: copies the log to its ship target, and checks the copies of all nodes.
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CommandOutput } from '../../command-line/output.ts'
 import { nodeNameOf } from '../../decision-log/node-name.ts'
 import { listSlots } from '../../decision-log/segment-name.ts'
 import { createShipper } from '../../modules/log-shipping/ship.ts'
 import { type NodesReport, verifyNodes } from '../../modules/log-shipping/verify-nodes.ts'
 import type { TreeReport } from '../../modules/transparency/verify/verify-tree.ts'
 import type { ShipTarget } from '../../object-store/ship-target.ts'
-import type { CommandOutput } from '../output.ts'
 import { printReport } from './decisions-report.ts'
 import { printTree, type TreeCheck } from './decisions-tree.ts'
 

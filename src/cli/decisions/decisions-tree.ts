@@ -1,6 +1,7 @@
 // The tree over the decision log, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CommandFailedError, type CommandOutput } from '../../command-line/output.ts'
 import { findSlotEnd, slotLinesBackwards } from '../../decision-log/backwards.ts'
 import { peekUuid } from '../../decision-log/record.ts'
 import { listSlots } from '../../decision-log/segment-name.ts'
@@ -14,7 +15,6 @@ import { type CheckedLogs, checkTree } from '../../modules/transparency/verify/c
 import { type LineToProve, proveLine } from '../../modules/transparency/verify/prove-line.ts'
 import type { KeptHead, TreeReport } from '../../modules/transparency/verify/verify-tree.ts'
 import type { Store } from '../../store/store.ts'
-import { CommandFailedError, type CommandOutput } from '../output.ts'
 import { shown } from './decisions-report.ts'
 
 const DAMAGED_SHOWN = 3

@@ -1,6 +1,9 @@
 // `countersign decisions tail|verify|prove|ship`: the decision log for people and scripts. The service may be running.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, type CommandContext, flag, text } from '../../command-line/command.ts'
+import { parseWhole } from '../../command-line/option-values.ts'
+import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
 import { DecisionDirectoryMissingError } from '../../decision-log/errors.ts'
 import { followDecisions } from '../../decision-log/follow.ts'
 import { readTail, type TailEntry } from '../../decision-log/tail.ts'
@@ -9,9 +12,7 @@ import type { BegunTree } from '../../modules/transparency/service/begin-tree.ts
 import type { TreeAccess } from '../../modules/transparency/service/tree-access.ts'
 import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
 import { parseShipPlace, type ShipPlace, type ShipTarget } from '../../object-store/ship-target.ts'
-import { type Command, type CommandContext, flag, text } from '../command.ts'
-import { parseWhole } from '../option-values.ts'
-import { CommandFailedError, print, UsageError } from '../output.ts'
+import { locatePassphrase } from '../../setup/passphrase.ts'
 import { publishTree } from './decisions-publish.ts'
 import { isoTime, printReport, shown } from './decisions-report.ts'
 import { runShip, runVerifyShipped } from './decisions-ship.ts'
@@ -42,7 +43,12 @@ const ioOfDeployment = ({ deployment }: CommandContext): DecisionsIo => {
     dataDirectory: config.dataDir,
     shipEveryMs: deployment.shipping?.intervalMs ?? 0,
     openTarget: shipTarget,
-    beginTree: deployment.beginTree,
+    beginTree: () =>
+      deployment.runAlone(async (store) => {
+        const { beginTree } = await import('../../modules/transparency/service/begin-tree.ts')
+        const passphrase = locatePassphrase(config, folder, false)
+        return beginTree({ folder, store, target: await deployment.locateStore(), passphrase, now: new Date() })
+      }),
     openTree: async () =>
       openTreeForCommand(openStore, {
         folder,

@@ -1,11 +1,11 @@
 // Prints the answer of an operation: the API's JSON with --json, and otherwise records as a table or as lines of name and value.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { TSchema } from '../../admin/schema.ts'
+import type { CommandContext } from '../../command-line/command.ts'
+import { printable } from '../../command-line/option-values.ts'
+import { formatTable, shortTime } from '../../command-line/output.ts'
 import { durationText } from '../../lib/duration-text.ts'
 import { isObject } from '../../lib/is-object.ts'
-import type { CommandContext } from '../command.ts'
-import { printable } from '../option-values.ts'
-import { formatTable, shortTime } from '../output.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -4,12 +4,20 @@ import type { CommandOverride, Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'
 import { checkValue } from '../../admin/validate.ts'
+import { readPages } from '../../command-line/admin-client.ts'
+import {
+  authorOption,
+  type Command,
+  type CommandContext,
+  flag,
+  type Option,
+  ORG,
+  text,
+} from '../../command-line/command.ts'
+import { requireOrganization } from '../../command-line/in-organization.ts'
+import { nameOf, parseLimit } from '../../command-line/option-values.ts'
+import { UsageError } from '../../command-line/output.ts'
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import { readPages } from '../admin-client.ts'
-import { authorOption, type Command, type CommandContext, flag, type Option, ORG, text } from '../command.ts'
-import { requireOrganization } from '../in-organization.ts'
-import { nameOf, parseLimit } from '../option-values.ts'
-import { UsageError } from '../output.ts'
 import { printAnswer } from './answer.ts'
 import { type Field, fieldsOf, optionOf, readFields, setMember, shownName, wordOf } from './fields.ts'
 import { keyOf, look } from './look.ts'

@@ -1,9 +1,9 @@
 // Finds the id of what a command names otherwise: by an address, a hash or a number.
 import type { Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
+import { type AdminClient, type OperationKey, readPages } from '../../command-line/admin-client.ts'
+import { CommandFailedError } from '../../command-line/output.ts'
 import { parseAnyAddress } from '../../domain/address-key.ts'
-import { type AdminClient, type OperationKey, readPages } from '../admin-client.ts'
-import { CommandFailedError } from '../output.ts'
 import type { Field } from './fields.ts'
 
 export const keyOf = ({ method, path }: Route): OperationKey => `${method} ${path}` as OperationKey

@@ -1,12 +1,12 @@
 // `countersign doctor` on the store: projects without an active policy, outdated lists and geography, missing backups, and the
 // database's clock.
 
+import { CommandFailedError } from '../../command-line/output.ts'
 import { durationText } from '../../lib/duration-text.ts'
 import type { Clock } from '../../lib/time.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
-import { CommandFailedError } from '../output.ts'
 import type { Finding } from './doctor-machine.ts'
 
 const DAY_SECONDS = 86_400

@@ -2,6 +2,8 @@
 // and the store. Each finding says what to do. Changes nothing. Prints RPC URLs as hosts, since their paths may hold keys.
 
 import { existsSync } from 'node:fs'
+import { type CommandOutput, formatTable, parseCommand, UsageError } from '../../command-line/output.ts'
+import { runToExitCode } from '../../command-line/print-error.ts'
 import type { Config } from '../../config/config.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
 import type { FindService } from '../../lib/service-key.ts'
@@ -21,8 +23,6 @@ import type { Attester } from '../../store/organizations/attesters.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreTarget } from '../../store/store-address.ts'
-import { type CommandOutput, formatTable, parseCommand, UsageError } from '../output.ts'
-import { runToExitCode } from '../print-error.ts'
 import { type Finding, inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
 import { inspectTokenKeys } from './doctor-token.ts'

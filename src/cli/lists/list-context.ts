@@ -1,10 +1,11 @@
 // Shared by the commands of lists that are not derived: the owner of the list, and its operations.
+
+import type { AnswerOf, InputOf, OperationKey } from '../../command-line/admin-client.ts'
+import { authorOption, type CommandContext, flag, ORG, type Word } from '../../command-line/command.ts'
+import { requireOrganization } from '../../command-line/in-organization.ts'
+import { nameOf } from '../../command-line/option-values.ts'
+import { CommandFailedError, UsageError } from '../../command-line/output.ts'
 import type { ListContents } from '../../facts/lists/write-list.ts'
-import type { AnswerOf, InputOf, OperationKey } from '../admin-client.ts'
-import { authorOption, type CommandContext, flag, ORG, type Word } from '../command.ts'
-import { requireOrganization } from '../in-organization.ts'
-import { nameOf } from '../option-values.ts'
-import { CommandFailedError, UsageError } from '../output.ts'
 
 export const LIST: Word = { name: 'LIST', help: 'Name of the list' }
 export const OWNER = [ORG, flag('shared', 'Use the deployment instead of an organization')]

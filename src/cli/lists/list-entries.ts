@@ -2,6 +2,8 @@
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import { type Command, type CommandContext, flag, text } from '../../command-line/command.ts'
+import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
 import { addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import type { ListFormat } from '../../domain/list.ts'
 import { ListTooLongError } from '../../facts/lists/entry-sink.ts'
@@ -11,8 +13,6 @@ import { ListChangedError, readEntries } from '../../facts/lists/write-list.ts'
 import { counted } from '../../lib/counted.ts'
 import { errorCodeOf } from '../../lib/named-error.ts'
 import { isoTime } from '../../lib/time.ts'
-import { type Command, type CommandContext, flag, text } from '../command.ts'
-import { CommandFailedError, print, UsageError } from '../output.ts'
 import { AUTHOR, contentsOf, LIST, OWNER, openList, requireListId } from './list-context.ts'
 
 const BAD_LINES_SHOWN = 20

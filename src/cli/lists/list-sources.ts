@@ -1,10 +1,10 @@
 // `countersign list-source update|refresh`: keeps the content of a list by a file or a URL.
 import { resolve } from 'node:path'
+import type { AnswerOf } from '../../command-line/admin-client.ts'
+import { type Command, type CommandContext, flag, text } from '../../command-line/command.ts'
+import { parseDuration } from '../../command-line/option-values.ts'
+import { CommandFailedError, print } from '../../command-line/output.ts'
 import { LEASE_SECONDS, refreshList } from '../../facts/lists/refresh-list.ts'
-import type { AnswerOf } from '../admin-client.ts'
-import { type Command, type CommandContext, flag, text } from '../command.ts'
-import { parseDuration } from '../option-values.ts'
-import { CommandFailedError, print } from '../output.ts'
 import { contentsOf, LIST, OWNER, openList, requireListId } from './list-context.ts'
 import { formatOf } from './list-entries.ts'
 

@@ -1,4 +1,8 @@
 // `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and shows what would change.
+
+import type { CommandContext } from '../../command-line/command.ts'
+import { parseMoment } from '../../command-line/option-values.ts'
+import { formatTable, print } from '../../command-line/output.ts'
 import { forEachLine } from '../../decision-log/forwards.ts'
 import { readEntry } from '../../decision-log/tail.ts'
 import { segmentsSince } from '../../decision-log/time-position.ts'
@@ -7,9 +11,6 @@ import { type ListImage, readListImages } from '../../domain/list-image.ts'
 import { createServedLists } from '../../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../../policy/tools/replay.ts'
 import type { ListReader } from '../../policy/types/facts.ts'
-import type { CommandContext } from '../command.ts'
-import { parseMoment } from '../option-values.ts'
-import { formatTable, print } from '../output.ts'
 import { inOrganization, type PolicyContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
 import { replayOverSessions } from './policy-session-replay.ts'
 

@@ -1,9 +1,10 @@
 // `countersign policy apply|show|diff`: the documents of policies.
+
+import type { CommandContext } from '../../command-line/command.ts'
+import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
+import { readText } from '../../command-line/read-text.ts'
 import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import type { CommandContext } from '../command.ts'
-import { CommandFailedError, print, UsageError } from '../output.ts'
-import { readText } from '../read-text.ts'
 import {
   inOrganization,
   isRevisionReference,

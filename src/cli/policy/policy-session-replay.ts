@@ -1,6 +1,7 @@
 // `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
+
+import { formatTable, print } from '../../command-line/output.ts'
 import type { SessionReplay } from '../../policy/tools/session-replay.ts'
-import { formatTable, print } from '../output.ts'
 import type { PolicyContext } from './policy-context.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>

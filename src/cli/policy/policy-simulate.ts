@@ -1,6 +1,6 @@
 // `countersign policy simulate`: a policy that decides sessions, on one of them.
-import type { CommandContext } from '../command.ts'
-import { formatTable, print } from '../output.ts'
+import type { CommandContext } from '../../command-line/command.ts'
+import { formatTable, print } from '../../command-line/output.ts'
 import { inOrganization, resolvePolicyText } from './policy-context.ts'
 
 const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const

@@ -1,6 +1,6 @@
 // `countersign policy`: the commands that are not derived. They work on documents, or on the files of this machine.
 import { knownSources } from '../../admin/policies/find.ts'
-import { type Command, type CommandContext, flag, ORG, text } from '../command.ts'
+import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
 import { inOrganization, knownChains, reportingMistakes } from './policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'

@@ -1,6 +1,9 @@
 // `countersign screening check` and `screening-list import`: compare a file of names with the lists of sanctioned people and
 // companies, and fill a list by files.
 import { readFileSync } from 'node:fs'
+import { type Command, type CommandContext, ORG, text } from '../../command-line/command.ts'
+import { parseWhole } from '../../command-line/option-values.ts'
+import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../domain/screening-hit.ts'
 import { csvRows, ScreeningListInvalidError } from '../../modules/screening/formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../../modules/screening/formats/entry-lines.ts'
@@ -8,9 +11,6 @@ import { publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../../modu
 import { readScreeningList } from '../../modules/screening/formats/read-screening-list.ts'
 import { NAME_PROBLEMS } from '../../modules/screening/matching/names/name-problems.ts'
 import { buildScreening, openScreening, type ScreeningAnswer } from '../../modules/screening/matching/screen-subject.ts'
-import { type Command, type CommandContext, ORG, text } from '../command.ts'
-import { parseWhole } from '../option-values.ts'
-import { CommandFailedError, print, UsageError } from '../output.ts'
 
 /** @throws CommandFailedError */
 const readGiven = (path: string): Uint8Array => {

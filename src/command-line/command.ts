@@ -1,8 +1,9 @@
 // A command of the command line as data: its name, words and options, from which the help, the parser and the completion are
 // made; and the parser.
+
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
-import type { CommandDeployment } from './deployment.ts'
+import type { CommandDeployment } from './command-deployment.ts'
 import { type CommandOutput, didYouMean, type ParsedCommand, parseStrictly, UsageError } from './output.ts'
 
 export interface Word {
