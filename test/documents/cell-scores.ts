@@ -1,6 +1,6 @@
 // Lines of a zone as a reader sees them that is sure of every character, or of some less than of others.
-import { ALPHABET } from '../../src/modules/documents/zone/alphabet.ts'
-import type { CellScores } from '../../src/modules/documents/zone/decode-zone.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
+import type { CellScores } from '../../src/zone-reader/zone/decode-zone.ts'
 
 const SURE = 7
 const UNLIKELY = -12

@@ -1,11 +1,11 @@
 // Cells of invented documents with what they show, found by the reader's own search: what training sees is what reading
 // sees. The text is random, every character as likely as any other, with runs of fillers.
 
-import { type Cell, findGrids, patchOf } from '../../src/modules/documents/reader/grid.ts'
-import { findPieces } from '../../src/modules/documents/reader/ink.ts'
-import { readingSides } from '../../src/modules/documents/reader/read-zone.ts'
-import { findRows } from '../../src/modules/documents/reader/rows.ts'
-import { ALPHABET } from '../../src/modules/documents/zone/alphabet.ts'
+import { type Cell, findGrids, patchOf } from '../../src/zone-reader/picture/grid.ts'
+import { findPieces } from '../../src/zone-reader/picture/ink.ts'
+import { readingSides } from '../../src/zone-reader/picture/read-zone.ts'
+import { findRows } from '../../src/zone-reader/picture/rows.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
 import { makeSpecimen, randomOf, type Specimen, scaled } from './specimen.ts'
 
 export interface GlyphSample {

@@ -1,8 +1,8 @@
 // Rows and grids from pieces of ink, without a picture.
 import { describe, expect, test } from 'bun:test'
-import { findGrids } from '../../src/modules/documents/reader/grid.ts'
-import type { Piece } from '../../src/modules/documents/reader/ink.ts'
-import { findRows, type Row } from '../../src/modules/documents/reader/rows.ts'
+import { findGrids } from '../../src/zone-reader/picture/grid.ts'
+import type { Piece } from '../../src/zone-reader/picture/ink.ts'
+import { findRows, type Row } from '../../src/zone-reader/picture/rows.ts'
 
 const PITCH = 18
 const COLUMNS = 44

@@ -1,7 +1,7 @@
 // People and documents that do not exist: names from syllables, days, numbers. Everything follows from the generator.
 import type { ZoneFormat } from '../../src/domain/document-zone.ts'
-import { LAYOUTS } from '../../src/modules/documents/zone/layout.ts'
-import { STATES } from '../../src/modules/documents/zone/states.ts'
+import { LAYOUTS } from '../../src/zone-reader/zone/layout.ts'
+import { STATES } from '../../src/zone-reader/zone/states.ts'
 import type { ZoneContent } from './encode-zone.ts'
 
 const SYLLABLES =

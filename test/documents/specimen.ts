@@ -2,7 +2,7 @@
 // perspective, lit unevenly, blurred, given noise and compressed. Everything follows from the seed. The zone's text is
 // the caller's. Needs the font "OCR B" (Debian: fonts-ocr-b, by Norbert Schwarz and Matthew Skala, freely usable).
 import sharp from 'sharp'
-import type { GrayPicture } from '../../src/modules/documents/reader/ink.ts'
+import type { GrayPicture } from '../../src/zone-reader/picture/ink.ts'
 
 export interface SpecimenOptions {
   readonly seed: number

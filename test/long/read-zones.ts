@@ -4,7 +4,7 @@
 // --side scales each picture down to that longest side. --keep keeps the pictures that were not read. Needs the font "OCR B" (Debian: fonts-ocr-b).
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readPicture } from '../../src/modules/documents/reader/read-zone.ts'
+import { readPicture } from '../../src/zone-reader/picture/read-zone.ts'
 import { encodeZone } from '../documents/encode-zone.ts'
 import { inventContent } from '../documents/invented-person.ts'
 import { makeSpecimen, randomOf, scaled } from '../documents/specimen.ts'

@@ -1,10 +1,10 @@
 // Trains the classifier of the zone reader on invented documents and writes its weights to
-// src/modules/documents/reader/glyph-weights.ts, in some minutes.
+// src/zone-reader/picture/glyph-weights.ts, in some minutes.
 //   bun test/long/train-glyphs.ts [--documents 280] [--units 64] [--rounds 10]
 // Needs the font "OCR B" (Debian: fonts-ocr-b). Seeds are other ones than those that test/long/read-zones.ts reads.
 import { parseArgs } from 'node:util'
-import { PATCH_HEIGHT, PATCH_WIDTH } from '../../src/modules/documents/reader/grid.ts'
-import { ALPHABET } from '../../src/modules/documents/zone/alphabet.ts'
+import { PATCH_HEIGHT, PATCH_WIDTH } from '../../src/zone-reader/picture/grid.ts'
+import { ALPHABET } from '../../src/zone-reader/zone/alphabet.ts'
 import { type GlyphSample, glyphSamples } from '../documents/glyph-samples.ts'
 import { randomOf } from '../documents/specimen.ts'
 import { answerHelp } from '../support/head-help.ts'
@@ -148,7 +148,7 @@ const inLines = (pieces: readonly string[], perLine: number, between: string): s
     (_, line) => `    ${pieces.slice(line * perLine, (line + 1) * perLine).join(between)}`,
   ).join('\n')
 await Bun.write(
-  new URL('../../src/modules/documents/reader/glyph-weights.ts', import.meta.url),
+  new URL('../../src/zone-reader/picture/glyph-weights.ts', import.meta.url),
   `// Made by test/long/train-glyphs.ts; not to be edited.
 import type { PackedNet } from './glyphs.ts'
 

@@ -3,8 +3,8 @@
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { dayOf } from '../../lib/calendar.ts'
+import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
-import { STATES } from './zone/states.ts'
 
 /** As the person typed it; what they left out is not compared. */
 export interface Typed {

@@ -9,9 +9,9 @@ import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
 import { collect } from '../../../identity/evidence/sealed-stream.ts'
 import type { DocumentReadings, DocumentReceipt, EvidenceService } from '../../../identity/evidence-types.ts'
 import type { Clock } from '../../../lib/time.ts'
+import { READER_VERSION, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { compareZone } from '../compare.ts'
 import { nameOfZone } from '../names.ts'
-import { READER_VERSION, type ZoneReading } from '../reader/read-zone.ts'
 
 /** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
 type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'

@@ -3,8 +3,8 @@
 // ends, which frees its memory. It is started with an empty environment. Exit codes: 0 answered, 3 the picture can't be
 // opened.
 import sharp from 'sharp'
+import { readPicture, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { HASHED_SIDE, portraitHash } from '../portrait-hash.ts'
-import { readPicture, type ZoneReading } from '../reader/read-zone.ts'
 
 export type PictureAnswer = { readonly reading: ZoneReading } | { readonly hash: string }
 

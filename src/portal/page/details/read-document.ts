@@ -1,6 +1,6 @@
 // Reads the machine-readable zone of a picture on this device. Loaded when the first picture is chosen, because the
 // reader and its weights are large.
-import { readPicture } from '../../../modules/documents/reader/read-zone.ts'
+import { readPicture } from '../../../zone-reader/picture/read-zone.ts'
 import type { Draft } from './draft.ts'
 
 const grayOf = (bitmap: ImageBitmap, side: number) => {

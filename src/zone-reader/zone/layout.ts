@@ -1,7 +1,7 @@
 // The three shapes of a machine-readable zone: where each field stands, what its positions may hold, and which check
 // digits cover what. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
 
-import type { ZoneFormat } from '../../../domain/document-zone.ts'
+import type { ZoneFormat } from '../../domain/document-zone.ts'
 import { ALPHABET } from './alphabet.ts'
 
 /** A run of positions in one line. */

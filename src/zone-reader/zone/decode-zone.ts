@@ -2,7 +2,7 @@
 // where check digits do not hold, the least doubtful change that makes all of them hold is tried. What remains in doubt is
 // not read. Invariant: lines that are answered have valid check digits and no doubtful character.
 
-import type { Zone } from '../../../domain/document-zone.ts'
+import type { Zone } from '../../domain/document-zone.ts'
 import { ALPHABET } from './alphabet.ts'
 import { checkDigitOf } from './check-digit.ts'
 import { allowedOf, type CheckGroup, LAYOUTS, type Span, type ZoneLayout } from './layout.ts'

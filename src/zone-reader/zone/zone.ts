@@ -1,6 +1,6 @@
 // A zone's lines, once they are certain: what they say. Source: ICAO 9303-3 §4.
 
-import type { Zone } from '../../../domain/document-zone.ts'
+import type { Zone } from '../../domain/document-zone.ts'
 import { checkDigitOf } from './check-digit.ts'
 import type { FieldName, Span, ZoneLayout } from './layout.ts'
 
