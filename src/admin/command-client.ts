@@ -54,6 +54,7 @@ const RUNNING_SERVICES = [
   'liveStreams',
   'documents',
   'apiUrl',
+  'modules',
   'version',
   'signer',
 ] as const

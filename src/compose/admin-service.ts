@@ -207,6 +207,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     liveStreams,
     processes,
     apiUrl: urls.api,
+    modules: config.modules,
     signIn: createSignIn({
       store,
       clock,
