@@ -19,7 +19,7 @@ const FLOOR: MeasurementDefinition = {
 }
 const CPU_RATIO = ratio('summary.cpu_over_floor', 'service CPU per attestation / floor', 'lower')
 const BARE_RATIO = ratio('summary.throughput_over_bare', 'service throughput / bare server in C', 'higher')
-const THROUGHPUT_RATIO = ratio('summary.throughput_over_naive', 'service throughput / naive way', 'higher')
+const THROUGHPUT_RATIO = ratio('summary.throughput_over_naive', 'service throughput / Elysia with viem', 'higher')
 
 const SWEPT_RATIO = ratio(
   'summary.best_setting_over_bare',
@@ -27,14 +27,14 @@ const SWEPT_RATIO = ratio(
   'higher',
 )
 const INDEXED_RATIO = ratio('summary.indexed_cpu_over_floor', 'CPU per attestation, index included / floor', 'lower')
-const BATCH_RATIO = ratio('summary.batch_over_bare', 'attestations, 100 a call / bare server’s single ones', 'higher')
+const BATCH_RATIO = ratio('summary.batch_over_bare', 'attestations, 100 per call / single requests of the bare server', 'higher')
 const KEYED_RATIO = ratio('summary.keyed_over_unkeyed', 'requests with an Idempotency-Key / without', 'higher')
 const TAIL_RATIO = ratio('summary.half_p99_over_p50', 'p99 / p50 at half of capacity', 'lower')
 /**
  * The tail that the machine alone causes: the bare server has no garbage collection and no threads that wait for
  * others.
  */
-export const BARE_TAIL_RATIO = ratio('summary.bare_half_p99_over_p50', 'the same of the bare server in C', 'lower')
+export const BARE_TAIL_RATIO = ratio('summary.bare_half_p99_over_p50', 'p99 / p50 of the bare server in C', 'lower')
 
 type GoalDefinition = Pick<Goal, 'name' | 'label' | 'unit' | 'bound' | 'limit'>
 
@@ -47,15 +47,15 @@ const atLeast = (name: string, label: string, limit: number): GoalDefinition => 
 })
 
 const IDENTITY_GOALS: readonly GoalDefinition[] = [
-  atLeast('create_300', 'sessions made, QR code of 300 px', 1_500),
-  atLeast('create_2000', 'sessions made, QR code of 2,000 px', 400),
-  atLeast('status', 'status read', 15_000),
+  atLeast('create_300', 'sessions created, QR code of 300 px', 1_500),
+  atLeast('create_2000', 'sessions created, QR code of 2,000 px', 400),
+  atLeast('status', 'status requests', 15_000),
   atLeast('verify', 'wallets verified', 20_000),
   { name: 'identity.streams.memory', label: 'memory of 10,000 streams', unit: 'MB', bound: 'at most', limit: 200 },
-  { name: 'identity.delivery.p99', label: 'a change at its stream, p99', unit: 'ms', bound: 'at most', limit: 50 },
+  { name: 'identity.delivery.p99', label: 'change delivered to its stream, p99', unit: 'ms', bound: 'at most', limit: 50 },
   {
     name: 'identity.attestations.loss',
-    label: 'what attestations lose meanwhile',
+    label: 'attestation throughput lost to session changes',
     unit: '%',
     bound: 'at most',
     limit: 10,
@@ -91,7 +91,7 @@ const THROUGHPUT_GOALS: readonly GoalDefinition[] = [
   ...[100, 1_000].map(
     (size): GoalDefinition => ({
       name: `batch.${size}.throughput`,
-      label: `EVM attestations, ${size.toLocaleString('en-US')} a call`,
+      label: `EVM attestations, ${size.toLocaleString('en-US')} per call`,
       unit: '/s',
       bound: 'at least',
       limit: 50_000,
@@ -115,7 +115,7 @@ const OVERLOAD_GOALS: readonly GoalDefinition[] = (
 ).flatMap(([multiple, refusalMs]): GoalDefinition[] => [
   {
     name: `overload.x${multiple}.goodput_share`,
-    label: `goodput of the peak at ${multiple}× capacity`,
+    label: `goodput / peak at ${multiple}× capacity`,
     unit: '%',
     bound: 'at least',
     limit: 90,
@@ -158,7 +158,7 @@ const GOALS: readonly GoalDefinition[] = [
   { name: 'service.half.p99_9', label: 'p99.9 at half of capacity', unit: 'ms', bound: 'at most', limit: 15 },
   { name: 'stages.policy-conditions', label: 'a rule of six conditions', unit: 'µs', bound: 'at most', limit: 2 },
   { name: 'stages.list-evm', label: 'an EVM address in a list of a million', unit: 'µs', bound: 'at most', limit: 0.5 },
-  { name: 'stages.list-solana', label: 'a Solana address in one', unit: 'µs', bound: 'at most', limit: 0.5 },
+  { name: 'stages.list-solana', label: 'a Solana address in a list of a million', unit: 'µs', bound: 'at most', limit: 0.5 },
   { name: 'stages.policy-calldata', label: 'a decoded ERC-20 transfer', unit: 'µs', bound: 'at most', limit: 6 },
   ...THROUGHPUT_GOALS,
   ...OVERLOAD_GOALS,

@@ -26,26 +26,17 @@ const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-pag
 
 /** Parts of a result that the page shows in the details, in this order, with the text before each table. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
-  {
-    part: 'service',
-    words: 'The service as a user runs it, with its key check, a policy of six rules and its decision record:',
-  },
-  {
-    part: 'keyed',
-    words: 'The same with an `Idempotency-Key` of its own in each request, as the client library sends them:',
-  },
-  { part: 'signers', words: 'The same with each signing backend:' },
-  { part: 'batch', words: 'Many attestations in one call:' },
-  { part: 'solana', words: 'On Solana, signed by Ed25519:' },
-  { part: 'naive', words: 'The naive way, Elysia with viem signing in the handler:' },
-  {
-    part: 'bare',
-    words: 'A server in C that signs with libsecp256k1 and does nothing else, no key, policy or record:',
-  },
-  { part: 'floor', words: 'The floor, what no attestation over HTTP can do without:' },
-  { part: 'overload', words: 'Too much load, signing by noble on one worker with a deadline of half a second:' },
-  { part: 'identity', words: 'Identity, with its sessions, streams and wallets:' },
-  { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million:' },
+  { part: 'service', words: 'The service, with key check, a policy of six rules and decision record:' },
+  { part: 'keyed', words: 'The service, with a different `Idempotency-Key` per request:' },
+  { part: 'signers', words: 'The service with each signing backend:' },
+  { part: 'batch', words: 'Many attestations per call:' },
+  { part: 'solana', words: 'Solana attestations, signed with Ed25519:' },
+  { part: 'naive', words: 'Elysia with viem signing in the handler:' },
+  { part: 'bare', words: 'A server in C that only signs with libsecp256k1, without key check, policy or record:' },
+  { part: 'floor', words: 'The floor: the minimum work of an attestation over HTTP:' },
+  { part: 'overload', words: 'Overload, signing by noble with one worker and a deadline of half a second:' },
+  { part: 'identity', words: 'Identity: sessions, streams and wallets:' },
+  { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million addresses:' },
 ]
 
 /** Escapes a cell, so that it does not end its row. */
@@ -56,14 +47,25 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, align, ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n')
 }
 
-const measurementTable = (measurements: readonly Measurement[]): string =>
+const ratioTable = (measurements: readonly Measurement[]): string =>
   table(
-    ['', 'median', 'rounds'],
+    ['Ratio', 'Median', 'Rounds'],
     measurements.map(({ label, median, rounds, unit }) => [
       label,
       formatValue(median, unit),
       `${formatValue(Math.min(...rounds), unit)} to ${formatValue(Math.max(...rounds), unit)}`,
     ]),
+  )
+
+/** Rows that only the result file has: the generator's lateness, and the threads of all but the service itself. */
+const NOT_SHOWN = /generator_p99$|^(?!service\.).*cpu_(?:main|index)$/
+
+const medianTable = (measurements: readonly Measurement[]): string =>
+  table(
+    ['Measurement', 'Median'],
+    measurements
+      .filter(({ name }) => !NOT_SHOWN.test(name))
+      .map(({ label, median, unit }) => [label, formatValue(median, unit)]),
   )
 
 /** Whether docs/images has a drawing of this name. */
@@ -79,7 +81,7 @@ const goalTable = ({ goals }: BenchResult): string[] => {
     `${bound} ${formatValue(limit, unit)}`,
     reached ? 'yes' : 'no',
   ])
-  return rows.length === 0 ? [] : ['', 'Goals of the project:', '', table(['', 'measured', 'goal', 'reached'], rows)]
+  return rows.length === 0 ? [] : ['', 'Goals of the project:', '', table(['Goal', 'Measured', 'Limit', 'Reached'], rows)]
 }
 
 const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
@@ -93,7 +95,7 @@ const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): stri
     Number.isNaN(cpu) ? '' : formatValue(cpu, 'µs'),
     formatValue(p99, 'ms'),
   ])
-  const head = ['processes', 'workers of each', 'throughput', 'CPU per attestation', 'p99']
+  const head = ['Processes', 'Workers per process', 'Throughput', 'CPU per attestation', 'p99']
   const image = drawing('sweep', 'Attestations by workers and processes', hasDrawing)
   return ['', 'Workers and processes, closed loop:', '', table(head, rows), '', sentence, ...image]
 }
@@ -104,7 +106,7 @@ const shareTable = ({ measurements }: BenchResult): string[] => {
     formatValue(microseconds, 'µs'),
     `${Math.round(share * 100)}%`,
   ])
-  return rows.length === 0 ? [] : ['', 'Where the CPU of one attestation goes:', '', table(['', 'CPU', 'share'], rows)]
+  return rows.length === 0 ? [] : ['', 'CPU of one attestation:', '', table(['Work', 'CPU', 'Share'], rows)]
 }
 
 export interface Quoting {
@@ -149,14 +151,14 @@ const findingList = ({ findings }: BenchResult): string[] =>
     ? []
     : [
         '',
-        'Noticed by the bench itself, and to be read beside the numbers:',
+        'Findings of the bench:',
         '',
         ...findings.map((text) => `- ${text}`),
       ]
 
 const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
   const own = measurements.filter(({ name }) => name.split('.')[0] === part)
-  return own.length === 0 ? [] : [measurementTable(own)]
+  return own.length === 0 ? [] : [part === 'summary' ? ratioTable(own) : medianTable(own)]
 }
 
 const details = (lines: readonly string[]): string[] =>
@@ -180,13 +182,13 @@ const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting
   checkQuotable(result, quoting)
   const summary = tableOf(result, 'summary').flatMap((rows) => [
     '',
-    'In short, round by round against the floor and the naive way of the same run:',
+    'Ratios of one run, round by round:',
     '',
     rows,
   ])
   return [
     SPEED.begin,
-    `Measured by \`bun run bench\` ${describePlace(result)} Another machine has other numbers: run it on yours.`,
+    `Measured by \`bun run bench\` ${describePlace(result)}`,
     ...summary,
     ...goalTable(result),
     ...sweepTable(result, hasDrawing),
@@ -204,7 +206,7 @@ const longRunSection: Section['make'] = (result, hasDrawing = () => false, quoti
   const minutes = Number(result.settings['minutes'])
   return [
     LONG_RUN.begin,
-    `${minutes} minutes of a steady rate, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
+    `${minutes} minutes at a steady rate, measured by \`bun run bench --only soak\` ${describePlace(result)}`,
     ...goalTable(result),
     ...drawing('soak', 'Memory and latency over time', hasDrawing),
     ...details([...tableOf(result, 'soak').flatMap((rows) => ['', rows]), ...findingList(result)]),

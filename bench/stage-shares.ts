@@ -37,14 +37,14 @@ export const stageShares = (measurements: readonly Measurement[]): StageShare[] 
   const halfPool = sum(poolStages) / 2
   const rest =
     main === undefined
-      ? [row('the rest', total.median - sum(stages))]
+      ? [row('other work', total.median - sum(stages))]
       : [
-          row('the rest, main thread', main.median - sum(mainStages) - halfPool),
-          row('the rest, workers and runtime', total.median - main.median - sum(workerStages) - halfPool),
+          row('other work, main thread', main.median - sum(mainStages) - halfPool),
+          row('other work, workers and runtime', total.median - main.median - sum(workerStages) - halfPool),
         ]
   return [
-    ...stages.map(({ name, label, median }) => row(name === HTTP ? 'HTTP: the bare echo' : label, median)),
+    ...stages.map(({ name, label, median }) => row(name === HTTP ? 'HTTP: bare echo' : label, median)),
     ...rest,
-    row('service, per attestation', total.median),
+    row('total per attestation', total.median),
   ]
 }

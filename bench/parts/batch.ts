@@ -26,7 +26,7 @@ export const batchNumbers = (
   size: number,
 ): readonly (readonly [string, string, Unit, number])[] => {
   const attestations = report.completed * size
-  const of = `${size.toLocaleString('en-US')} a call`
+  const of = `${size.toLocaleString('en-US')} per call`
   const cpu =
     report.serverCpu === null
       ? []

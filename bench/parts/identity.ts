@@ -49,7 +49,7 @@ const load = async (stand: Stand, name: string, label: string, requests: readonl
       durationMs: durations.closedMs / 2,
     })
     add(`${name}.throughput`, label, '/s', report.throughputPerSecond)
-    add(`${name}.p99`, `p99 of that, ${connections} connections`, 'ms', report.latencyMs.p99)
+    add(`${name}.p99`, `p99, ${connections} connections`, 'ms', report.latencyMs.p99)
     for (const [status, count] of Object.entries(report.statuses)) {
       if (!status.startsWith('2')) context.collector.find(`identity ${label}: ${count} answers with status ${status}`)
     }
@@ -96,13 +96,13 @@ const askOnce = async ({ url }: Stand, requests: readonly RequestPlan[]): Promis
 
 const measureRequests = async (stand: Stand, wallets: number): Promise<void> => {
   const { liveKey } = stand
-  await load(stand, 'create_300', 'sessions made, QR code of 300 px', [registerRequest(liveKey, 300)])
-  await load(stand, 'create_2000', 'sessions made, QR code of 2,000 px', [registerRequest(liveKey, 2_000)])
+  await load(stand, 'create_300', 'sessions created, QR code of 300 px', [registerRequest(liveKey, 300)])
+  await load(stand, 'create_2000', 'sessions created, QR code of 2,000 px', [registerRequest(liveKey, 2_000)])
   const ids = await makeSessions(stand)
   await load(
     stand,
     'status',
-    'status read',
+    'status requests',
     ids.map((id) => ({
       method: 'GET',
       path: `/api/v1/status/individual/${id}`,
@@ -179,24 +179,24 @@ const measureStreams = async (stand: Stand): Promise<void> => {
   const streams = STREAMS.toLocaleString('en-US')
   add(
     'streams.memory',
-    `memory of ${streams} open streams over before`,
+    `memory of ${streams} open streams`,
     'MB',
     residentMegabytes(service) - idleMegabytes,
   )
   for (let round = 0; round < durations.rounds; round++) {
     context.progress.step(`identity changes at ${CHANGES_PER_SECOND}/s, round ${round + 1} of ${durations.rounds}`)
     const { deliveryMs, answerMs } = await changeFor(stand, durations.openMs)
-    addLatencies(stand, 'delivery', `a change at its stream, ${CHANGES_PER_SECOND}/s`, deliveryMs)
-    add('change.p99', 'a change acknowledged, p99', 'ms', answerMs.p99)
-    const alone = await attest(stand, 'attestations beside idle streams', durations.closedMs)
+    addLatencies(stand, 'delivery', `change delivered to its stream, ${CHANGES_PER_SECOND}/s`, deliveryMs)
+    add('change.p99', 'change acknowledged, p99', 'ms', answerMs.p99)
+    const alone = await attest(stand, 'attestations with idle streams', durations.closedMs)
     const [changes, beside] = await Promise.all([
       changeFor(stand, durations.closedMs + 1_000),
       attest(stand, 'attestations beside changes', durations.closedMs),
     ])
-    add('attestations.alone', 'attestations beside idle streams', '/s', alone)
-    add('attestations.beside', `attestations beside ${CHANGES_PER_SECOND} changes a second`, '/s', beside)
-    add('attestations.loss', 'throughput that attestations lose to them', '%', (1 - beside / alone) * 100)
-    add('delivery.saturated_p99', 'a change at its stream beside them, p99', 'ms', changes.deliveryMs.p99)
+    add('attestations.alone', 'attestations with idle streams', '/s', alone)
+    add('attestations.beside', `attestations with ${CHANGES_PER_SECOND} changes per second`, '/s', beside)
+    add('attestations.loss', 'attestation throughput lost to session changes', '%', (1 - beside / alone) * 100)
+    add('delivery.saturated_p99', 'change delivered to its stream at full load, p99', 'ms', changes.deliveryMs.p99)
   }
   await client.close()
 }

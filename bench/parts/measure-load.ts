@@ -119,10 +119,10 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
     if (serverCpu === null) return
     add(name, label, 'µs', serverCpu.total / completed)
     if (serverCpu.mainThread !== null) {
-      add(`${name}_main`, 'of that, the main thread', 'µs', serverCpu.mainThread / completed)
+      add(`${name}_main`, 'main thread', 'µs', serverCpu.mainThread / completed)
     }
     if (serverCpu.yielding !== null && serverCpu.yielding > 0) {
-      add(`${name}_index`, 'besides, at the lowest priority, the search index', 'µs', serverCpu.yielding / completed)
+      add(`${name}_index`, 'search index, lowest priority', 'µs', serverCpu.yielding / completed)
     }
   }
   const noteFindings = (report: LoadReport, mayBeLate = false): void => {
@@ -152,7 +152,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add('open.p99_9', `p99.9 ${at}`, 'ms', latencyMs.p99_9)
       add('open.max', `slowest ${at}`, 'ms', latencyMs.max)
       if (generatorDelayMs !== null)
-        add('open.generator_p99', 'beside that, the generator’s own lateness, p99', 'ms', generatorDelayMs.p99)
+        add('open.generator_p99', 'generator lateness, p99', 'ms', generatorDelayMs.p99)
       addCpu('open.cpu', `CPU per request ${at}`, report)
       noteFindings(report)
     },
@@ -165,7 +165,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add('half.p50', 'p50 at half of capacity, open loop', 'ms', latencyMs.p50)
       add('half.p99', 'p99 at half of capacity', 'ms', latencyMs.p99)
       add('half.p99_9', 'p99.9 at half of capacity', 'ms', latencyMs.p99_9)
-      const lateness = 'beside that, the generator’s own lateness, p99'
+      const lateness = 'generator lateness, p99'
       if (generatorDelayMs !== null) add('half.generator_p99', lateness, 'ms', generatorDelayMs.p99)
       noteFindings(report, true)
     },

@@ -92,19 +92,19 @@ const measureMultiple = async (
   const at = `at ${multiple}× capacity`
   add(`x${multiple}.sent`, `sent ${at}`, '/s', numbers.sentPerSecond)
   add(`x${multiple}.goodput`, `answered within a second ${at}`, '/s', numbers.goodputPerSecond)
-  add(`x${multiple}.goodput_share`, `of the peak ${at}`, '%', (numbers.goodputPerSecond * 200) / (peak + after))
+  add(`x${multiple}.goodput_share`, `answered / peak ${at}`, '%', (numbers.goodputPerSecond * 200) / (peak + after))
   add(`x${multiple}.refused`, `refused with 503 ${at}`, '%', numbers.refusedPercent)
-  add(`x${multiple}.late`, `taken in and late, 408, ${at}`, '%', numbers.latePercent)
+  add(`x${multiple}.late`, `late (408) ${at}`, '%', numbers.latePercent)
   if (numbers.refusals > 0) {
     add(`x${multiple}.refusal_p50`, `p50 of a refusal ${at}`, 'ms', numbers.refusalMs.p50)
     add(`x${multiple}.refusal_p99`, `p99 of a refusal ${at}`, 'ms', numbers.refusalMs.p99)
     if (servedMs !== null && Number.isFinite(servedMs)) {
-      add(`x${multiple}.refusal_served_p99`, `p99 of it in the service itself ${at}, at most`, 'ms', servedMs)
+      add(`x${multiple}.refusal_served_p99`, `p99 of a refusal inside the service ${at}, at most`, 'ms', servedMs)
     }
   }
-  add(`x${multiple}.p99`, `p99 of what was answered 200 ${at}`, 'ms', report.latencyMs.p99)
+  add(`x${multiple}.p99`, `p99 of 200 responses ${at}`, 'ms', report.latencyMs.p99)
   if (report.generatorDelayMs !== null) {
-    add(`x${multiple}.generator_p99`, `the generator’s own lateness ${at}, p99`, 'ms', report.generatorDelayMs.p99)
+    add(`x${multiple}.generator_p99`, `generator lateness ${at}, p99`, 'ms', report.generatorDelayMs.p99)
   }
   return after
 }
@@ -174,10 +174,10 @@ const measureNeighbour = async (
   noteStrange(context, flood)
   const who = `another organization at ${NEIGHBOUR_SHARE * 100}% of capacity`
   add('neighbour.alone_p99', `p99 of ${who}, alone`, 'ms', alone.latencyMs.p99)
-  add('neighbour.beside_p50', `p50 of it beside a flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p50)
-  add('neighbour.beside_p99', `p99 of it beside a flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p99)
-  add('neighbour.flood_goodput', 'what the flood still got in time', '/s', overloadNumbers(flood).goodputPerSecond)
-  add('neighbour.flood_p99', 'p99 of what the flood got', 'ms', flood.latencyMs.p99)
+  add('neighbour.beside_p50', `its p50 during another organization’s flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p50)
+  add('neighbour.beside_p99', `its p99 during another organization’s flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p99)
+  add('neighbour.flood_goodput', 'flood requests answered in time', '/s', overloadNumbers(flood).goodputPerSecond)
+  add('neighbour.flood_p99', 'p99 of the flood', 'ms', flood.latencyMs.p99)
 }
 
 /** Adds measurements named `overload.…`. @throws Error when the service can't be started or reached. */

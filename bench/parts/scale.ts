@@ -118,7 +118,7 @@ const compareCpu = async (context: BenchContext, add: Add): Promise<void> => {
     const fullCpu = await measureCpu(context, plan(full, 'full', durations.closedMs))
     add('empty.cpu', 'CPU per attestation, empty', 'µs', emptyCpu)
     add('full.cpu', 'CPU per attestation, full', 'µs', fullCpu)
-    add('cpu_growth', 'growth of the CPU per attestation', '%', (fullCpu / emptyCpu - 1) * 100)
+    add('cpu_growth', 'growth of CPU per attestation', '%', (fullCpu / emptyCpu - 1) * 100)
   }
   await Promise.all([empty.service.managed.stop(), full.service.managed.stop()])
 }
@@ -129,10 +129,10 @@ const measureMemoryOfLists = async (context: BenchContext, add: Add): Promise<vo
   add('list.evm_size', 'a million EVM addresses in shared memory', 'MB', setMegabytes(20))
   add('list.solana_size', 'a million Solana addresses in shared memory', 'MB', setMegabytes(32))
   progress.step('scale memory with one worker')
-  add('list.memory_1', 'what a list of a million adds to the process, 1 worker', 'MB', await measureMemory(context, 1))
+  add('list.memory_1', 'memory of a list of a million, 1 worker', 'MB', await measureMemory(context, 1))
   progress.step(`scale memory with ${WORKERS_MANY} workers`)
   const many = await measureMemory(context, WORKERS_MANY)
-  add('list.memory_many', `the same, ${WORKERS_MANY} workers`, 'MB', many)
+  add('list.memory_many', `memory of a list of a million, ${WORKERS_MANY} workers`, 'MB', many)
 }
 
 /** Adds measurements named `scale.…`. @throws Error when a service can't be started, filled or reached. */

@@ -181,11 +181,11 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
       const { p50, p99 } = report.latencyMs
       const stolen = stolenTime.since()
       minutes.push({ minute, p50, p99, stolen, errors: errorsOf(report) })
-      add('p50', `p50 at ${ratePerSecond.toLocaleString('en-US')}/s, minute by minute`, 'ms', p50)
-      add('p99', 'p99, minute by minute', 'ms', p99)
-      const lateness = 'beside that, the generator’s own lateness, p99'
+      add('p50', `p50 at ${ratePerSecond.toLocaleString('en-US')}/s, by minute`, 'ms', p50)
+      add('p99', 'p99, by minute', 'ms', p99)
+      const lateness = 'generator lateness, p99'
       if (report.generatorDelayMs !== null) add('generator_p99', lateness, 'ms', report.generatorDelayMs.p99)
-      if (stolen !== null) add('stolen', 'processor time that the host gave to others, minute by minute', '%', stolen)
+      if (stolen !== null) add('stolen', 'stolen CPU time by minute', '%', stolen)
       const slope = memorySlope(memory)
       const growth = slope === null ? '' : `, ${slope.slope.toFixed(1)} ± ${slope.error.toFixed(1)} MB/h`
       const held = `${(memory.at(-1)?.[1] ?? Number.NaN).toFixed(0)} MB${growth}`
@@ -206,12 +206,12 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
     minutes.reduce((sum, { errors }) => sum + errors, 0),
   )
   const due = (ratePerSecond * options.minutes * MINUTE_MS) / 1000
-  add('late', 'of all requests, not answered within a second', '%', (1 - prompt / due) * 100)
+  add('late', 'requests not answered within a second', '%', (1 - prompt / due) * 100)
   const slope = memorySlope(memory)
   if (slope !== null) {
     const { slope: hourly, error } = slope
     add('memory', 'memory at the end', 'MB', memory.at(-1)?.[1] ?? 0)
-    add('memory_slope', `growth of memory, ${error.toFixed(1)} MB/h more or less`, 'MB/h', hourly)
+    add('memory_slope', `growth of memory, ± ${error.toFixed(1)} MB/h`, 'MB/h', hourly)
     // With a large standard error, any growth would pass.
     if (error <= ERROR_LIMIT)
       add('memory_growth', 'growth beyond twice its error', 'MB/h', Math.max(0, hourly - 2 * error))

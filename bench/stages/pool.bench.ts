@@ -27,7 +27,7 @@ const jobOf = (sequence: number): Job => {
 
 const poolStage: StageBenchmark = {
   name: 'pool',
-  description: `pool messages: to a worker and back, ${BATCH} at a time`,
+  description: `pool messages: to a worker and back, batches of ${BATCH}`,
   prepare() {
     const worker = new Worker(new URL('./pool-echo.worker.ts', import.meta.url).href)
     let sequence = 0

@@ -13,7 +13,7 @@ const SEGMENT_BYTES = 1024 * 1024 * 1024
 
 const recordStage: StageBenchmark = {
   name: 'record',
-  description: `record: encoded, chained, appended ${BATCH} at a time; answer built`,
+  description: `record: encode, link, append in batches of ${BATCH}; build the answer`,
   prepare() {
     const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-record-'))
     const clock = { unixMs: () => Date.now() }

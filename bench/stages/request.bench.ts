@@ -11,7 +11,7 @@ import type { StageBenchmark } from './harness.ts'
 
 const keyStage: StageBenchmark = {
   name: 'key',
-  description: 'API key: parse, find in the cache, compare',
+  description: 'API key: parse, look up, compare',
   async prepare() {
     const { text, keyId, kind, environment } = mintApiKey('attestation', 'live')
     const authenticator = createAuthenticator({

@@ -171,7 +171,7 @@ describe('result', () => {
     addRounds(collector, 'service.closed.cpu_main', 'µs', [30])
     const divided = stageShares(collector.measurements())
     expect(divided.map(({ microseconds }) => microseconds)).toEqual([10, 4, 2, 18, 30, 64])
-    expect(formatResult(resultOf(collector))).toMatch(/the rest, main thread\s+18\.0 µs\s+28%/)
+    expect(formatResult(resultOf(collector))).toMatch(/other work, main thread\s+18\.0 µs\s+28%/)
   })
 
   test('there is no stage table without the service', () => {
