@@ -27,7 +27,11 @@ const SWEPT_RATIO = ratio(
   'higher',
 )
 const INDEXED_RATIO = ratio('summary.indexed_cpu_over_floor', 'CPU per attestation, index included / floor', 'lower')
-const BATCH_RATIO = ratio('summary.batch_over_bare', 'attestations, 100 per call / single requests of the bare server', 'higher')
+const BATCH_RATIO = ratio(
+  'summary.batch_over_bare',
+  'attestations, 100 per call / single requests of the bare server',
+  'higher',
+)
 const KEYED_RATIO = ratio('summary.keyed_over_unkeyed', 'requests with an Idempotency-Key / without', 'higher')
 const TAIL_RATIO = ratio('summary.half_p99_over_p50', 'p99 / p50 at half of capacity', 'lower')
 /**
@@ -52,7 +56,13 @@ const IDENTITY_GOALS: readonly GoalDefinition[] = [
   atLeast('status', 'status requests', 15_000),
   atLeast('verify', 'wallets verified', 20_000),
   { name: 'identity.streams.memory', label: 'memory of 10,000 streams', unit: 'MB', bound: 'at most', limit: 200 },
-  { name: 'identity.delivery.p99', label: 'change delivered to its stream, p99', unit: 'ms', bound: 'at most', limit: 50 },
+  {
+    name: 'identity.delivery.p99',
+    label: 'change delivered to its stream, p99',
+    unit: 'ms',
+    bound: 'at most',
+    limit: 50,
+  },
   {
     name: 'identity.attestations.loss',
     label: 'attestation throughput lost to session changes',
@@ -158,7 +168,13 @@ const GOALS: readonly GoalDefinition[] = [
   { name: 'service.half.p99_9', label: 'p99.9 at half of capacity', unit: 'ms', bound: 'at most', limit: 15 },
   { name: 'stages.policy-conditions', label: 'a rule of six conditions', unit: 'µs', bound: 'at most', limit: 2 },
   { name: 'stages.list-evm', label: 'an EVM address in a list of a million', unit: 'µs', bound: 'at most', limit: 0.5 },
-  { name: 'stages.list-solana', label: 'a Solana address in a list of a million', unit: 'µs', bound: 'at most', limit: 0.5 },
+  {
+    name: 'stages.list-solana',
+    label: 'a Solana address in a list of a million',
+    unit: 'µs',
+    bound: 'at most',
+    limit: 0.5,
+  },
   { name: 'stages.policy-calldata', label: 'a decoded ERC-20 transfer', unit: 'µs', bound: 'at most', limit: 6 },
   ...THROUGHPUT_GOALS,
   ...OVERLOAD_GOALS,

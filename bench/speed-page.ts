@@ -81,7 +81,9 @@ const goalTable = ({ goals }: BenchResult): string[] => {
     `${bound} ${formatValue(limit, unit)}`,
     reached ? 'yes' : 'no',
   ])
-  return rows.length === 0 ? [] : ['', 'Goals of the project:', '', table(['Goal', 'Measured', 'Limit', 'Reached'], rows)]
+  return rows.length === 0
+    ? []
+    : ['', 'Goals of the project:', '', table(['Goal', 'Measured', 'Limit', 'Reached'], rows)]
 }
 
 const sweepTable = ({ measurements }: BenchResult, hasDrawing: HasDrawing): string[] => {
@@ -147,14 +149,7 @@ export const mergeResults = (results: readonly BenchResult[], quoting: Quoting =
 }
 
 const findingList = ({ findings }: BenchResult): string[] =>
-  findings.length === 0
-    ? []
-    : [
-        '',
-        'Findings of the bench:',
-        '',
-        ...findings.map((text) => `- ${text}`),
-      ]
+  findings.length === 0 ? [] : ['', 'Findings of the bench:', '', ...findings.map((text) => `- ${text}`)]
 
 const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
   const own = measurements.filter(({ name }) => name.split('.')[0] === part)
@@ -180,12 +175,7 @@ const LONG_RUN = marks('long run')
 /** The section's Markdown, markers included. @throws ResultInvalidError for a result that must not be quoted */
 const speedSection: Section['make'] = (result, hasDrawing = () => false, quoting = {}) => {
   checkQuotable(result, quoting)
-  const summary = tableOf(result, 'summary').flatMap((rows) => [
-    '',
-    'Ratios of one run, round by round:',
-    '',
-    rows,
-  ])
+  const summary = tableOf(result, 'summary').flatMap((rows) => ['', 'Ratios of one run, round by round:', '', rows])
   return [
     SPEED.begin,
     `Measured by \`bun run bench\` ${describePlace(result)}`,

@@ -177,12 +177,7 @@ const measureStreams = async (stand: Stand): Promise<void> => {
   await client.follow({ url, key: testKey, streams: STREAMS })
   await Bun.sleep(SETTLE_MS)
   const streams = STREAMS.toLocaleString('en-US')
-  add(
-    'streams.memory',
-    `memory of ${streams} open streams`,
-    'MB',
-    residentMegabytes(service) - idleMegabytes,
-  )
+  add('streams.memory', `memory of ${streams} open streams`, 'MB', residentMegabytes(service) - idleMegabytes)
   for (let round = 0; round < durations.rounds; round++) {
     context.progress.step(`identity changes at ${CHANGES_PER_SECOND}/s, round ${round + 1} of ${durations.rounds}`)
     const { deliveryMs, answerMs } = await changeFor(stand, durations.openMs)

@@ -151,8 +151,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add('open.p99', `p99 ${at}`, 'ms', latencyMs.p99)
       add('open.p99_9', `p99.9 ${at}`, 'ms', latencyMs.p99_9)
       add('open.max', `slowest ${at}`, 'ms', latencyMs.max)
-      if (generatorDelayMs !== null)
-        add('open.generator_p99', 'generator lateness, p99', 'ms', generatorDelayMs.p99)
+      if (generatorDelayMs !== null) add('open.generator_p99', 'generator lateness, p99', 'ms', generatorDelayMs.p99)
       addCpu('open.cpu', `CPU per request ${at}`, report)
       noteFindings(report)
     },

@@ -174,8 +174,18 @@ const measureNeighbour = async (
   noteStrange(context, flood)
   const who = `another organization at ${NEIGHBOUR_SHARE * 100}% of capacity`
   add('neighbour.alone_p99', `p99 of ${who}, alone`, 'ms', alone.latencyMs.p99)
-  add('neighbour.beside_p50', `its p50 during another organization’s flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p50)
-  add('neighbour.beside_p99', `its p99 during another organization’s flood of ${FLOOD}× capacity`, 'ms', beside.latencyMs.p99)
+  add(
+    'neighbour.beside_p50',
+    `its p50 during another organization’s flood of ${FLOOD}× capacity`,
+    'ms',
+    beside.latencyMs.p50,
+  )
+  add(
+    'neighbour.beside_p99',
+    `its p99 during another organization’s flood of ${FLOOD}× capacity`,
+    'ms',
+    beside.latencyMs.p99,
+  )
   add('neighbour.flood_goodput', 'flood requests answered in time', '/s', overloadNumbers(flood).goodputPerSecond)
   add('neighbour.flood_p99', 'p99 of the flood', 'ms', flood.latencyMs.p99)
 }
