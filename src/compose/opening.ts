@@ -56,7 +56,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
       log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
     }
   }
-  const store = await openStore({ target, clock, checkpoints: 'separate-thread' })
+  const store = await openStore({ target, clock, checkpoints: 'separate-thread', longReads: 'separate-thread' })
   closers.add(store.close)
   if (isFirst) await rememberStore(folder, target)
   const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))

@@ -15,6 +15,11 @@ export interface Statements {
    * @throws StoreUnavailableError when the store can't answer in time
    */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
+  /**
+   * As `query`, for a read that may examine many rows: it does not block the main thread. Absent in a transaction, and if
+   * `query` doesn't block the main thread either.
+   */
+  readonly queryLong?: Statements['query'] | undefined
 }
 
 export interface DeferredStatement {

@@ -60,6 +60,7 @@ const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character)
 export const createFindTable = (scope: TableScope) => ({
   /** In the order of the kinds; of each kind by name. */
   find: async ({ organizationId, text, withoutScope }: FindInput): Promise<readonly Found[]> => {
+    const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`
     const found = await Promise.all(
       FOUND_KINDS.map(async (kind) => {
@@ -69,7 +70,7 @@ export const createFindTable = (scope: TableScope) => ({
           ...whole.map((column) => `${column} = ?`),
         ]
         const scopes = kind === 'key' && withoutScope !== undefined
-        const rows = await scope.statements.query<Omit<Found, 'kind'>>(
+        const rows = await queryLong<Omit<Found, 'kind'>>(
           `${select} WHERE organization_id = ? AND (${matches.join(' OR ')})
              ${scopes ? "AND ' ' || scopes || ' ' NOT LIKE ?" : ''} ${kind === 'webhook' ? 'AND removed_at_seconds IS NULL' : ''}
            ORDER BY name, id LIMIT ?`,

@@ -22,6 +22,8 @@ interface CommonOptions {
   readonly maximumQueued?: number
   /** For SQLite alone; see sqlite.ts. */
   readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
+  /** For SQLite alone; see sqlite.ts. */
+  readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
   /** Refuses a PostgreSQL database in which no service has been started yet. A missing file is the caller's to refuse. */
   readonly onlyExisting?: boolean

@@ -59,7 +59,8 @@ export const queryPage = async <Row, Item>(
     parameters.push(...page.after)
   }
   const direction = descending ? ' DESC' : ''
-  const rows = await statements.query<Row>(
+  const { query: run, queryLong = run } = statements
+  const rows = await queryLong<Row>(
     `${select}${where.length === 0 ? '' : ` WHERE ${where.join(' AND ')}`}
      ORDER BY ${order.map((column) => column + direction).join(', ')} LIMIT ?`,
     [...parameters, page.limit + 1],

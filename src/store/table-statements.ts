@@ -153,7 +153,8 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
     count: async (statements: Statements, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       const counting = `SELECT COUNT(*) AS count FROM ${name} WHERE ${text}`
-      const [row] = await statements.query<{ count: number }>(counting, parameters)
+      const { query, queryLong = query } = statements
+      const [row] = await queryLong<{ count: number }>(counting, parameters)
       return row?.count ?? 0
     },
     /** @returns the row as `find` would */

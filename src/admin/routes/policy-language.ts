@@ -4,7 +4,7 @@ import { POLICY_JSON_SCHEMA } from '../../policy/document/json-schema.ts'
 import { FACTS } from '../../policy/facts.ts'
 import { SESSION_FACTS } from '../../policy/session-facts.ts'
 import { FUNCTIONS, METHODS } from '../../policy/tools/language.ts'
-import { readTemplates } from '../../policy/tools/templates.ts'
+import { readTemplatesInTurns } from '../../policy/tools/templates.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
 import { CALLER, declareRoutes } from '../route.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
@@ -60,6 +60,6 @@ export const POLICY_LANGUAGE_ROUTES = [
     command: false,
     summary: 'Templates of documents',
     answer: closed({ data: Type.Array(TEMPLATE) }),
-    handle: async () => ({ data: readTemplates().map((template) => ({ ...template })) }),
+    handle: async () => ({ data: (await readTemplatesInTurns()).map((template) => ({ ...template })) }),
   }),
 ]

@@ -6,7 +6,8 @@ import IDENTITY_REQUIRED from '../../../docs/policies/identity-required.yaml' wi
 import PEOPLE_AUTOMATICALLY from '../../../docs/policies/people-automatically.yaml' with { type: 'file' }
 import SANCTIONS_AND_GEOGRAPHY from '../../../docs/policies/sanctions-and-geography.yaml' with { type: 'file' }
 import VALUE_AND_VELOCITY_LIMIT from '../../../docs/policies/value-and-velocity-limit.yaml' with { type: 'file' }
-import { compileSource } from '../cel/compile.ts'
+import { sourceSteps } from '../cel/compile.ts'
+import { finish, finishInTurns, type Steps } from '../cel/steps.ts'
 
 /** Every file of the folder, by name: a file that is imported comes along wherever the program goes. */
 const FILES: Readonly<Record<string, string>> = {
@@ -28,13 +29,21 @@ export interface PolicyTemplate {
   readonly source: string
 }
 
-/** Templates by name. Read from disk each time, because they are rarely asked for. */
-export const readTemplates = (): readonly PolicyTemplate[] =>
-  Object.entries(FILES).map(([name, path]) => {
+function* templateSteps(): Steps<readonly PolicyTemplate[]> {
+  const templates: PolicyTemplate[] = []
+  for (const [name, path] of Object.entries(FILES)) {
     const source = readFileSync(path, 'utf8').replace(EDITOR_LINE, '')
-    const { document } = compileSource(source).policy
-    return { name, title: document.name, description: document.description, source }
-  })
+    const { document } = (yield* sourceSteps(source)).policy
+    templates.push({ name, title: document.name, description: document.description, source })
+  }
+  return templates
+}
+
+/** Templates by name. Reads the files each time, because requests for them are rare. */
+export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
+
+/** The same, for a thread that also handles requests. */
+export const readTemplatesInTurns = (): Promise<readonly PolicyTemplate[]> => finishInTurns(templateSteps())
 
 export const DEMO_POLICY = `name: Demo policy
 description: Denies one wallet and allows the rest. Replace it before you rely on it.

@@ -17,6 +17,7 @@ export interface TransactionScope extends Transaction, Omit<TableScope, 'execute
 export const databaseScope = (database: Database, clock: Clock): TableScope => ({
   statements: database,
   query: database.query,
+  queryLong: database.queryLong,
   execute: database.execute,
   write: (work, options) => database.transaction((transaction) => work(transactionScope(transaction, clock)), options),
   nowSeconds: clock.unixSeconds,

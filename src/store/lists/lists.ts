@@ -15,6 +15,7 @@ import {
   screeningListName,
   sharedListName,
 } from '../../domain/list.ts'
+import { nextTurn } from '../../lib/time.ts'
 import { bytes, computed, flag, hidden, integer, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
@@ -100,6 +101,9 @@ interface PlannedEdit {
 }
 
 /** The entry that the list was last written whole with, if it has this key. */
+/** Rows of edits that are read without a turn of the event loop. */
+const EDITS_AT_ONCE = 512
+
 const findInBase = async (
   statements: Statements,
   baseId: string | null,
@@ -264,7 +268,20 @@ export const createListTable = (scope: TableScope) => {
       return edit.present ? edit : null
     },
 
-    /** Single entries changed since the list was last written whole, ascending by key. */
-    readEdits: (listId: string): Promise<readonly ListEdit[]> => EDITS.list(scope, { listId }, ['key']),
+    /**
+     * Single entries changed since the list was last written whole, ascending by key. The event loop turns between parts of
+     * the result: compare the list's version before and after.
+     */
+    readEdits: async (listId: string): Promise<readonly ListEdit[]> => {
+      const edits: ListEdit[] = []
+      for (;;) {
+        const last = edits.at(-1)
+        const which = { listId, ...(last === undefined ? {} : { key: sql`> ${last.key}` }) }
+        const part = await EDITS.list(scope, which, { by: ['key'], limit: EDITS_AT_ONCE })
+        edits.push(...part)
+        if (part.length < EDITS_AT_ONCE) return edits
+        await nextTurn()
+      }
+    },
   }
 }

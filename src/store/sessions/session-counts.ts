@@ -22,9 +22,9 @@ interface VerifiedUsers {
   readonly exact: boolean
 }
 
-export const createSessionCounts = ({ statements }: TableScope) => ({
+export const createSessionCounts = ({ statements: { query, queryLong = query } }: TableScope) => ({
   waiting: async (organizationId: string): Promise<WaitingSessions> => {
-    const [row] = await statements.query<{ count: number; oldest: number | null }>(
+    const [row] = await queryLong<{ count: number; oldest: number | null }>(
       `SELECT COUNT(*) AS count, MIN(at) AS oldest FROM (
          SELECT (SELECT MAX(created_at_seconds) FROM session_events
                  WHERE organization_id = waiting.organization_id AND session_id = waiting.id
@@ -40,7 +40,7 @@ export const createSessionCounts = ({ statements }: TableScope) => ({
 
   /** Completed sessions with a hit that nobody has decided. */
   withOpenHits: async (organizationId: string): Promise<OpenHits> => {
-    const rows = await statements.query(
+    const rows = await queryLong(
       `SELECT DISTINCT h.session_id FROM screening_hits h
        JOIN sessions s ON s.organization_id = h.organization_id AND s.id = h.session_id
        WHERE h.organization_id = ? AND h.state = 'open' AND s.status = 'completed' LIMIT ?`,
@@ -51,7 +51,7 @@ export const createSessionCounts = ({ statements }: TableScope) => ({
 
   /** Persons and businesses with a completed live session, each counted once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
-    const rows = await statements.query<{ check_type: string; users: number; sessions: number }>(
+    const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,
          COUNT(*) AS sessions
        FROM (SELECT id, user_id, check_type, environment FROM sessions

@@ -10,6 +10,7 @@ import type { Database, SqlParameter, Transaction, TransactionOptions } from '..
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../errors.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { fileProblem } from './file-problem.ts'
+import { createLongReads } from './long-reads.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 import { createTransactionRunner, type WaitingTransaction } from './sqlite-transactions.ts'
 
@@ -27,6 +28,8 @@ export interface SqliteOptions {
    * servers: in a thread of their own.
    */
   readonly checkpoints?: 'by-commits' | 'separate-thread'
+  /** Where reads of many rows run. `inline`, the default: in the calling thread. `separate-thread`, for servers. */
+  readonly longReads?: 'inline' | 'separate-thread'
   /** Resolves after that many milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
@@ -65,6 +68,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     transactionLimitMs = 10_000,
     maximumQueued = 10_000,
     checkpoints: checkpointing = 'by-commits',
+    longReads: longReading = 'inline',
     wait = sleep,
   } = options
 
@@ -101,6 +105,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
           if (!closed) checkpointAfter(CHECKPOINT_PAGES)
         })
   if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
+  const longReads = longReading === 'inline' ? null : createLongReads(path)
   const runner = createTransactionRunner({
     writer,
     clock,
@@ -147,6 +152,12 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     return retryWhileLocked(() => reader.all<Row>(sql, parameters), clock.monotonicMs() + lockLimitMs)
   }
 
+  const queryLong = async <Row>(sql: string, parameters: readonly SqlParameter[] = []): Promise<readonly Row[]> => {
+    requireUsable()
+    const rows = await longReads?.read(sql, parameters)
+    return (rows as readonly Row[] | null | undefined) ?? query<Row>(sql, parameters)
+  }
+
   return {
     kind: 'database',
     schemaWords: {
@@ -161,6 +172,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
         ),
     },
     query,
+    ...(longReads === null ? {} : { queryLong }),
     transaction: <Result>(work: (handle: Transaction) => Promise<Result>, settings?: TransactionOptions) =>
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
@@ -172,6 +184,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       requireUsable()
       closed = true
       await checkpoints?.stop()
+      await longReads?.stop()
       await queue.settled()
       reader.close()
       writer.close()

@@ -1,0 +1,79 @@
+// Runs reads that may examine many rows in a thread of their own, so that a listing does not delay an attestation. The
+// thread starts with the first such read.
+import { threadEntry } from '../../program/entries.ts'
+import type { SqlParameter } from '../database.ts'
+
+export type LongReadOrder =
+  | { readonly type: 'start'; readonly path: string }
+  | {
+      readonly type: 'read'
+      readonly id: number
+      readonly sql: string
+      readonly parameters: readonly SqlParameter[]
+    }
+  | { readonly type: 'stop' }
+
+/** `rows` is null if the read failed. */
+export interface LongReadReply {
+  readonly id: number
+  readonly rows: readonly unknown[] | null
+}
+
+export interface LongReads {
+  /** @returns null if the read failed or the thread ended: the caller then reads by its own connection */
+  read(sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null>
+  /** Resolves when the thread has answered, closed its connection and ended. */
+  stop(): Promise<void>
+}
+
+interface ReadThread {
+  send(order: LongReadOrder): void
+  stop(): Promise<void>
+}
+
+export const createLongReads = (path: string): LongReads => {
+  const waiting = new Map<number, (rows: readonly unknown[] | null) => void>()
+  let thread: ReadThread | null = null
+  let lastId = 0
+
+  const resolveRead = ({ id, rows }: LongReadReply): void => {
+    waiting.get(id)?.(rows)
+    waiting.delete(id)
+  }
+
+  const start = (): ReadThread => {
+    // The type is named, because this file is also compiled with a browser's types.
+    const worker = new Worker(threadEntry('src/store/sqlite/long-reads.worker.ts'), { smol: true }) as Bun.Worker
+    const ended = Promise.withResolvers<void>()
+    worker.addEventListener('message', (event) => resolveRead(event.data as LongReadReply))
+    worker.addEventListener('close', () => {
+      thread = null
+      for (const id of [...waiting.keys()]) resolveRead({ id, rows: null })
+      ended.resolve()
+    })
+    // A `close` event follows and is handled; this event's text would show source code.
+    worker.addEventListener('error', (event) => event.preventDefault())
+    const send = (order: LongReadOrder): void => worker.postMessage(order)
+    send({ type: 'start', path })
+    worker.unref()
+    return {
+      send,
+      stop: () => {
+        worker.ref()
+        send({ type: 'stop' })
+        return ended.promise
+      },
+    }
+  }
+
+  return {
+    read: (sql, parameters) =>
+      new Promise((resolve) => {
+        thread ??= start()
+        lastId += 1
+        waiting.set(lastId, resolve)
+        thread.send({ type: 'read', id: lastId, sql, parameters })
+      }),
+    stop: async () => thread?.stop(),
+  }
+}

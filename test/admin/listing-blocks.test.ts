@@ -1,0 +1,137 @@
+// With 100,000 rows in each table, no list of the admin API keeps the main thread from attestations.
+import { afterAll, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Route } from '../../src/admin/route.ts'
+import type { TSchema } from '../../src/admin/schema.ts'
+import { openStore } from '../../src/store/store.ts'
+import { createManualClock, placeMigrated, temporaryFolder } from '../store/temporary-store.ts'
+import { ADMIN_ROUTES } from './support/all-routes.ts'
+import { startHarness } from './support/harness.ts'
+import { fillTables } from './support/many-rows.ts'
+import { CONNECTION, toRequest } from './support/request.ts'
+
+const BLOCK_MS_MAX = 5
+/** A block counts if it occurs in each of them: other processes of the machine delay one of them at most. */
+const ATTEMPTS = 5
+
+/** The store as the service opens it. */
+const harness = await startHarness(async () => {
+  const folder = temporaryFolder()
+  const clock = createManualClock()
+  const path = join(folder.path, 'countersign.db')
+  await placeMigrated(path)
+  const store = await openStore({ path, clock, longReads: 'separate-thread' })
+  const remove = async (): Promise<void> => {
+    await store.close()
+    folder.remove()
+  }
+  return { store, clock, target: { kind: 'sqlite', path }, address: `sqlite:${path}`, path, remove }
+})
+afterAll(() => harness.close())
+const alpha = await harness.organization('alpha')
+const { id: userId, cookie } = await harness.person({
+  email: 'ada@example.com',
+  deploymentAdmin: true,
+  roles: { [alpha.id]: 'organization-admin' },
+})
+const policy = await harness.store.policies.create({ organizationId: alpha.id, name: 'P' })
+const own = await harness.store.lists.create({ owner: alpha.id, name: 'own', description: '' })
+const shared = await harness.store.lists.create({ owner: null, name: 'shared', description: '' })
+fillTables(join(harness.folder, 'countersign.db'), {
+  organizationId: alpha.id,
+  userId,
+  policyId: policy.id,
+  listIds: [own.id, shared.id],
+})
+
+/** Values that match few rows or none, so that the database examines all of them. */
+const RARE: Readonly<Record<string, string>> = {
+  assigned_to: 'nobody',
+  created_before: '2020-01-01T00:00:00Z',
+  since: '2040-01-01T00:00:00Z',
+  until: '2020-01-01T00:00:00Z',
+  sequence: '5',
+  chain: 'solana',
+  search: '0x1234',
+  overridden: 'true',
+}
+/** Answered by other processes. */
+const ELSEWHERE = /^(searchDecisions|tally\w+)$/
+
+const isList = ({ method, operationId, answers: [{ schema }] }: Route): boolean =>
+  method === 'GET' && schema?.['properties']?.data?.type === 'array' && !ELSEWHERE.test(operationId)
+
+const literals = (schema: TSchema): string[] =>
+  schema['anyOf']?.flatMap(literals) ?? (schema['const'] === undefined ? [] : [String(schema['const'])])
+
+const lists = ADMIN_ROUTES.filter(isList).flatMap((route) => {
+  const path = route.path
+    .replace('{organization}', 'alpha')
+    .replace('{policy}', policy.id)
+    .replace('{list}', route.path.startsWith('/lists') ? 'shared' : 'own')
+  const filters = Object.entries(route.query?.properties ?? {}).filter(([name]) => !['limit', 'cursor'].includes(name))
+  const queries = filters.flatMap(([name, schema]) => {
+    const values = literals(schema)
+    return (values.length > 0 ? values : [RARE[name] ?? 'x']).map((value) => `?${name}=${encodeURIComponent(value)}`)
+  })
+  return ['', ...queries].map((query) => ({ name: `${route.operationId}${query}`, path: path + query }))
+})
+
+const SCHEDULE = `/proc/self/task/${process.pid}/schedstat`
+/** Time that the main thread has run, in steps of a few milliseconds; where the system does not count it, the time of day. */
+const threadMs = (): number => {
+  try {
+    return Number(readFileSync(SCHEDULE, 'utf8').split(' ')[0]) / 1e6
+  } catch {
+    return performance.now()
+  }
+}
+
+/** The longest time in which the event loop did not turn while the request was answered. */
+const longestBlock = async (path: string): Promise<number> => {
+  let longest = 0
+  let answered = false
+  const turns = (async () => {
+    let [wall, thread] = [performance.now(), threadMs()]
+    while (!answered) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      const [nextWall, nextThread] = [performance.now(), threadMs()]
+      longest = Math.max(longest, Math.min(nextWall - wall, nextThread - thread))
+      wall = nextWall
+      thread = nextThread
+    }
+  })()
+  const response = await harness.api(toRequest('GET', path, { cookie }), CONNECTION)
+  await response.arrayBuffer()
+  answered = true
+  await turns
+  expect([path, response.status]).toEqual([path, 200])
+  return longest
+}
+
+/** Other reads of many rows. */
+const others = ['overview', 'find?text=ada', 'approvals/waiting'].map((name) => ({
+  name,
+  path: `/organizations/alpha/${name}`,
+}))
+
+test.each([...lists, ...others])('$name', async ({ path }) => {
+  const blocks: number[] = []
+  while (blocks.length < ATTEMPTS && !blocks.some((block) => block <= BLOCK_MS_MAX)) {
+    blocks.push(await longestBlock(path))
+  }
+  expect(Math.min(...blocks)).toBeLessThanOrEqual(BLOCK_MS_MAX)
+})
+
+test('the tables behind every list that has pages are full', async () => {
+  for (const { query, operationId, path } of ADMIN_ROUTES.filter(isList)) {
+    if (query === null || !('cursor' in query.properties)) continue
+    const at = lists.find(({ name }) => name === operationId)?.path ?? path
+    const response = await harness.api(toRequest('GET', at, { cookie }), CONNECTION)
+    expect([operationId, await response.json()]).toEqual([
+      operationId,
+      expect.objectContaining({ next_cursor: expect.any(String) }),
+    ])
+  }
+})
