@@ -29,8 +29,8 @@ export interface ListenAddresses {
 }
 
 export interface WantedAddresses extends ListenAddresses {
-  /** Null when metrics have no listener of their own. */
-  readonly metricsListen: ListenAddress | null
+  /** An address if metrics have a listener of their own. */
+  readonly metricsListen: ListenAddress | 'api' | null
 }
 
 /** Claims all addresses of the service, as claimListenAddress does. @throws SettingInvalidError */
@@ -43,7 +43,8 @@ export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses =
     claimed.set(`${hostname}:${port}`, setting)
     return { hostname, port }
   }
-  if (wanted.metricsListen !== null) claim('metrics-listen', wanted.metricsListen)
+  const { metricsListen } = wanted
+  if (metricsListen !== null && metricsListen !== 'api') claim('metrics-listen', metricsListen)
   return {
     apiListen: claim('api-listen', wanted.apiListen),
     portalListen: claim('portal-listen', wanted.portalListen),

@@ -157,6 +157,7 @@ export const serve = async (
   closers.add(proofs.close)
 
   const refused = metrics.route('other', 'other')
+  const { metricsListen } = config
   const metricsAnswer = createMetricsAnswer({
     requestIds,
     contentType: metrics.contentType,
@@ -202,7 +203,10 @@ export const serve = async (
         leader: sharing.leader(),
       }),
       requestIds,
-      metrics: config.metricsListen === null ? metricsAnswer : null,
+      metrics:
+        metricsListen === null || metricsListen === 'api'
+          ? { answer: metricsAnswer, isOpen: metricsListen === 'api' }
+          : null,
       document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
     },
     logFiles: config.logPublish ? createPublishedLog(logTree, clock.monotonicMs) : null,
@@ -216,8 +220,8 @@ export const serve = async (
   })
   // A start that fails from here on must not leave a listener behind.
   closers.add(app.stopNow)
-  if (isFirst && config.metricsListen !== null) {
-    const listen = config.metricsListen
+  if (isFirst && metricsListen !== null && metricsListen !== 'api') {
+    const listen = metricsListen
     closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
   }
   metrics.watchLists(identity.screeningLists)

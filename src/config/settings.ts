@@ -76,9 +76,10 @@ export const SETTINGS = {
   }),
   metricsListen: setting({
     name: 'metrics-listen',
-    description: 'Address of a listener for /metrics alone, which the API’s then does not answer; by default the API’s',
+    description:
+      'Address of a listener for /metrics alone, or `api`: the API’s listener, for every caller. By default, the API’s listener answers /metrics to programs of this machine only',
     defaultText: '',
-    parse: (text) => (text === '' ? null : parseListen(text)),
+    parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),
   portalListen: setting({
     name: 'portal-listen',

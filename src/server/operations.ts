@@ -1,8 +1,11 @@
 // Endpoints for orchestrators and monitoring: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`.
 // Also serves the API's own document.
 import { Elysia } from 'elysia'
+import { parseIpAddress } from '../lib/ip-address.ts'
+import { isLoopbackHost } from '../lib/loopback.ts'
 import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
+import { RouteNotFoundError } from './route-errors.ts'
 
 /** One condition of readiness. When `ok` is false, the answer names the part that is down, never the reason. */
 export interface ReadinessCheck {
@@ -16,7 +19,11 @@ export interface OperationsRoutesOptions {
   readonly describe: () => Readonly<Record<string, string | number>>
   readonly requestIds: RequestIdSource
   /** Null when `/metrics` has its own listener. */
-  readonly metrics: ((request: Request) => Promise<Response>) | null
+  readonly metrics: {
+    readonly answer: (request: Request) => Promise<Response>
+    /** Whether programs of other machines get the metrics too. */
+    readonly isOpen: boolean
+  } | null
   /** The content of `/openapi.json`; null when the operator has switched it off. */
   readonly document: (() => string) | null
 }
@@ -26,6 +33,13 @@ export interface MetricsAnswerOptions {
   readonly contentType: string
   readonly expose: () => Promise<string>
 }
+
+/** Headers of proxies: a proxy on this machine forwards requests of other machines. */
+const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
+
+/** @param peer address of the connection */
+export const isFromThisMachine = (peer: string, headers: Headers): boolean =>
+  isLoopbackHost(parseIpAddress(peer) ?? '') && !PROXY_HEADERS.some((name) => headers.has(name))
 
 const headersOf = (request: Request, requestIds: RequestIdSource) => ({
   'cache-control': 'no-store',
@@ -76,7 +90,13 @@ export const operationsRoutes = ({ readiness, describe, metrics, document, reque
         },
       )
     })
-  if (metrics !== null) app.get('/metrics', ({ request }) => metrics(request))
+  if (metrics !== null) {
+    app.get('/metrics', ({ request, server }) => {
+      const peer = server?.requestIP(request)?.address ?? ''
+      if (!metrics.isOpen && !isFromThisMachine(peer, request.headers)) throw new RouteNotFoundError()
+      return metrics.answer(request)
+    })
+  }
   if (document !== null) {
     app.get('/openapi.json', ({ request }) => {
       const headers = { ...headersFor(request), 'content-type': 'application/json', 'cache-control': 'no-cache' }

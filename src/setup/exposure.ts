@@ -34,7 +34,13 @@ const LISTENERS = [
 const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
   LISTENERS.flatMap(({ setting, name, key }) => {
     const address = settings[key]
-    if (address === null || isLoopbackHost(address.hostname) || settings.tlsCertificate[name] !== '') return []
+    if (
+      address === null ||
+      address === 'api' ||
+      isLoopbackHost(address.hostname) ||
+      settings.tlsCertificate[name] !== ''
+    )
+      return []
     if (name !== 'metrics' && hasProxyElsewhere(settings)) return []
     const detail = `${listenText(address)} is reached from other machines without TLS: set tls-certificate and tls-key, listen on loopback behind a proxy on this machine, or name the proxy’s network in trusted-proxies and see to it that only the proxy reaches the port`
     return [{ check: 'listener', subject: setting, result: 'note', detail }]

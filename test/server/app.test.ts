@@ -1,7 +1,12 @@
 // The API listener itself: what no route answers, and the routes for orchestrators.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type App, type AppOptions, startApp } from '../../src/compose/app.ts'
-import { createMetricsAnswer, type ReadinessCheck } from '../../src/server/operations.ts'
+import {
+  createMetricsAnswer,
+  isFromThisMachine,
+  operationsRoutes,
+  type ReadinessCheck,
+} from '../../src/server/operations.ts'
 import type { RefusalPacer } from '../../src/server/refusal-pacer.ts'
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { requestPath } from '../../src/server/request-path.ts'
@@ -23,6 +28,12 @@ const pacer: RefusalPacer = {
   refuse: (make) => (held === null ? make() : held.then(make)),
 }
 
+const metricsAnswer = createMetricsAnswer({
+  requestIds: createRequestIds('test'),
+  contentType: 'text/plain; version=0.0.4',
+  expose: async () => 'x 1\n',
+})
+
 /** Every endpoint answers with its name. */
 const endpoints = <Endpoints extends object>(): Endpoints =>
   new Proxy({} as Endpoints, { get: (_, name) => async () => new Response(String(name)) })
@@ -40,11 +51,7 @@ beforeAll(() => {
       readiness: () => readiness(),
       describe: () => ({ signer: 'test' }),
       requestIds: createRequestIds('test'),
-      metrics: createMetricsAnswer({
-        requestIds: createRequestIds('test'),
-        contentType: 'text/plain; version=0.0.4',
-        expose: async () => 'x 1\n',
-      }),
+      metrics: { answer: metricsAnswer, isOpen: false },
       document: null,
     },
     logFiles: async (path) => (path === '/checkpoint' ? { content: 'head', contentType: 'text/plain' } : null),
@@ -166,6 +173,40 @@ test('what a route throws is reported and counted, and shows nothing', async () 
   expect(await response.text()).not.toContain('canary')
   expect(refusals).toEqual([[500, 'INTERNAL']])
   expect(reported).toEqual([new Error('canary')])
+})
+
+describe('metrics', () => {
+  test('are answered to programs of this machine, and not through a proxy', async () => {
+    for (const [headers, status] of [
+      [{}, 200],
+      [{ 'x-forwarded-for': '127.0.0.1' }, 404],
+      [{ forwarded: 'for=10.0.0.1' }, 404],
+      [{ via: '1.1 proxy' }, 404],
+      [{ 'x-real-ip': '10.0.0.1' }, 404],
+    ] as const) {
+      expect([headers, (await fetch(`${app.url}/metrics`, { headers })).status]).toEqual([headers, status])
+    }
+    for (const peer of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) {
+      expect([peer, isFromThisMachine(peer, new Headers())]).toEqual([peer, true])
+    }
+    for (const peer of ['10.0.0.1', '203.0.113.7', '::ffff:10.0.0.1', 'fe80::1', 'localhost', '']) {
+      expect([peer, isFromThisMachine(peer, new Headers())]).toEqual([peer, false])
+    }
+  })
+
+  test('are answered to every caller only if the operator chose so', async () => {
+    for (const isOpen of [false, true]) {
+      const routes = operationsRoutes({
+        readiness: async () => [],
+        describe: () => ({}),
+        requestIds: createRequestIds('test'),
+        metrics: { answer: metricsAnswer, isOpen },
+        document: null,
+      })
+      // Without a connection, the caller is unknown.
+      expect((await routes.handle(new Request('http://host/metrics'))).ok).toBe(isOpen)
+    }
+  })
 })
 
 test('every answer names its request', async () => {

@@ -18,7 +18,7 @@ const config = (
   dashboardListen: parseListen(dashboard),
   trustedProxies: parseNetworks(trustedProxies),
   tlsCertificate: parseByListener(''),
-  metricsListen: metrics === null ? null : parseListen(metrics),
+  metricsListen: metrics === null || metrics === 'api' ? metrics : parseListen(metrics),
 })
 const FILE = parseStoreAddress('sqlite:/data.db')
 
@@ -27,6 +27,7 @@ describe('what crosses a network unprotected', () => {
     for (const host of ['', '127.0.0.1', '127.9.9.9', '[::1]', 'localhost']) {
       expect(inspectExposure(config(`${host}:8080`), FILE)).toEqual([])
     }
+    expect(inspectExposure(config(':8080', ':8081', ':8082', 'api'), FILE)).toEqual([])
     expect(inspectExposure(config(':8080'), parseStoreAddress('postgres://ada@db.example/c'))).toEqual([])
   })
 

@@ -238,7 +238,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
-    // Only when metrics have a listener of their own.
+    // To other machines, unless `metrics-listen` is `api`; to all if metrics have a listener of their own.
     problems: [404],
   },
   {
