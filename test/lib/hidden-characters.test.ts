@@ -26,6 +26,42 @@ test.each(['Ada Lovelace', 'Ådá', 'Ада', '김정은', 'محمد', '⚠️ V
   expect([hasHidden(text), revealHidden(text)]).toEqual([false, text])
 })
 
+test.each([
+  ['می\u200cشود', 'Persian'],
+  ['خانه\u200cها', 'Persian'],
+  ['مِی\u200cشود', 'Persian with a short vowel'],
+  ['बुद्\u200cध', 'Devanagari'],
+  ['क्\u200dष', 'Devanagari'],
+  ['ශ්\u200dරී', 'Sinhala'],
+  ['র\u200d্যাব', 'Bengali'],
+  ['ಕ್\u200cಷ', 'Kannada'],
+  ['അവന്\u200d', 'Malayalam'],
+])('a joiner that changes the letters next to it is visible: %s (%s)', (text) => {
+  expect([hasHidden(text), indexOfHidden(text), revealHidden(text)]).toEqual([false, -1, text])
+})
+
+test.each([
+  ['Ad\u200ca', 'between Latin letters'],
+  ['in_list\u200d(', 'in an expression'],
+  ['Да\u200cда', 'between Cyrillic letters'],
+  ['김\u200d정', 'between Hangul syllables'],
+  ['می\u200c', 'at the end'],
+  ['\u200cشود', 'at the start'],
+  ['می\u200c شود', 'before a space'],
+  ['می\u200c\u200cشود', 'twice'],
+  ['می\u200dشود', 'the other joiner'],
+  ['کار\u200cها', 'after a letter that connects to no next one'],
+  ['شی\u200cء', 'before a letter that connects to no previous one'],
+  ['مa\u200cش', 'after a Latin letter'],
+  ['म\u200cन', 'without a virama'],
+  ['a\u094d\u200cन', 'after a Latin letter with a virama'],
+  ['क्\u200ca', 'between two scripts'],
+  ['ম\u200d্য', 'after a letter that has no ya-phalaa'],
+  ['அவன்\u200d', 'at the end of Tamil'],
+])('a joiner that changes nothing is hidden: %j (%s)', (text) => {
+  expect(hasHidden(text)).toBe(true)
+})
+
 test('line ends and tabs are hidden in a name, but not in a text of several lines', () => {
   const text = 'one\n\ttwo\r\n'
   expect([hasHidden(text), indexOfHidden(text), revealHidden(text)]).toEqual([true, -1, text])

@@ -72,6 +72,11 @@ rules:
     expect(parsePolicyDocument('name: P\r\nrules:\r\n  - id: a\r\n    deny: "true"\r\n').rules[0]?.kind).toBe('deny')
   })
 
+  test('with the joiners of Persian', () => {
+    const message = 'پرداخت نمی\u200cشود'
+    expect(parsePolicyDocument(policy(rule(`    message: ${message}\n`))).rules[0]?.message).toBe(message)
+  })
+
   test('at each limit, and not past it', () => {
     const long = (length: number) => `name: ${'n'.repeat(length)}\nrules: []\n`
     expect(parsePolicyDocument(long(128)).name).toHaveLength(128)
@@ -119,6 +124,7 @@ describe('a wrong shape is refused where it stands', () => {
     ['a right-to-left override', 'name: P\u202e\nrules: []', [`1:8 ${UNSEEN}`]],
     ['an invisible character in a comment', `${policy(rule())}# \u2066all`, [`5:3 ${UNSEEN}`]],
     ['an invisible character in an expression', policy(rule().replace('tr', 't\u200br')), [`4:14 ${UNSEEN}`]],
+    ['a joiner between Latin letters', policy(rule('    message: "Ad\u200ca"\n')), [`5:17 ${UNSEEN}`]],
     ['an escaped invisible character', policy(rule('    message: "a\\u3164"\n')), [`5:14 ${UNSEEN}`]],
     ['unknown default', 'name: P\ndefault: permit\nrules: []', ['2:10 default is allow or deny']],
     ['default a boolean', 'name: P\ndefault: true\nrules: []', ['2:10 default is allow or deny']],
