@@ -2,6 +2,7 @@
 // operation or work on files.
 import { commandRoutes } from '../admin/route-table.ts'
 import type { Command } from '../command-line/command.ts'
+import { loadCommands } from '../module-interface/commands.ts'
 import { loadOperations } from '../module-interface/operations.ts'
 import { MODULES } from '../modules.ts'
 import { ACCOUNT_COMMANDS } from './account.ts'
@@ -16,11 +17,10 @@ import { GEO_COMMANDS } from './geo.ts'
 import { LIST_ENTRY_COMMANDS } from './lists/list-entries.ts'
 import { LIST_SOURCE_COMMANDS } from './lists/list-sources.ts'
 import { POLICY_COMMANDS } from './policy/policy.ts'
-import { SCREENING_COMMANDS } from './screening/screening.ts'
 import { SESSION_COMMANDS } from './session.ts'
 import { SOLANA_COMMANDS } from './solana.ts'
 
-/** Commands that are not derived. */
+/** Commands of the core that are not derived. */
 const WRITTEN: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...ACCOUNT_KEY_COMMANDS,
@@ -33,7 +33,6 @@ const WRITTEN: readonly Command[] = [
   ...LIST_SOURCE_COMMANDS,
   ...POLICY_COMMANDS,
   ...PROOF_COMMANDS,
-  ...SCREENING_COMMANDS,
   ...SESSION_COMMANDS,
   ...SOLANA_COMMANDS,
 ]
@@ -45,6 +44,7 @@ const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(v
 export const COMMANDS: readonly Command[] = [
   ...deriveCommands(commandRoutes(await loadOperations(MODULES))),
   ...WRITTEN,
+  ...(await loadCommands(MODULES)),
 ].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))
 
 export const NOUNS: readonly string[] = [...new Set(COMMANDS.map(({ noun }) => noun))]

@@ -11,6 +11,7 @@ import { loadConfig } from '../config/config.ts'
 import { describeSettings } from '../config/settings.ts'
 import { VERSION } from '../config/version.ts'
 import { systemClock } from '../lib/time.ts'
+import { loadCommands } from '../module-interface/commands.ts'
 import { MODULES } from '../modules.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { createDeployment } from './deployment.ts'
@@ -72,7 +73,7 @@ const commandsFor = async (
   args: readonly string[],
 ): Promise<readonly [commands: readonly Command[], args: readonly string[]]> => {
   const own = Object.hasOwn(WITHOUT_OPERATIONS, word) ? WITHOUT_OPERATIONS[word] : undefined
-  if (own !== undefined) return [await own(), args]
+  if (own !== undefined) return [[...(await own()), ...(await loadCommands(MODULES, word))], args]
   const { commandsOf } = await import('./commands.ts')
   const { translateEarlier } = await import('./earlier-spellings.ts')
   const [noun, ...given] = translateEarlier([word, ...args], commandsOf)

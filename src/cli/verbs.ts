@@ -84,7 +84,7 @@ export const runVerb = async (
   const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
   switch (verb) {
     case 'screener-stub':
-      return (await import('./screening/screener-stub.ts')).runScreenerStub(commandArguments, {
+      return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, {
         output,
         stopped: untilSignal,
       })

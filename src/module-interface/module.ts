@@ -27,6 +27,7 @@ import type { Logger } from '../telemetry/log.ts'
 import type { MetricDefinition } from '../telemetry/metric-table.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
+import type { ModuleCommands } from './commands.ts'
 import type { ModuleOperations } from './operations.ts'
 
 /** The parts of the core that exist before the signing workers start. */
@@ -115,6 +116,8 @@ export interface Module extends ModuleSettings {
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
   /** Imports the module's operations. */
   readonly operations?: () => Promise<ModuleOperations>
+  /** Commands that are not made of operations. */
+  readonly commands?: ModuleCommands
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
   /** The same for its part of the identity API. */

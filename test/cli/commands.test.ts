@@ -10,6 +10,8 @@ import { usageLine } from '../../src/cli/help.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import type { AdminClient, Opened } from '../../src/command-line/admin-client.ts'
 import { type Command, optionsOf } from '../../src/command-line/command.ts'
+import { loadCommands } from '../../src/module-interface/commands.ts'
+import { MODULES } from '../../src/modules.ts'
 import { COMMAND_ROUTES } from '../admin/support/all-routes.ts'
 import { createManualClock, temporaryFolder } from '../store/temporary-store.ts'
 import { recordOutput } from './recorded-output.ts'
@@ -50,6 +52,25 @@ test('the names of commands and their options are those that scripts know', () =
   })
   expect(new Set(COMMANDS.map(({ noun, verb }) => `${noun} ${verb}`)).size).toBe(COMMANDS.length)
   expect(`\n${names.join('\n')}\n`).toMatchSnapshot()
+})
+
+test('a command of a module that is left out is refused before it opens anything', async () => {
+  const all = MODULES.map(({ name }) => name).join(',')
+  const deployment = deploymentAt('/nowhere', clock, { COUNTERSIGN_WITHOUT: all })
+  for (const { name, commands: ofModule = {} } of MODULES) {
+    for (const noun of Object.keys(ofModule)) {
+      const commands = (await loadCommands(MODULES, noun)).filter(({ isLocal }) => isLocal)
+      for (const command of commands) {
+        const { output, printed } = recordOutput()
+        const code = await runCommand([command], least(command), { ...place(), output, deployment })
+        expect({ code, stderr: printed.stderr }).toEqual({
+          code: 1,
+          stderr: expect.stringMatching(/^this deployment runs without the module [a-z-]+: see --without\n$/),
+        })
+      }
+      expect(`${name} ${noun}: ${commands.length > 0}`).toBe(`${name} ${noun}: true`)
+    }
+  }
 })
 
 describe.each(NOUNS)('%s', (noun) => {

@@ -8,6 +8,7 @@ import type { Open } from '../../src/command-line/admin-client.ts'
 import type { CommandDeployment } from '../../src/command-line/command-deployment.ts'
 import { loadConfig } from '../../src/config/config.ts'
 import type { Clock } from '../../src/lib/time.ts'
+import { MODULES } from '../../src/modules.ts'
 import { recordOutput } from './recorded-output.ts'
 
 export interface WordsPlace {
@@ -19,9 +20,13 @@ export interface WordsPlace {
   readonly ask?: (question: string) => Promise<boolean>
 }
 
-export const deploymentAt = (folder: string, clock: Clock): CommandDeployment =>
+export const deploymentAt = (
+  folder: string,
+  clock: Clock,
+  environment: Readonly<Record<string, string>> = {},
+): CommandDeployment =>
   createDeployment({
-    config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: folder } }),
+    config: loadConfig({ arguments: [], environment: { COUNTERSIGN_DATA_DIR: folder, ...environment } }, MODULES),
     configFile: null,
     clock,
     user: 'anna',

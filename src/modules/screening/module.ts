@@ -11,6 +11,10 @@ export const screening = defineModule({
     'src/modules/screening/worker/screening-wallets.process.ts': () => import('./worker/screening-wallets.process.ts'),
     'src/modules/screening/worker/screening.process.ts': () => import('./worker/screening.process.ts'),
   },
+  commands: {
+    screening: async () => (await import('./commands/screening.ts')).SCREENING_COMMANDS,
+    'screening-list': async () => (await import('./commands/screening.ts')).SCREENING_LIST_COMMANDS,
+  },
   operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => {
     const { createScreeningService } = await import('./screening-service.ts')

@@ -1,11 +1,11 @@
 // `countersign screener-stub`: an HTTP screener for trials and tests. Its answer depends only on the last characters of the
 // address, and says so.
 
-import { type CommandOutput, parseCommand, UsageError } from '../../command-line/output.ts'
-import { runToExitCode } from '../../command-line/print-error.ts'
-import { parseListen } from '../../config/setting-values.ts'
-import { parseAnyAddress } from '../../domain/address-key.ts'
-import { type ListenAddress, listenUrl } from '../../server/listen-address.ts'
+import { type CommandOutput, parseCommand, UsageError } from '../command-line/output.ts'
+import { runToExitCode } from '../command-line/print-error.ts'
+import { parseListen } from '../config/setting-values.ts'
+import { parseAnyAddress } from '../domain/address-key.ts'
+import { type ListenAddress, listenUrl } from '../server/listen-address.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
 

@@ -1,16 +1,16 @@
 // `countersign screening check` and `screening-list import`: compare a file of names with the lists of sanctioned people and
 // companies, and fill a list by files.
 import { readFileSync } from 'node:fs'
-import { type Command, type CommandContext, ORG, text } from '../../command-line/command.ts'
-import { parseWhole } from '../../command-line/option-values.ts'
-import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
-import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../domain/screening-hit.ts'
-import { csvRows, ScreeningListInvalidError } from '../../modules/screening/formats/csv-rows.ts'
-import { packEntries, unpackEntries } from '../../modules/screening/formats/entry-lines.ts'
-import { publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../../modules/screening/formats/publishers.ts'
-import { readScreeningList } from '../../modules/screening/formats/read-screening-list.ts'
-import { NAME_PROBLEMS } from '../../modules/screening/matching/names/name-problems.ts'
-import { buildScreening, openScreening, type ScreeningAnswer } from '../../modules/screening/matching/screen-subject.ts'
+import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
+import { parseWhole } from '../../../command-line/option-values.ts'
+import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
+import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../../domain/screening-hit.ts'
+import { csvRows, ScreeningListInvalidError } from '../formats/csv-rows.ts'
+import { packEntries, unpackEntries } from '../formats/entry-lines.ts'
+import { publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../formats/publishers.ts'
+import { readScreeningList } from '../formats/read-screening-list.ts'
+import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
+import { buildScreening, openScreening, type ScreeningAnswer } from '../matching/screen-subject.ts'
 
 /** @throws CommandFailedError */
 const readGiven = (path: string): Uint8Array => {
@@ -152,7 +152,7 @@ const check = async (context: CommandContext): Promise<number> => {
   return 0
 }
 
-export const SCREENING_COMMANDS: readonly Command[] = [
+export const SCREENING_LIST_COMMANDS: readonly Command[] = [
   {
     noun: 'screening-list',
     verb: 'import',
@@ -172,6 +172,9 @@ export const SCREENING_COMMANDS: readonly Command[] = [
     isLocal: true,
     run: importList,
   },
+]
+
+export const SCREENING_COMMANDS: readonly Command[] = [
   {
     noun: 'screening',
     verb: 'check',
