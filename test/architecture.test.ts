@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dir, '..')
 /**
  * Folder → the folders that it may import, from the bottom up: each names only folders above its own line, so that no two
  * depend on each other. `src/lib` is open to all. A module is a folder of `src/modules`, and its threads and processes
- * are another. Single files of `workers` are the
+ * are another, like its pages. Single files of `workers` are the
  * messages and entries of a process, whose code the folder does not run.
  */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -77,6 +77,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/pages',
     'src/admin',
     'src/module-routes.ts',
+    'src/module-pages.ts',
   ],
   'src/config': [
     'src/domain',
@@ -180,6 +181,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/module-interface',
     'src/modules/screening/worker',
   ],
+  'src/modules/documents/pages': ['src/dashboard/page'],
+  'src/modules/screening/pages': ['src/dashboard/page'],
+  'src/modules/session-policies/pages': ['src/dashboard/page'],
   'src/modules/session-policies': [
     'src/domain',
     'src/telemetry',
@@ -295,7 +299,7 @@ const importsOf = (source: string): string[] =>
 
 const folderOf = (path: string): string => {
   const parts = path.split('/')
-  const depth = parts[1] !== 'modules' ? 2 : parts[3] === 'worker' ? 4 : 3
+  const depth = parts[1] !== 'modules' ? 2 : parts[3] === 'worker' || parts[3] === 'pages' ? 4 : 3
   return parts.slice(0, Math.min(parts.length - 1, depth)).join('/')
 }
 
@@ -417,8 +421,9 @@ describe('the import table', () => {
 
   // The page's types are derived from the routes: page and server agree, and nothing of the server is sent to browsers.
   test('the dashboard’s page takes types alone from the admin API, and those from its routes', () => {
-    const served = /^src\/(?!dashboard\/page\/|pages\/|lib\/|domain\/|(attestation|identity)\/paths\.ts$)/
-    const page = [...sources].filter(([path]) => path.startsWith('src/dashboard/page/'))
+    const served =
+      /^src\/(?!dashboard\/page\/|modules\/[^/]+\/pages\/|module-pages\.ts$|pages\/|lib\/|domain\/|(attestation|identity)\/paths\.ts$)/
+    const page = [...sources].filter(([path]) => /^src\/(dashboard\/page|modules\/[^/]+\/pages)\//.test(path))
     const outside = (path: string, source: string): string[] =>
       importsOf(source)
         .map((specifier) => normalize(join(dirname(path), specifier)))
@@ -466,9 +471,14 @@ describe('the import table', () => {
     expect(declared.filter((path) => !existsSync(join(ROOT, dirname(path), 'README.md')))).toEqual([])
   })
 
+  test('each module with pages of the dashboard has one line in the list of them', () => {
+    const declared = files.filter((path) => /^src\/modules\/[^/]+\/pages\/pages\.ts$/.test(path))
+    expect((importsAtRunTime.get('src/module-pages.ts') ?? []).sort()).toEqual(declared)
+  })
+
   test('the core imports no module that declares itself', () => {
     const declared = files.filter((path) => /^src\/modules\/[^/]+\/module\.ts$/.test(path)).map(dirname)
-    const lists = new Set(['src/modules.ts', 'src/module-routes.ts'])
+    const lists = new Set(['src/modules.ts', 'src/module-routes.ts', 'src/module-pages.ts'])
     const importing = [...sources].flatMap(([path, source]) =>
       path.startsWith('src/modules/') || lists.has(path)
         ? []

@@ -54,7 +54,6 @@ const RUNNING_SERVICES = [
   'liveStreams',
   'documents',
   'apiUrl',
-  'modules',
   'version',
   'signer',
 ] as const

@@ -93,8 +93,6 @@ export interface Services {
   readonly signer: string
   /** Where the attestation and identity APIs answer, without a trailing slash. */
   readonly apiUrl: string
-  /** Names of the modules that run. */
-  readonly modules: ReadonlySet<string>
   readonly chains: ChainTable
   readonly origins: DashboardOrigins
   readonly passwords: Passwords

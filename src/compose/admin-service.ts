@@ -207,7 +207,6 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     liveStreams,
     processes,
     apiUrl: urls.api,
-    modules: config.modules,
     signIn: createSignIn({
       store,
       clock,
@@ -281,7 +280,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       tls: dependencies.tls,
       api,
       reference: createReferencePages(services.documents),
-      pages: createDashboardPages(await buildDashboardAssets()),
+      pages: createDashboardPages(await buildDashboardAssets(config.modules)),
       requestIds: dependencies.requestIds,
       clientAddress: createClientAddress(config.trustedProxies),
       report: dependencies.report,

@@ -35,9 +35,17 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), publickey-credentials-get=(self)',
 })
 
-/** @throws PageBuildError */
-export const buildDashboardAssets = (): Promise<PageAssets> =>
-  buildPageAssets({ page: 'dashboard', title: 'the dashboard', basePath: '' })
+/**
+ * @param modules names of the modules that run, which the page reads from its document
+ * @throws PageBuildError
+ */
+export const buildDashboardAssets = (modules: ReadonlySet<string>): Promise<PageAssets> =>
+  buildPageAssets({
+    page: 'dashboard',
+    title: 'the dashboard',
+    basePath: '',
+    fill: (html) => html.replace('MODULE-NAMES', () => [...modules].join(' ')),
+  })
 
 export const createDashboardPages = (assets: PageAssets): DashboardPages => {
   return async (request, path) => {

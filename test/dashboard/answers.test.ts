@@ -5,7 +5,7 @@ import type { PageAssets } from '../../src/pages/page-assets.ts'
 
 let assets: PageAssets
 beforeAll(async () => {
-  assets = await buildDashboardAssets()
+  assets = await buildDashboardAssets(new Set(['screening']))
 })
 
 const ask = async (path: string): Promise<Response | null> =>

@@ -8,7 +8,8 @@ const NUMBERS = [0, 1, 2, 1_000]
 const CALL = /counted\( ?[^']*?, '([^']+)', '([^']+)',? ?\)/g
 
 const sources = await Promise.all(
-  [...new Glob('src/dashboard/page/**/*.{ts,tsx}').scanSync('.')]
+  ['src/dashboard/page/**/*.{ts,tsx}', 'src/modules/*/pages/*.{ts,tsx}']
+    .flatMap((pattern) => [...new Glob(pattern).scanSync('.')])
     .sort()
     .map(async (path) => ({ path, text: (await Bun.file(path).text()).replaceAll(/\s+/g, ' ') })),
 )

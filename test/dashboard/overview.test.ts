@@ -10,6 +10,7 @@ import {
   shareWord,
   type Tally,
 } from '../../src/dashboard/page/overview/days.ts'
+import { screeningPages } from '../../src/modules/screening/pages/pages.ts'
 
 const HOUR_MS = 3_600_000
 const tally = (change: Partial<Tally>): Tally => ({
@@ -106,7 +107,7 @@ describe('what needs someone', () => {
   const context = { nowMs, path: (rest: string) => `/o/demo${rest}`, mayReview: true, hasSecondFactor: true }
 
   test('is nothing where nothing waits', () => {
-    expect(attentionOf(quiet, context)).toEqual([])
+    expect(attentionOf(quiet, context, [screeningPages])).toEqual([])
   })
 
   test('leads somewhere, the most urgent first, and shows nobody’s URL in full', () => {
@@ -125,7 +126,7 @@ describe('what needs someone', () => {
       ],
       webhooks: [{ id: 'e1', url: 'https://hooks.example/secret-token', failed: 1, since: ago(0.5) }],
     }
-    const items = attentionOf(busy, context)
+    const items = attentionOf(busy, context, [screeningPages])
     expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
       ['bad', 'Webhook hooks.example fails: 1 message not taken, the first 12 hours ago', '/o/demo/webhooks'],
       ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
@@ -134,12 +135,17 @@ describe('what needs someone', () => {
         '2 verified sessions have a hit on a list that nobody has decided',
         '/o/demo/reviews?status=completed&hits=open',
       ],
-      ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
       ['warn', 'Sanctions list un-sc was last read 2 days ago', null],
+      ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
       ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],
       ['info', '2 changes wait for a second person', '/o/demo/approvals'],
       ['plain', 'Key Other ends in 20 days', '/o/demo/keys'],
     ])
-    expect(attentionOf(busy, { ...context, mayReview: false }).find(({ text }) => /review/.test(text))?.href).toBeNull()
+    expect(
+      attentionOf(busy, { ...context, mayReview: false }, [screeningPages]).find(({ text }) => /review/.test(text))
+        ?.href,
+    ).toBeNull()
+    // Without the module of hits and sanctions lists.
+    expect(attentionOf(busy, context, []).filter(({ text }) => /hit|Sanctions/.test(text))).toEqual([])
   })
 })

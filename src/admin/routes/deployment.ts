@@ -24,7 +24,6 @@ export const DEPLOYMENT_ROUTES = [
       signer: Type.String({ description: 'Signing backend' }),
       api_url: Type.String({ description: 'Where the attestation and identity APIs answer, without a trailing slash' }),
       reference: Type.Boolean({ description: 'Whether the API reference is served at `/docs`' }),
-      modules: Type.Array(Type.String(), { description: 'Names of the optional modules that run, see `--without`' }),
       chains: Type.Array(
         closed({ name: Type.String(), family: oneOf(['evm', 'solana']), chain_id: nullable(Type.Integer()) }),
       ),
@@ -35,7 +34,6 @@ export const DEPLOYMENT_ROUTES = [
       signer: services.signer,
       api_url: services.apiUrl,
       reference: services.documents !== null,
-      modules: [...services.modules],
       chains: services.chains.chains.map((chain) => ({
         name: chain.name,
         family: chain.family,

@@ -1,6 +1,7 @@
 // Who is there, and so what is shown: the page that a one-time link leads to, signing in, or the shell with its pages. A
 // session that ends while someone works is renewed over the page, which stays as it is.
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { MODULE_PAGES } from '../../module-pages.ts'
 import { call, onSignedOut } from './api/client.ts'
 import { ApiError } from './api/errors.ts'
 import type { Account, Organization } from './api/types.ts'
@@ -8,6 +9,7 @@ import { ApprovalComment } from './approvals/second-person.tsx'
 import { readAll } from './data/use-pages.ts'
 import { READ_AGAIN } from './data/use-query.ts'
 import { EntryFrame } from './entry/entry-frame.tsx'
+import { runningPages } from './module-pages.ts'
 import { navigate, PlaceContext, usePlace } from './router.ts'
 import { Confirmation } from './shell/confirmation.tsx'
 import { keepOrganization, lastOrganization } from './shell/preferences.ts'
@@ -119,6 +121,7 @@ export const App = () => {
             account: known.account,
             organizations: known.organizations,
             organization,
+            modules: runningPages(MODULE_PAGES),
             refresh,
             signOut: () => void signOut(),
           },

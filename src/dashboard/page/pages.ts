@@ -1,6 +1,7 @@
 // Every page of the dashboard: its address, its place in the navigation, who may see it, and the file that is loaded when
-// it is first opened. A page that is not here does not exist.
+// it is first opened. Pages of modules are in src/module-pages.ts.
 import type { ComponentType } from 'preact'
+import { MODULE_PAGES } from '../../module-pages.ts'
 import type { Params } from './router.ts'
 import type { Needs } from './shell/session.ts'
 import type { IconName } from './ui/icons.tsx'
@@ -31,7 +32,7 @@ export interface PageEntry {
 }
 
 /** In the order of the navigation. */
-export const PAGES: readonly PageEntry[] = [
+const CORE_PAGES: readonly PageEntry[] = [
   {
     path: '/o/{organization}',
     title: 'Overview',
@@ -51,12 +52,6 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Review',
     needs: 'reviewer',
     load: async () => (await import('./reviews/review.tsx')).Review,
-  },
-  {
-    path: '/o/{organization}/settings/thresholds',
-    title: 'Thresholds',
-    needs: 'reviewer',
-    load: async () => (await import('./organizations/thresholds.tsx')).Thresholds,
   },
   {
     path: '/o/{organization}/decisions',
@@ -227,3 +222,18 @@ export const PAGES: readonly PageEntry[] = [
     load: async () => (await import('./account/account.tsx')).AccountPage,
   },
 ]
+
+export interface ListedPage extends PageEntry {
+  /** Name of the module that the page belongs to; null for the core. */
+  readonly module: string | null
+}
+
+/** Includes the pages of modules that don't run. */
+export const PAGES: readonly ListedPage[] = [
+  ...CORE_PAGES.map((page) => ({ ...page, module: null })),
+  ...MODULE_PAGES.flatMap(({ module, pages = [] }) => pages.map((page) => ({ ...page, module }))),
+]
+
+/** Whether the page belongs to the core or to one of the running modules. */
+export const isServed = ({ module }: ListedPage, running: readonly { readonly module: string }[]): boolean =>
+  module === null || running.some((each) => each.module === module)

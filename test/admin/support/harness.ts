@@ -34,7 +34,6 @@ import { targetOf } from '../../../src/identity/evidence/vault.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
 import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
-import { MODULES } from '../../../src/modules.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
@@ -234,7 +233,6 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     version: '0.0.0',
     signer: 'noble',
     apiUrl: 'http://localhost:8080',
-    modules: new Set(MODULES.map(({ name }) => name)),
     chains: createChainTable(),
     signIn: createSignIn({
       store,

@@ -3,28 +3,23 @@ import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { SecondPersonCard } from '../approvals/second-person-card.tsx'
 import { knownQuery, useRead } from '../data/use-query.ts'
+import { type SettingsCardProps, useModuleParts } from '../module-pages.ts'
 import { useSession, useWorkplace } from '../shell/session.ts'
 import { Copyable } from '../ui/copy.tsx'
+import { Loaded } from '../ui/loaded.tsx'
 import { Facts, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { SettingsCard } from '../ui/settings-card.tsx'
 import { Time } from '../ui/time.tsx'
 import { BrandCard } from './brand.tsx'
 import { LEVELS } from './levels.ts'
-import { MinimumAgeCard } from './minimum-age.tsx'
 import { RetentionCard } from './retention.tsx'
-import { ScreeningCard } from './screening.tsx'
 import { OrganizationSecondFactor } from './second-factor.tsx'
-import { SessionPolicyCard } from './session-policy.tsx'
 import { TrustCard } from './trust.tsx'
-
-interface CardProps {
-  readonly mayChange: boolean
-}
 
 const rank = (level: string): number => Object.keys(LEVELS).indexOf(level)
 
-const OrganizationCard = ({ mayChange }: CardProps) => {
+const OrganizationCard = ({ mayChange }: SettingsCardProps) => {
   const { organization, params } = useWorkplace()
   const { refresh } = useSession()
   return (
@@ -59,7 +54,7 @@ const OrganizationCard = ({ mayChange }: CardProps) => {
   )
 }
 
-const SecondPerson = ({ mayChange }: CardProps) => {
+const SecondPerson = ({ mayChange }: SettingsCardProps) => {
   const { params } = useWorkplace()
   return (
     <SecondPersonCard
@@ -72,27 +67,21 @@ const SecondPerson = ({ mayChange }: CardProps) => {
   )
 }
 
-const CARDS = [
-  OrganizationCard,
-  TrustCard,
-  BrandCard,
-  ScreeningCard,
-  MinimumAgeCard,
-  SessionPolicyCard,
-  RetentionCard,
-  OrganizationSecondFactor,
-  SecondPerson,
-]
+const FIRST = [OrganizationCard, TrustCard, BrandCard]
+/** After the cards of modules. */
+const LAST = [RetentionCard, OrganizationSecondFactor, SecondPerson]
 
 export const Settings = () => {
   const mayChange = useWorkplace().may('organization-admin')
+  const ofModules = useModuleParts('settings')
+  const isLoaded = ofModules.value !== null
   // The command palette links to single cards.
-  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [])
+  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), [isLoaded])
   return (
     <Page title="Settings">
-      {CARDS.map((Each, index) => (
-        <Each key={index} mayChange={mayChange} />
-      ))}
+      <Loaded query={ofModules}>
+        {(cards) => [...FIRST, ...cards, ...LAST].map((Each, index) => <Each key={index} mayChange={mayChange} />)}
+      </Loaded>
     </Page>
   )
 }

@@ -2,8 +2,8 @@
 
 import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
+import type { ModulePages } from '../module-pages.ts'
 import { ageTone, ageWord } from '../reviews/age.ts'
-import { VERIFIED_HITS } from '../reviews/queue.ts'
 import type { Tone } from '../ui/problem.tsx'
 import { relativeTime } from '../ui/relative-time.ts'
 
@@ -31,15 +31,31 @@ const URGENCY: readonly (Tone | 'plain')[] = ['bad', 'warn', 'info', 'plain', 'g
 /** A receiver's path may hold a token. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
-const listText = ({ name, of, failure, confirmed_at: confirmed }: Overview['lists'][number], nowMs: number): string => {
+type List = Overview['lists'][number]
+
+/** @param kind at the beginning of the text */
+export const listAttention = (
+  kind: string,
+  { name, failure, confirmed_at: confirmed }: List,
+  nowMs: number,
+  href: string | null,
+): Attention => {
   const age = confirmed === null ? 'was never read' : `was last read ${relativeTime(confirmed, nowMs)}`
-  return `${of === 'people' ? 'Sanctions list' : 'List'} ${name} ${age}${failure === null ? '' : `: ${failure}`}`
+  return {
+    tone: 'warn',
+    label: 'Grows old',
+    text: `${kind} ${name} ${age}${failure === null ? '' : `: ${failure}`}`,
+    href,
+  }
 }
 
 export const attentionOf = (
-  { reviews, hits, approvals, keys, lists, webhooks }: Overview,
-  { nowMs, path, mayReview, hasSecondFactor }: AttentionContext,
+  overview: Overview,
+  context: AttentionContext,
+  modules: readonly Pick<ModulePages, 'attention'>[],
 ): readonly Attention[] => {
+  const { reviews, approvals, keys, lists, webhooks } = overview
+  const { nowMs, path, mayReview, hasSecondFactor } = context
   const { waiting, exact, oldest_at: oldest } = reviews
   const items: readonly Attention[] = [
     ...(waiting === 0 || oldest === null
@@ -52,16 +68,7 @@ export const attentionOf = (
             href: mayReview ? path('/reviews') : null,
           },
         ]),
-    ...(hits.verified === 0
-      ? []
-      : [
-          {
-            tone: 'warn' as const,
-            label: 'Found',
-            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} a hit on a list that nobody has decided`,
-            href: mayReview ? path(VERIFIED_HITS) : null,
-          },
-        ]),
+    ...modules.flatMap(({ attention }) => attention?.(overview, context) ?? []),
     ...(approvals === 0
       ? []
       : [
@@ -78,13 +85,9 @@ export const attentionOf = (
       text: `Webhook ${hostOf(url)} fails: ${counted(failed, 'message', 'messages')} not taken, the first ${relativeTime(since, nowMs)}`,
       href: path('/webhooks'),
     })),
-    ...lists.map((list) => ({
-      tone: 'warn' as const,
-      label: 'Grows old',
-      text: listText(list, nowMs),
-      // The deployment’s lists of people are its administrator’s, on the machine.
-      href: list.of === 'people' ? null : path(`/lists/${list.name}`),
-    })),
+    ...lists
+      .filter(({ of }) => of === 'addresses')
+      .map((list) => listAttention('List', list, nowMs, path(`/lists/${list.name}`))),
     ...keys.map(({ name, expires_at: expires }) => ({
       tone: Date.parse(expires) - nowMs < ENDS_VERY_SOON_MS ? ('warn' as const) : ('plain' as const),
       label: 'Ends',

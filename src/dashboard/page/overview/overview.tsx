@@ -66,7 +66,7 @@ const Beginning = ({ first_steps: beginning, isDeciding }: BeginningProps) =>
 
 export const Overview = () => {
   const workplace = useWorkplace()
-  const { account } = useSession()
+  const { account, modules } = useSession()
   const { organization } = workplace
   const now = useQuery((signal) => readNow(workplace, signal), [organization.id])
   const counts = useQuery((signal) => readCounts(workplace, signal), [organization.id])
@@ -82,12 +82,16 @@ export const Overview = () => {
           <>
             {(value !== null || counts.error !== null) && <Beginning {...overview} isDeciding={value?.any ?? true} />}
             <NeedsSomeone
-              items={attentionOf(overview, {
-                nowMs,
-                path: workplace.path,
-                mayReview: workplace.may('reviewer'),
-                hasSecondFactor: account.has_passkeys || account.has_totp,
-              })}
+              items={attentionOf(
+                overview,
+                {
+                  nowMs,
+                  path: workplace.path,
+                  mayReview: workplace.may('reviewer'),
+                  hasSecondFactor: account.has_passkeys || account.has_totp,
+                },
+                modules,
+              )}
             />
             <Numbers days={value?.days ?? null} overview={overview} nowMs={nowMs} />
           </>

@@ -1,6 +1,6 @@
 // What comes after a policy that decides: the project that uses it, and from there its first call.
 import { call } from '../api/client.ts'
-import { useQuery, useRead } from '../data/use-query.ts'
+import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { MAKE } from '../shell/use-make.ts'
 import { ButtonLink } from '../ui/button.tsx'
@@ -46,28 +46,6 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
       }
     >
       <p>The policy is live, but no project uses it. A project has the verification hash for requests and contracts.</p>
-    </Notice>
-  )
-}
-
-/** What comes after a policy of sessions is live: it is chosen in the settings. */
-export const SessionStep = ({ policyId }: { readonly policyId: string }) => {
-  const { params, path, may } = useWorkplace()
-  const { value } = useRead('GET /organizations/{organization}/session-policy', { params })
-  if (value === null) return null
-  if (value.policy_id === policyId) return <p class="soft">Decides the sessions of this organization.</p>
-  if (!may('organization-admin')) return null
-  return (
-    <Notice
-      tone="info"
-      title="Next: turn on automatic decisions"
-      actions={
-        <ButtonLink kind="primary" small href={`${path('/settings')}#session-policy`}>
-          Open settings
-        </ButtonLink>
-      }
-    >
-      <p>The policy is live, but decides no sessions. Try it on past sessions, then turn it on in the settings.</p>
     </Notice>
   )
 }

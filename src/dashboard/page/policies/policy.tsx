@@ -1,6 +1,7 @@
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
+import { type SessionPolicyParts, useModuleParts } from '../module-pages.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
@@ -11,11 +12,10 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Tabs, useTab } from '../ui/tabs.tsx'
 import { say } from '../ui/toast.tsx'
 import { makeLive } from './make-live.tsx'
-import { NextStep, SessionStep } from './next-step.tsx'
+import { NextStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
 import { Replay } from './replay.tsx'
 import { Revisions } from './revisions.tsx'
-import { SessionTrial } from './session-trial.tsx'
 import { Shadow } from './shadow.tsx'
 import { Trial } from './trial.tsx'
 import { isGood, useCheck } from './use-check.ts'
@@ -28,7 +28,9 @@ const TABS = [
   { id: 'revisions', label: 'Revisions' },
   { id: 'shadow', label: 'Shadow' },
   { id: 'replay', label: 'Replay' },
-] as const
+]
+/** For a policy of sessions if the module of such policies does not run. */
+const UNUSED_TABS = TABS.filter(({ id }) => id === 'document' || id === 'revisions')
 
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
   <>
@@ -77,15 +79,26 @@ export const PolicyPage = ({ params: { policy: id = '' } }: PageProps) => {
   const data = usePolicy(id)
   const { policy, revisions } = data
   const crumbs = [{ label: 'Policies', href: path('/policies') }]
-  if (policy.value === null || revisions.items === null) {
-    const error = policy.error ?? revisions.error
+  const parts = useModuleParts('sessionPolicy')
+  if (policy.value === null || revisions.items === null || parts.value === null) {
+    const error = policy.error ?? revisions.error ?? parts.error
     return (
       <Page title="Policy" crumbs={crumbs}>
         {error === null ? <Loading /> : <Problem error={error} retry={data.reload} />}
       </Page>
     )
   }
-  return <Workbench key={id} policy={policy.value} revisions={revisions.items} data={data} crumbs={crumbs} />
+  const [ofSessions = null] = parts.value
+  return (
+    <Workbench
+      key={id}
+      policy={policy.value}
+      revisions={revisions.items}
+      data={data}
+      crumbs={crumbs}
+      ofSessions={policy.value.decides === 'sessions' ? ofSessions : null}
+    />
+  )
 }
 
 interface WorkbenchProps {
@@ -93,13 +106,16 @@ interface WorkbenchProps {
   readonly revisions: readonly Revision[]
   readonly data: PolicyData
   readonly crumbs: readonly { readonly label: string; readonly href: string }[]
+  /** Null for a policy of requests, and if the module of policies of sessions does not run. */
+  readonly ofSessions: SessionPolicyParts | null
 }
 
-const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
+const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchProps) => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const ofSessions = policy.decides === 'sessions'
-  const [tab, setTab] = useTab(TABS)
+  const isUsed = policy.decides === 'requests' || ofSessions !== null
+  const tabs = isUsed ? TABS : UNUSED_TABS
+  const [tab, setTab] = useTab(tabs)
   const { start, dialog } = useActions(data.reload)
   const newest = revisions[0]
   const draft = useDraft(policy.id, newest?.id ?? null)
@@ -132,7 +148,7 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     if (maySave) save.run()
   }
   useShortcut('e', 'Edit the document', () => setTab('document'))
-  useShortcut('t', `Try it on a ${ofSessions ? 'session' : 'request'}`, () => setTab('trial'))
+  useShortcut('t', `Try it on a ${ofSessions === null ? 'request' : 'session'}`, isUsed ? () => setTab('trial') : null)
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
   const goLive = (revision: Revision): Action => makeLive(params, { policy, revision, active })
@@ -168,8 +184,9 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
     >
       <Problem error={save.failure ?? draft.error} />
       <Waiting data={data} />
-      {active !== null && (ofSessions ? <SessionStep policyId={policy.id} /> : <NextStep policyId={policy.id} />)}
-      <Tabs label="Parts of the policy" tabs={TABS} current={tab} />
+      {active !== null && policy.decides === 'requests' && <NextStep policyId={policy.id} />}
+      {active !== null && ofSessions !== null && <ofSessions.NextStep policyId={policy.id} />}
+      <Tabs label="Parts of the policy" tabs={tabs} current={tab} />
       {tab === 'document' && (
         <>
           <p class="editor-state" role="status">
@@ -195,10 +212,10 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
         </>
       )}
       {tab === 'trial' &&
-        (ofSessions ? (
-          <SessionTrial revisions={revisions} draft={draft} />
-        ) : (
+        (ofSessions === null ? (
           <Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />
+        ) : (
+          <ofSessions.Trial revisions={revisions} draft={draft} />
         ))}
       {tab === 'revisions' && (
         <Revisions
@@ -215,7 +232,9 @@ const Workbench = ({ policy, revisions, data, crumbs }: WorkbenchProps) => {
           }}
         />
       )}
-      {tab === 'shadow' && <Shadow policy={policy} revisions={revisions} onChanged={data.reload} />}
+      {tab === 'shadow' && (
+        <Shadow policy={policy} revisions={revisions} onChanged={data.reload} ofSessions={ofSessions} />
+      )}
       {tab === 'replay' && <Replay policy={policy} revisions={revisions} draft={draft} />}
       {dialog}
     </Page>

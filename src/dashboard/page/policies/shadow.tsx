@@ -6,6 +6,7 @@ import type { Decision, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
+import type { SessionPolicyParts } from '../module-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Copyable, shorten } from '../ui/copy.tsx'
@@ -16,7 +17,6 @@ import { Segments } from '../ui/segments.tsx'
 import { PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
-import { SessionShadow } from './session-shadow.tsx'
 
 const REREAD_MS = 2_000
 
@@ -27,6 +27,8 @@ interface ShadowProps {
   readonly policy: Policy
   readonly revisions: readonly Revision[]
   readonly onChanged: () => void
+  /** Null for a policy of requests. */
+  readonly ofSessions: SessionPolicyParts | null
 }
 
 const Results = ({ policy }: { readonly policy: Policy }) => {
@@ -133,7 +135,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   )
 }
 
-export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
+export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps) => {
   const { params, may } = useWorkplace()
   const [chosen, setChosen] = useState('')
   const others = revisions.filter(({ id }) => id !== policy.active_revision_id)
@@ -147,16 +149,15 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
     onChanged()
   })
   const mayChange = may('organization-admin')
-  const ofSessions = policy.decides === 'sessions'
   if (policy.shadow_revision_id !== null) {
     return (
       <>
         <Card
           title={`${running === undefined ? 'An older revision' : `Revision ${running.number}`} runs in shadow`}
           text={
-            ofSessions
-              ? 'Evaluated on each session that is handed in while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
-              : 'Evaluated on every request beside the live one. Its verdicts are recorded, and never answered.'
+            ofSessions === null
+              ? 'Evaluated on every request beside the live one. Its verdicts are recorded, and never answered.'
+              : 'Evaluated on each session that is handed in while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
           }
           actions={
             mayChange && (
@@ -168,7 +169,7 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
         >
           <Problem error={change.failure} />
         </Card>
-        {ofSessions ? <SessionShadow policy={policy} /> : <Results policy={policy} />}
+        {ofSessions === null ? <Results policy={policy} /> : <ofSessions.ShadowResults policy={policy} />}
       </>
     )
   }
@@ -176,12 +177,12 @@ export const Shadow = ({ policy, revisions, onChanged }: ShadowProps) => {
     <Card
       title="Nothing runs in shadow"
       text={
-        ofSessions
-          ? 'A revision in shadow is evaluated on each session that is handed in, beside the live one or alone, so that you see what it would do before it does.'
-          : 'A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation.'
+        ofSessions === null
+          ? 'A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation.'
+          : 'A revision in shadow is evaluated on each session that is handed in, beside the live one or alone, so that you see what it would do before it does.'
       }
     >
-      {policy.active_revision_id === null && !ofSessions ? (
+      {policy.active_revision_id === null && ofSessions === null ? (
         <p class="soft">Make a revision live first: a shadow needs one to be compared with.</p>
       ) : others.length === 0 ? (
         <p class="soft">Save another revision first: the live one has nothing to be compared with.</p>

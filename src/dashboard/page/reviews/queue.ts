@@ -11,9 +11,6 @@ import { nextOf } from './next-session.ts'
 
 const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigned', 'age'] as const
 
-/** The queue of those that are verified and have a hit that nobody has decided. */
-export const VERIFIED_HITS = '/reviews?status=completed&hits=open'
-
 export type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
 /** Read in one go; further ones come once these are done. */

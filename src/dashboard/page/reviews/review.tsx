@@ -6,6 +6,7 @@ import { ApiError } from '../api/errors.ts'
 import type { SessionDetail } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
 import { type Query, useRead } from '../data/use-query.ts'
+import { type ReviewParts, useModuleParts } from '../module-pages.ts'
 import type { PageProps } from '../pages.ts'
 import { navigate } from '../router.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -18,14 +19,12 @@ import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { say } from '../ui/toast.tsx'
 import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
-import { DocumentChecks } from './document-checks.tsx'
 import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
 import { actorWord, eventWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts'
-import { ListChecks } from './list-checks.tsx'
 import { useOwnId } from './members.ts'
-import { PolicyDecisions } from './policy-decisions.tsx'
 import { useWay, type Way } from './queue.ts'
+import { SessionChecks } from './session-checks.tsx'
 import { SendLink } from './session-link.tsx'
 import { Side } from './side.tsx'
 import { erase, revoke } from './undo.tsx'
@@ -60,6 +59,7 @@ export const Review = ({ params: { session: id = '' } }: PageProps) => {
   const session = useRead('GET /organizations/{organization}/sessions/{session}', {
     params: { ...params, session: id },
   })
+  const parts = useModuleParts('review')
   const go = (to: { readonly id: string } | null): void => {
     if (to !== null) navigate(`${path(`/reviews/${to.id}`)}${way.search}`)
   }
@@ -67,25 +67,27 @@ export const Review = ({ params: { session: id = '' } }: PageProps) => {
   useShortcut('k', 'Previous session', () => go(way.previous))
   useShortcut('u', 'Back to the queue', () => navigate(back))
   const crumbs = [{ label: 'Reviews', href: back }]
-  if (session.value === null) {
+  if (session.value === null || parts.value === null) {
+    const failed = [session, parts].find(({ value, error }) => value === null && error !== null)
     return (
       <Page title="Session" crumbs={crumbs}>
-        {session.error === null ? <Loading /> : <Problem error={session.error} retry={session.reload} />}
+        {failed === undefined ? <Loading /> : <Problem error={failed.error} retry={failed.reload} />}
       </Page>
     )
   }
-  return <OneSession session={session.value} query={session} way={way} back={back} go={go} />
+  return <OneSession session={session.value} parts={parts.value} query={session} way={way} back={back} go={go} />
 }
 
 interface OneSessionProps {
   readonly session: SessionDetail
+  readonly parts: readonly ReviewParts[]
   readonly query: Query<SessionDetail>
   readonly way: Way
   readonly back: string
   readonly go: (to: { readonly id: string } | null) => void
 }
 
-const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
+const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) => {
   const { params, may } = useWorkplace()
   const [moved, setMoved] = useState<string | null>(null)
   const [draft, setDraft] = useState(EMPTY_DRAFT)
@@ -207,9 +209,18 @@ const OneSession = ({ session, query, way, back, go }: OneSessionProps) => {
       )}
       <div class="review">
         <div class="review-main">
-          <PolicyDecisions session={session} />
-          <ListChecks session={session} onDecided={() => setDecidedHits((hits) => hits + 1)} onOpenHits={setOpenHits} />
-          <DocumentChecks session={session} decidedHits={decidedHits} />
+          {parts.map(
+            ({ Section }, index) =>
+              Section && (
+                <Section
+                  key={index}
+                  session={session}
+                  onDecided={() => setDecidedHits((hits) => hits + 1)}
+                  onOpenHits={setOpenHits}
+                />
+              ),
+          )}
+          <SessionChecks session={session} parts={parts} decidedHits={decidedHits} />
           <Evidence session={session} list={list} />
           <Wallets session={session} />
           <History session={session} />

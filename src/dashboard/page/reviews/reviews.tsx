@@ -3,6 +3,7 @@ import { useContext, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
 import { usePages } from '../data/use-pages.ts'
+import { type QueueParts, useModuleParts } from '../module-pages.ts'
 import { navigate, PlaceContext, useSearchParam } from '../router.ts'
 import { useLookedFor } from '../shell/look-for.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -13,6 +14,7 @@ import { Button } from '../ui/button.tsx'
 import { shorten } from '../ui/copy.tsx'
 import { type Choice, type SelectChoices, SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
 import { type Columns, PagedTable } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
 import { ageTone, ageWord } from './age.ts'
@@ -23,7 +25,6 @@ import { filtersOf, queryOf, searchOf } from './queue.ts'
 import { SearchField, useFoundSessions } from './search.tsx'
 import { inviteToVerify } from './session-link.tsx'
 import { useInterval } from './use-interval.ts'
-import { VerifiedHits } from './verified-hits.tsx'
 
 const PAGE_SESSIONS = 50
 const LOOK_AGAIN_MS = 15_000
@@ -33,7 +34,6 @@ const STATUS_CHOICES = { '': submitted, retry, pending, completed, rejected, all
 const TYPE_CHOICES = { '': 'All', individual: 'People', business: 'Businesses' }
 const ENVIRONMENT_CHOICES = { '': 'Live and test', live: 'Live', test: 'Test' }
 const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
-const HIT_CHOICES = { '': 'With and without', open: 'Open', confirmed: 'Confirmed', cleared: 'Cleared', none: 'None' }
 const AGE_CHOICES: readonly Choice[] = [
   { value: '', label: 'At any time' },
   { value: '1', label: 'Over 1 hour ago' },
@@ -69,16 +69,7 @@ const Age = ({ session }: { readonly session: Session }) => {
   return <Time at={session.completed_at ?? since} />
 }
 
-/** On lists: those that somebody has to decide first. */
-const Hits = ({ open, confirmed, cleared }: Session['hits']) => (
-  <>
-    {open > 0 && <Badge tone="warn">{open} open</Badge>}{' '}
-    {confirmed > 0 && <Badge tone="bad">{confirmed} confirmed</Badge>}{' '}
-    {open + confirmed === 0 && <span class="faint">{cleared > 0 ? `${cleared} cleared` : 'none'}</span>}
-  </>
-)
-
-const columnsFor = (reviewers: Reviewers, waits: boolean): Columns<Session> => ({
+const columnsFor = (reviewers: Reviewers, waits: boolean, parts: readonly QueueParts[]): Columns<Session> => ({
   Session: ({ id, type, environment }) => (
     <>
       {TYPE_WORDS[type]} <code class="faint">{shorten(id)}</code>{' '}
@@ -88,7 +79,7 @@ const columnsFor = (reviewers: Reviewers, waits: boolean): Columns<Session> => (
   [waits ? 'Waits for' : 'Since']: { narrow: true, cell: (session) => <Age session={session} /> },
   Status: { narrow: true, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge> },
   Level: { narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
-  Hits: { narrow: true, cell: (session) => <Hits {...session.hits} /> },
+  ...Object.fromEntries(parts.flatMap(({ columns = {} }) => Object.entries(columns))),
   Tries: { narrow: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
   Reviewer: ({ assigned_to: id }) =>
     id === null ? <span class="faint">nobody</span> : <span>{reviewers.nameOf(id)}</span>,
@@ -111,6 +102,8 @@ export const Reviews = () => {
       }),
     [params.organization, filters],
   )
+  const ofModules = useModuleParts('queue')
+  const parts = ofModules.value ?? []
   const [wanted, setWanted] = useState('')
   const found = useFoundSessions(wanted)
   useLookedFor(setWanted)
@@ -149,13 +142,14 @@ export const Reviews = () => {
         </>
       }
     >
-      {waits && <VerifiedHits />}
+      <Problem error={ofModules.error} retry={ofModules.reload} />
+      {waits && parts.map(({ Notice }, index) => Notice && <Notice key={index} />)}
       <SearchField text={wanted} onText={setWanted} />
       {wanted !== '' ? (
         <Card flush>
           <PagedTable
             caption="Sessions that were found"
-            columns={columnsFor(reviewers, false)}
+            columns={columnsFor(reviewers, false, parts)}
             pages={found}
             rowKey={({ id }) => id}
             href={({ id }) => `${path(`/reviews/${id}`)}?status=all`}
@@ -176,7 +170,11 @@ export const Reviews = () => {
             <Filter name="status" label="Status" choices={STATUS_CHOICES} />
             <Filter name="type" label="Who" choices={TYPE_CHOICES} />
             <Filter name="level" label="Level" choices={LEVEL_CHOICES} />
-            <Filter name="hits" label="Hits" choices={HIT_CHOICES} />
+            {parts
+              .flatMap(({ filters = [] }) => filters)
+              .map((filter) => (
+                <Filter key={filter.name} {...filter} />
+              ))}
             <Filter name="environment" label="Environment" choices={ENVIRONMENT_CHOICES} />
             <Filter
               name="assigned"
@@ -193,7 +191,7 @@ export const Reviews = () => {
           <Card flush>
             <PagedTable
               caption="Sessions"
-              columns={columnsFor(reviewers, waits)}
+              columns={columnsFor(reviewers, waits, parts)}
               pages={pages}
               rowKey={({ id }) => id}
               href={hrefOf}

@@ -19,14 +19,12 @@ const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Name and verification level', 'organization'],
   ['Shared verifications', 'trust'],
   ['Look and words of the verification page', 'page'],
-  ['Screening of names and wallets', 'screening'],
-  ['Minimum age', 'minimum-age'],
   ['Evidence retention', 'evidence'],
   ['Second factor of members', 'second-factor'],
   ['Second person', 'second-person'],
 ]
 
-export const actionCommands = ({ account, organization }: Session): readonly Command[] => {
+export const actionCommands = ({ account, organization, modules }: Session): readonly Command[] => {
   if (organization === null) return []
   const lead = (path: string) => () => navigate(`/o/${organization.slug}${path}`)
   return [
@@ -37,7 +35,10 @@ export const actionCommands = ({ account, organization }: Session): readonly Com
       icon: 'plus' as const,
       run: lead(path),
     })),
-    ...(isAllowed('viewer', account, organization) ? SETTINGS : []).map(([label, card]) => ({
+    ...(isAllowed('viewer', account, organization)
+      ? [...SETTINGS, ...modules.flatMap(({ setting }) => (setting === undefined ? [] : [setting]))]
+      : []
+    ).map(([label, card]) => ({
       id: `setting-${card}`,
       label,
       group: 'Settings',

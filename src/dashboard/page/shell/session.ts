@@ -2,6 +2,7 @@
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Account, Organization } from '../api/types.ts'
+import type { ModulePages } from '../module-pages.ts'
 
 export type Role = Account['memberships'][number]['role']
 /** `deployment`: a deployment admin; `person`: anyone who is signed in. */
@@ -21,6 +22,8 @@ export interface Session {
   readonly organizations: readonly Organization[]
   /** The one of the address, or the one last worked in; null where there is none at all. */
   readonly organization: Organization | null
+  /** Those that run. */
+  readonly modules: readonly ModulePages[]
   /** Reads account and organizations again: after they were changed. */
   readonly refresh: () => Promise<void>
   readonly signOut: () => void

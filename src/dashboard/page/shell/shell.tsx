@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
 import { useDeployment } from '../data/use-deployment.ts'
 import { Overview } from '../overview/overview.tsx'
-import { PAGES, type PageEntry, type PageProps } from '../pages.ts'
+import { isServed, type ListedPage, PAGES, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
 import { ButtonLink, IconButton } from '../ui/button.tsx'
 import { lazy } from '../ui/lazy.tsx'
@@ -22,15 +22,15 @@ const COMPONENTS = new Map(
 )
 
 interface Found {
-  readonly page: PageEntry
+  readonly page: ListedPage
   readonly params: Params
 }
 
 /** Words before placeholders: `/lists/new` before `/lists/{list}`. */
 const BY_WORDS = [...PAGES].sort((left, right) => left.path.split('{').length - right.path.split('{').length)
 
-const findPage = (path: string): Found | null => {
-  for (const page of BY_WORDS) {
+const findPage = (path: string, { modules }: Pick<Session, 'modules'>): Found | null => {
+  for (const page of BY_WORDS.filter((each) => isServed(each, modules))) {
     const params = matchPath(page.path, path)
     if (params !== null) return { page, params }
   }
@@ -46,8 +46,9 @@ const NotHere = ({ title, text }: { readonly title: string; readonly text: strin
 )
 
 const CurrentPage = ({ path }: { readonly path: string }) => {
-  const { account, organization, organizations } = useSession()
-  const found = findPage(path)
+  const session = useSession()
+  const { account, organization, organizations } = session
+  const found = findPage(path, session)
   if (found === null) {
     return <NotHere title="No such page" text="The address is wrong, or the page was moved." />
   }

@@ -1,5 +1,5 @@
 // The navigation: the organization worked in, the pages that there are for this person, and their account.
-import { NAVIGATION_GROUPS, PAGES, type PageEntry } from '../pages.ts'
+import { isServed, type ListedPage, NAVIGATION_GROUPS, PAGES } from '../pages.ts'
 import { matchPath, navigate, pathFor } from '../router.ts'
 import { Icon } from '../ui/icons.tsx'
 import { Mark } from '../ui/mark.tsx'
@@ -10,13 +10,18 @@ import { isAllowed, type Session, useSession } from './session.ts'
 import { FIND_KEYS } from './shortcuts.ts'
 import { useWaiting } from './waiting.ts'
 
-type Navigable = PageEntry & { readonly navigation: NonNullable<PageEntry['navigation']> }
+type Navigable = ListedPage & { readonly navigation: NonNullable<ListedPage['navigation']> }
 
 /** The pages of the navigation that someone may see, with their addresses in the organization worked in. */
-export const navigationOf = ({ account, organization }: Session): readonly (Navigable & { readonly href: string })[] =>
+export const navigationOf = ({
+  account,
+  organization,
+  modules,
+}: Session): readonly (Navigable & { readonly href: string })[] =>
   PAGES.filter(
     (page): page is Navigable =>
       page.navigation !== undefined &&
+      isServed(page, modules) &&
       isAllowed(page.needs, account, organization) &&
       (organization !== null || !page.path.includes('{organization}')),
   ).map((page) => ({ ...page, href: pathFor(page.path, { organization: organization?.slug ?? '' }) }))

@@ -1,11 +1,11 @@
 // Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
 
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
+import { Notice } from '../../../dashboard/page/ui/problem.tsx'
 import { counted } from '../../../lib/counted.ts'
-import { useRead } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { ButtonLink } from '../ui/button.tsx'
-import { Notice } from '../ui/problem.tsx'
-import { VERIFIED_HITS } from './queue.ts'
+import { VERIFIED_HITS } from './hits-path.ts'
 
 export const VerifiedHits = () => {
   const { params, path } = useWorkplace()

@@ -1,17 +1,19 @@
 // What the organization's policy made of a session, by which rule, and on which facts. Facts hold what the person typed, so
 // looking at them is recorded.
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
-import type { SessionDetail, SessionPolicyDecision } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useRead } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { Badge, Card, Facts } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
-import { Table } from '../ui/table.tsx'
-import { Time } from '../ui/time.tsx'
+import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
+import type { SessionDetail } from '../../../dashboard/page/api/types.ts'
+import { useAction } from '../../../dashboard/page/data/use-action.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Button } from '../../../dashboard/page/ui/button.tsx'
+import { Badge, Card, Facts } from '../../../dashboard/page/ui/parts.tsx'
+import { Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
+import { Time } from '../../../dashboard/page/ui/time.tsx'
 
+type SessionPolicyDecision =
+  AnswerOf<'GET /organizations/{organization}/sessions/{session}/policy-decisions'>['items'][number]
 type Evaluated = NonNullable<SessionPolicyDecision['decided']>
 type Known = Readonly<Record<string, unknown>>
 

@@ -2,19 +2,19 @@
 // names between the organization's threshold and the one that is looked at.
 
 import { useState } from 'preact/hooks'
+import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
+import { useAction } from '../../../dashboard/page/data/use-action.ts'
+import { useSearchParam } from '../../../dashboard/page/router.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Button } from '../../../dashboard/page/ui/button.tsx'
+import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { Badge, Card, Empty, Page } from '../../../dashboard/page/ui/parts.tsx'
+import { Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { Segments } from '../../../dashboard/page/ui/segments.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
 import { counted } from '../../../lib/counted.ts'
-import { call } from '../api/client.ts'
-import type { ThresholdTrial } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useSearchParam } from '../router.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { shorten } from '../ui/copy.tsx'
-import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
-import { Segments } from '../ui/segments.tsx'
-import { Table } from '../ui/table.tsx'
 
+type ThresholdTrial = AnswerOf<'POST /organizations/{organization}/screening/trial'>
 type Count = ThresholdTrial['counts'][number]
 type Name = ThresholdTrial['names'][number]
 

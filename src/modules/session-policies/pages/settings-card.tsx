@@ -1,19 +1,22 @@
 // Who decides sessions: people, or a policy. A policy is tried on what people have decided before it is switched on; the
 // operation refuses one that was not.
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
-import type { Policy, SessionPolicy } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useRead } from '../data/use-query.ts'
-import { TaskCard } from '../policies/replay.tsx'
-import { usePolicies } from '../projects/policies.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Button, ButtonLink } from '../ui/button.tsx'
-import { SelectField } from '../ui/field.tsx'
-import { Loaded } from '../ui/loaded.tsx'
-import { Card } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
-import { say } from '../ui/toast.tsx'
+import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
+import type { Policy } from '../../../dashboard/page/api/types.ts'
+import { useAction } from '../../../dashboard/page/data/use-action.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
+import { TaskCard } from '../../../dashboard/page/policies/replay.tsx'
+import { usePolicies } from '../../../dashboard/page/projects/policies.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Button, ButtonLink } from '../../../dashboard/page/ui/button.tsx'
+import { SelectField } from '../../../dashboard/page/ui/field.tsx'
+import { Loaded } from '../../../dashboard/page/ui/loaded.tsx'
+import { Card } from '../../../dashboard/page/ui/parts.tsx'
+import { Notice, Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { say } from '../../../dashboard/page/ui/toast.tsx'
+
+type SessionPolicy = AnswerOf<'GET /organizations/{organization}/session-policy'>
 
 const Current = ({ current }: { readonly current: SessionPolicy }) => {
   const { path } = useWorkplace()
@@ -97,7 +100,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
   )
 }
 
-export const SessionPolicyCard = ({ mayChange }: { readonly mayChange: boolean }) => {
+export const SessionPolicyCard = ({ mayChange }: SettingsCardProps) => {
   const { params } = useWorkplace()
   const current = useRead('GET /organizations/{organization}/session-policy', { params })
   const { ofSessions } = usePolicies()

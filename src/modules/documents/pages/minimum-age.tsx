@@ -1,12 +1,13 @@
 // The minimum age, for all levels or for one.
-import { call } from '../api/client.ts'
-import { useRead } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { SettingsCard } from '../ui/settings-card.tsx'
+import { call } from '../../../dashboard/page/api/client.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
 
 const age = (label: string, value: number | null) => ({ label, value, nullable: true, number: [1, 99] }) as const
 
-export const MinimumAgeCard = ({ mayChange }: { readonly mayChange: boolean }) => {
+export const MinimumAgeCard = ({ mayChange }: SettingsCardProps) => {
   const { params } = useWorkplace()
   return (
     <SettingsCard

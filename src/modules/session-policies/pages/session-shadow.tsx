@@ -1,13 +1,13 @@
 // Shadow of a policy that decides sessions: what it would have made of them, and which would have come out otherwise.
 import { useEffect } from 'preact/hooks'
-import type { Policy, ShadowResults } from '../api/types.ts'
-import { useRead } from '../data/use-query.ts'
-import { OutcomeBadge } from '../reviews/policy-decisions.tsx'
-import { useWorkplace } from '../shell/session.ts'
-import { shorten } from '../ui/copy.tsx'
-import { Card, Loading } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
-import { Table } from '../ui/table.tsx'
+import type { Policy, ShadowResults } from '../../../dashboard/page/api/types.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { Card, Loading } from '../../../dashboard/page/ui/parts.tsx'
+import { Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
+import { OutcomeBadge } from './policy-decisions.tsx'
 
 const REREAD_MS = 2_000
 

@@ -1,10 +1,11 @@
 // What counts as a hit, what wallets are screened with, and what a new hit does to verified people.
-import { call } from '../api/client.ts'
-import { useRead } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { ButtonLink } from '../ui/button.tsx'
-import { Notice } from '../ui/problem.tsx'
-import { SettingsCard } from '../ui/settings-card.tsx'
+import { call } from '../../../dashboard/page/api/client.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
+import { Notice } from '../../../dashboard/page/ui/problem.tsx'
+import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
 
 /** Stands for an empty list of names. */
 const NONE = 'none'
@@ -17,7 +18,7 @@ const namesIn = (text: string | null | undefined): readonly string[] | null | un
   return text === NONE ? [] : text.split(/[\s,]+/).filter((name) => name !== '')
 }
 
-export const ScreeningCard = ({ mayChange }: { readonly mayChange: boolean }) => {
+export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
   const { params, path, may } = useWorkplace()
   return (
     <SettingsCard

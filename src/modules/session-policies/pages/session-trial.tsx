@@ -1,22 +1,24 @@
 // A document that decides sessions, tried on one of them: what each rule says, what would come of it, and on which facts.
 // Nothing is decided; that the facts were read is recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
-import type { Revision, Session, SessionSimulation } from '../api/types.ts'
-import { useForm } from '../data/use-form.ts'
-import { useRead } from '../data/use-query.ts'
-import { STATUS_WORDS, TYPE_WORDS } from '../reviews/labels.ts'
-import { FactTable } from '../reviews/policy-decisions.tsx'
-import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { shorten } from '../ui/copy.tsx'
-import { SelectField, TextField } from '../ui/field.tsx'
-import { Card, Empty } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
-import { absoluteTime } from '../ui/relative-time.ts'
-import { SubjectField, subjectOf } from './subject-field.tsx'
-import { RulesTable } from './trial-result.tsx'
-import type { Draft } from './use-draft.ts'
+import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
+import type { Revision, Session } from '../../../dashboard/page/api/types.ts'
+import { useForm } from '../../../dashboard/page/data/use-form.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { SubjectField, subjectOf } from '../../../dashboard/page/policies/subject-field.tsx'
+import { RulesTable } from '../../../dashboard/page/policies/trial-result.tsx'
+import type { Draft } from '../../../dashboard/page/policies/use-draft.ts'
+import { STATUS_WORDS, TYPE_WORDS } from '../../../dashboard/page/reviews/labels.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Button } from '../../../dashboard/page/ui/button.tsx'
+import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { SelectField, TextField } from '../../../dashboard/page/ui/field.tsx'
+import { Card, Empty } from '../../../dashboard/page/ui/parts.tsx'
+import { Notice, Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { absoluteTime } from '../../../dashboard/page/ui/relative-time.ts'
+import { FactTable } from './policy-decisions.tsx'
+
+type SessionSimulation = AnswerOf<'POST /organizations/{organization}/sessions/{session}/simulate'>
 
 const RECENT = 30
 const OUTCOMES = {

@@ -1,18 +1,18 @@
 // Whom of the sanctions lists the session's people resemble, and which of its wallets are listed or flagged. A hit is cleared or confirmed with a reason, which is kept; a
 // session with an open hit can't be completed.
 import { useEffect } from 'preact/hooks'
-import { call } from '../api/client.ts'
-import type { ListCheck, SessionDetail } from '../api/types.ts'
-import { useRead } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { ActionButton, action } from '../ui/actions.tsx'
-import { Badge, Card } from '../ui/parts.tsx'
-import { Problem, type Tone } from '../ui/problem.tsx'
-import { Table } from '../ui/table.tsx'
-import { actorWord } from './labels.ts'
-import { useInterval } from './use-interval.ts'
+import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import type { ReviewSectionProps } from '../../../dashboard/page/module-pages.ts'
+import { actorWord } from '../../../dashboard/page/reviews/labels.ts'
+import { useInterval } from '../../../dashboard/page/reviews/use-interval.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { ActionButton, action } from '../../../dashboard/page/ui/actions.tsx'
+import { Badge, Card } from '../../../dashboard/page/ui/parts.tsx'
+import { Problem, type Tone } from '../../../dashboard/page/ui/problem.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
 
-type Hit = ListCheck['hits'][number]
+type Hit = AnswerOf<'GET /organizations/{organization}/sessions/{session}/checks/lists'>['hits'][number]
 type Decided = Exclude<Hit['state'], 'open'>
 
 const LOOK_AGAIN_MS = 2_000
@@ -112,14 +112,7 @@ const Why = ({ hit }: { readonly hit: Hit }) => (
   </>
 )
 
-interface ListChecksProps {
-  readonly session: SessionDetail
-  readonly onDecided: () => void
-  /** Told how many hits nobody has decided. */
-  readonly onOpenHits: (count: number) => void
-}
-
-export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) => {
+export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProps) => {
   const { params } = useWorkplace()
   const path = { ...params, session: session.id }
   const { value, error, reload } = useRead(
@@ -134,7 +127,9 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ListChecksProps) 
     if (waiting) reload()
   })
   const openHits = value?.hits.filter(({ state }) => state === 'open').length ?? 0
-  useEffect(() => onOpenHits(openHits), [onOpenHits, openHits])
+  useEffect(() => {
+    if (value !== null) onOpenHits(openHits)
+  }, [onOpenHits, value, openHits])
   if (value === null) return <Problem error={error} retry={reload} />
   const { outcome, detail, hits, versions } = value
   if (hits.length === 0 && outcome === 'off') return null

@@ -1,0 +1,92 @@
+// The checks that the service made of a session, with their outcomes. Modules make and describe them. Checks decide nothing.
+import type { SessionCheck, SessionDetail } from '../api/types.ts'
+import { useRead } from '../data/use-query.ts'
+import type { CheckDescription, ReviewParts } from '../module-pages.ts'
+import { useWorkplace } from '../shell/session.ts'
+import { Badge, Card } from '../ui/parts.tsx'
+import { Problem, type Tone } from '../ui/problem.tsx'
+import { Table } from '../ui/table.tsx'
+import { countryWord } from './labels.ts'
+import { useInterval } from './use-interval.ts'
+
+const LOOK_AGAIN_MS = 2_000
+
+export const OUTCOME_WORDS: Readonly<Record<SessionCheck['outcome'], string>> = {
+  passed: 'Passed',
+  look: 'Look here',
+  failed: 'Failed',
+  unreadable: 'Unreadable',
+  'not-done': 'Not done',
+}
+export const OUTCOME_TONES: Readonly<Record<SessionCheck['outcome'], Tone | 'plain'>> = {
+  passed: 'good',
+  look: 'warn',
+  failed: 'bad',
+  unreadable: 'plain',
+  'not-done': 'plain',
+}
+
+const SEVEREST_FIRST: readonly SessionCheck['outcome'][] = ['failed', 'look', 'unreadable', 'not-done']
+
+interface SessionChecksProps {
+  readonly session: SessionDetail
+  readonly parts: readonly ReviewParts[]
+  /** Number of hits that were cleared or confirmed on this page: outcomes follow from hits. */
+  readonly decidedHits: number
+}
+
+export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProps) => {
+  const { params, path: pathTo } = useWorkplace()
+  const { value, error, reload } = useRead(
+    'GET /organizations/{organization}/sessions/{session}/checks/documents',
+    { params: { ...params, session: session.id } },
+    [session.sequence, decidedHits],
+  )
+  const waiting = value?.waiting === true
+  useInterval(LOOK_AGAIN_MS, () => {
+    if (waiting) reload()
+  })
+  if (value === null) return <Problem error={error} retry={reload} />
+  const { checks } = value
+  if (checks.length === 0 && !waiting) return null
+  const describe = (check: SessionCheck): CheckDescription => {
+    const found = parts.map(({ describeCheck }) => describeCheck?.(check) ?? null).find((each) => each !== null)
+    const { label, text } = found ?? { label: check.check, text: '' }
+    return { label, text: check.problem === null ? text : `Not done: ${check.problem}.` }
+  }
+  const needsLook = SEVEREST_FIRST.flatMap((outcome) => checks.filter((check) => check.outcome === outcome))
+  const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => describe(check).label)
+  return (
+    <Card title="Checks" text="Made by the service. By themselves they decide nothing.">
+      {waiting && <p class="soft">They are being made.</p>}
+      {needsLook.length > 0 && (
+        <Table
+          caption="Checks that need a look"
+          rows={needsLook}
+          rowKey={({ check }) => check}
+          columns={{
+            Check: (check) => describe(check).label,
+            Outcome: {
+              cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]}>{OUTCOME_WORDS[outcome]}</Badge>,
+              narrow: true,
+            },
+            Why: (check) => (
+              <>
+                {describe(check).text}
+                {check.sessions.map((id) => (
+                  <span key={id}>
+                    {' '}
+                    <a href={pathTo(`/reviews/${id}`)}>Session {id.slice(-8)}</a>
+                  </span>
+                ))}
+              </>
+            ),
+          }}
+        />
+      )}
+      {passed.length > 0 && <p class="soft">Passed: {passed.join(', ')}.</p>}
+      {value.address_country !== null && <p class="soft">Handed in from {countryWord(value.address_country)}.</p>}
+      {parts.map(({ Comparison }, index) => Comparison && <Comparison key={index} session={session} checks={checks} />)}
+    </Card>
+  )
+}

@@ -1,0 +1,8 @@
+// The pages of modules in the dashboard, in the order in which other pages show their parts. The bundle contains them all;
+// the dashboard loads those of the modules that run.
+import type { ModulePages } from './dashboard/page/module-pages.ts'
+import { documentPages } from './modules/documents/pages/pages.ts'
+import { screeningPages } from './modules/screening/pages/pages.ts'
+import { sessionPolicyPages } from './modules/session-policies/pages/pages.ts'
+
+export const MODULE_PAGES: readonly ModulePages[] = [sessionPolicyPages, screeningPages, documentPages]

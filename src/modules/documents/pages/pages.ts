@@ -1,0 +1,7 @@
+import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
+
+export const documentPages: ModulePages = {
+  module: 'documents',
+  setting: ['Minimum age', 'minimum-age'],
+  load: async () => (await import('./parts.ts')).PARTS,
+}

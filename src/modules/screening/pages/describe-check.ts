@@ -1,0 +1,40 @@
+// Words for the checks against lists and screeners: their labels, and the meaning of each outcome.
+import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
+
+const NOT_DONE = 'It could not be checked. That is our error, not the person’s.'
+const CONFIRMED = 'A hit was confirmed.'
+
+const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcome: string]: string }>> = {
+  lists: { label: 'Sanctions lists', 'not-done': NOT_DONE },
+  'lists.names': {
+    label: 'Sanctions lists',
+    look: 'A listed name is similar: clear or confirm each hit above.',
+    failed: CONFIRMED,
+  },
+  'wallets.lists': {
+    label: 'Wallets on lists',
+    look: 'A wallet is on a list: clear or confirm each hit above.',
+    failed: CONFIRMED,
+    'not-done': NOT_DONE,
+  },
+  'wallets.screeners': {
+    label: 'Screeners',
+    'not-done': 'They could not be asked. That is our error, not the person’s.',
+  },
+}
+
+/** Followed by the name of the screener. */
+const SCREENER = 'wallets.screeners.'
+const BY_SCREENER: Readonly<Record<string, string>> = {
+  look: 'A wallet is flagged: clear or confirm each hit above.',
+  failed: CONFIRMED,
+  'not-done': NOT_DONE,
+}
+
+export const describeCheck: NonNullable<ReviewParts['describeCheck']> = ({ check, outcome }) => {
+  if (check.startsWith(SCREENER)) {
+    return { label: `Wallets by ${check.slice(SCREENER.length)}`, text: BY_SCREENER[outcome] ?? '' }
+  }
+  const words = CHECKS[check]
+  return words === undefined ? null : { label: words.label, text: words[outcome] ?? '' }
+}

@@ -1,0 +1,34 @@
+import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
+import { listAttention } from '../../../dashboard/page/overview/attention.ts'
+import { counted } from '../../../lib/counted.ts'
+import { VERIFIED_HITS } from './hits-path.ts'
+
+export const screeningPages: ModulePages = {
+  module: 'screening',
+  pages: [
+    {
+      path: '/o/{organization}/settings/thresholds',
+      title: 'Thresholds',
+      needs: 'reviewer',
+      load: async () => (await import('./thresholds.tsx')).Thresholds,
+    },
+  ],
+  setting: ['Screening of names and wallets', 'screening'],
+  attention: ({ hits, lists }, { nowMs, mayReview, path }) => [
+    ...(hits.verified === 0
+      ? []
+      : [
+          {
+            tone: 'warn' as const,
+            label: 'Found',
+            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} a hit on a list that nobody has decided`,
+            href: mayReview ? path(VERIFIED_HITS) : null,
+          },
+        ]),
+    ...lists
+      .filter(({ of }) => of === 'people')
+      // The administrator of the deployment reads these lists on its machine.
+      .map((list) => listAttention('Sanctions list', list, nowMs, null)),
+  ],
+  load: async () => (await import('./parts.ts')).PARTS,
+}

@@ -1,0 +1,26 @@
+// The step after a policy of sessions is live: choosing it in the settings.
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
+import { Notice } from '../../../dashboard/page/ui/problem.tsx'
+
+export const NextStep = ({ policyId }: { readonly policyId: string }) => {
+  const { params, path, may } = useWorkplace()
+  const { value } = useRead('GET /organizations/{organization}/session-policy', { params })
+  if (value === null) return null
+  if (value.policy_id === policyId) return <p class="soft">Decides the sessions of this organization.</p>
+  if (!may('organization-admin')) return null
+  return (
+    <Notice
+      tone="info"
+      title="Next: turn on automatic decisions"
+      actions={
+        <ButtonLink kind="primary" small href={`${path('/settings')}#session-policy`}>
+          Open settings
+        </ButtonLink>
+      }
+    >
+      <p>The policy is live, but decides no sessions. Try it on past sessions, then turn it on in the settings.</p>
+    </Notice>
+  )
+}

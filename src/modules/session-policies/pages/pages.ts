@@ -1,0 +1,6 @@
+import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
+
+export const sessionPolicyPages: ModulePages = {
+  module: 'session-policies',
+  load: async () => (await import('./parts.ts')).PARTS,
+}

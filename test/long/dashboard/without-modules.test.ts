@@ -1,0 +1,78 @@
+// The dashboard of a service without modules shows nothing of them, and requests nothing of them: an answer 404 would be
+// among the complaints of the browser, which have to be none.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { PAGES } from '../../../src/dashboard/page/pages.ts'
+import { pathFor } from '../../../src/dashboard/page/router.ts'
+import { MODULES } from '../../../src/modules.ts'
+import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
+import { createPeople } from '../../dashboard/support/people.ts'
+import { CHROMIUM } from '../../support/browser/chromium.ts'
+
+setDefaultTimeout(120_000)
+
+let dashboard: Dashboard
+/** Values of the parameters of addresses. */
+const params: Record<string, string> = { organization: 'demo' }
+
+interface Listed {
+  readonly data: readonly { readonly id: string }[]
+}
+
+useDashboard(
+  async (started) => {
+    dashboard = started
+    params['session'] = await createPeople(dashboard.service).submit({ name: 'ada', documents: [] })
+    for (const [name, path] of [
+      ['project', 'projects'],
+      ['policy', 'policies'],
+    ] as const) {
+      params[name] = ((await dashboard.admin('GET', `/organizations/demo/${path}`)) as Listed).data[0]?.id ?? ''
+    }
+  },
+  { environment: MODULES.length === 0 ? {} : { COUNTERSIGN_WITHOUT: MODULES.map(({ name }) => name).join(',') } },
+)
+
+const headingsOf = async (page: Page, path: string): Promise<readonly string[]> => {
+  await page.goto(dashboard.url + path)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.waitForLoadState('networkidle')
+  expect(await page.getByText('Not found').count()).toBe(0)
+  return page.getByRole('heading', { level: 2 }).allInnerTexts()
+}
+
+describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chromium)', () => {
+  test('requests nothing of a module on any page', async () => {
+    const known = PAGES.filter(
+      ({ path, module }) =>
+        module === null && [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => name in params),
+    )
+    expect(known.length).toBeGreaterThan(20)
+    const page = await dashboard.enter('/')
+    for (const { path } of known) await headingsOf(page, pathFor(path, params))
+  })
+
+  test('has settings and reviews without their parts', async () => {
+    const page = await dashboard.enter('/')
+    const settings = await headingsOf(page, '/o/demo/settings')
+    expect(settings).toContain('Evidence retention')
+    expect(settings.filter((title) => /Screening|Minimum age|Automatic decisions/.test(title))).toEqual([])
+    const review = await headingsOf(page, `/o/demo/reviews/${params['session']}`)
+    expect(review).toContain('Evidence')
+    expect(review.filter((title) => /Sanctions|policy/.test(title))).toEqual([])
+  })
+
+  test('has no page, filter, column or command of a module', async () => {
+    const queue = await dashboard.enter('/o/demo/reviews')
+    await queue.getByLabel('Level').waitFor()
+    await queue.getByRole('columnheader', { name: 'Level' }).waitFor()
+    expect(await queue.getByLabel('Hits').count()).toBe(0)
+    expect(await queue.getByRole('columnheader', { name: 'Hits' }).count()).toBe(0)
+    await queue.keyboard.press('Control+k')
+    await queue.getByRole('combobox', { name: /^Find/ }).fill('minimum age')
+    await queue.getByRole('option', { name: /^Look for/ }).waitFor()
+    expect(await queue.getByRole('option', { name: /^Minimum age/ }).count()).toBe(0)
+    const thresholds = await dashboard.enter('/o/demo/settings/thresholds')
+    expect(await thresholds.getByRole('heading', { level: 1 }).textContent()).toStartWith('No such page')
+  })
+})
