@@ -3,7 +3,6 @@
 // policies. Tests compare them with what this makes.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parse } from 'yaml'
 import { apiDocument } from '../src/admin/openapi/api.ts'
 import { type Setting, variableOf } from '../src/config/setting.ts'
 import { SETTINGS } from '../src/config/settings.ts'
@@ -66,7 +65,7 @@ const modulesTable = (): string =>
 /** What a rule can read about a request, in the order of src/policy/facts.ts. */
 const factsTable = (): string =>
   markdownTable([
-    ['Fact', 'Type', 'Needs', ''],
+    ['Fact', 'Type', 'Needs', 'Meaning'],
     ...Object.entries(FACTS).flatMap(([group, facts]) =>
       Object.entries(facts).map(([name, { type, requires, description }]) => [
         `\`${group}.${name}\``,
@@ -77,34 +76,9 @@ const factsTable = (): string =>
     ),
   ])
 
-export interface AlertRule {
-  readonly alert: string
-  readonly expr: string
-  readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly runbook: string }
-}
-
-export const readAlertRules = (): AlertRule[] => {
-  const text = readFileSync(join(import.meta.dir, '..', 'deploy', 'prometheus', 'alerts.yaml'), 'utf8')
-  return (parse(text) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(({ rules }) => rules)
-}
-
-/** Every alerting rule, in the order of its file. */
-const alertsTable = (): string =>
-  markdownTable([
-    ['Alert', 'Severity', 'It means', 'What to do'],
-    ...readAlertRules().map(({ alert, labels, annotations }) => [
-      `\`${alert}\``,
-      labels.severity,
-      cell(annotations.summary),
-      cell(annotations.runbook),
-    ]),
-  ])
-
 export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },
   { page: 'configuration.md', name: 'modules', make: modulesTable },
-  { page: 'operations.md', name: 'alerts', make: alertsTable },
   { page: 'policies.md', name: 'facts', make: factsTable },
 ]
 

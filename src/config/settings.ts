@@ -33,20 +33,20 @@ export const SETTINGS = {
   }),
   without: setting({
     name: 'without',
-    description: 'Modules to leave out, with commas between: their processes, operations, metrics and settings',
+    description: 'Comma-separated list of modules that do not run',
     defaultText: '',
     parse: parseNames,
   }),
   dataDir: setting({
     name: 'data-dir',
-    description: 'Folder for the database, keystores and decision log; made on the first start',
+    description: 'Folder of the database, keystores and decision log; the first start creates it',
     defaultText: './data',
     parse: parsePath,
   }),
   store: secretSetting({
     name: 'store',
     description:
-      'Database: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full for several machines; by default a file in the data folder',
+      'Database: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE?sslmode=verify-full for several machines. Defaults to a file in the data folder',
   }),
   apiListen: setting({
     name: 'api-listen',
@@ -56,28 +56,28 @@ export const SETTINGS = {
   }),
   apiUrl: setting({
     name: 'api-url',
-    description: 'Public address of the attestation and identity APIs; by default the one they listen on',
+    description: 'Public address of the attestation and identity APIs. Defaults to the address of their listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
   noDemo: setting({
     name: 'no-demo',
     description:
-      'For production: the first start makes no demo organization, no policy and no API keys, only the attesters (true or false)',
+      'For production: the first start creates only the attesters, without a demo organization, policy and API keys (true or false)',
     defaultText: 'false',
     parse: parseBoolean,
   }),
   docs: setting({
     name: 'docs',
     description:
-      'Serve the API reference at /docs of the dashboard’s listener, its documents, and /openapi.json of the API’s (true or false)',
+      'Serve the API reference at /docs of the dashboard listener, and the OpenAPI documents on both listeners (true or false)',
     defaultText: 'true',
     parse: parseBoolean,
   }),
   metricsListen: setting({
     name: 'metrics-listen',
     description:
-      'Address of a listener for /metrics alone, or `api`: the API’s listener, for every caller. By default, the API’s listener answers /metrics to programs of this machine only',
+      'Address of a separate listener for /metrics, or `api` to serve /metrics to every caller of the API listener. By default, the API listener serves /metrics only to programs of this machine',
     defaultText: '',
     parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),
@@ -89,19 +89,20 @@ export const SETTINGS = {
   }),
   portalUrl: setting({
     name: 'portal-url',
-    description: 'Public address of the verification page, as people open it; by default the one it listens on',
+    description: 'Public address of the verification page. Defaults to the address of its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
   streamsMax: setting({
     name: 'streams-max',
-    description: 'Open event streams of a process, shared among organizations; further ones get 429 (1 to 1000000)',
+    description:
+      'Maximum open event streams per process, shared among organizations; further streams get 429 (1 to 1000000)',
     defaultText: '20000',
     parse: parseInteger(1, 1_000_000),
   }),
   streamsPerKeyMax: setting({
     name: 'streams-per-key-max',
-    description: 'Open event streams of one API key; further ones get 429 (1 to 1000000)',
+    description: 'Maximum open event streams per API key and process; further streams get 429 (1 to 1000000)',
     defaultText: '10000',
     parse: parseInteger(1, 1_000_000),
   }),
@@ -113,34 +114,35 @@ export const SETTINGS = {
   }),
   dashboardUrl: setting({
     name: 'dashboard-url',
-    description: 'Public address of the dashboard, as people open it; by default the one it listens on',
+    description: 'Public address of the dashboard. Defaults to the address of its listener',
     defaultText: '',
     parse: parsePublicUrl,
   }),
   trustedProxies: setting({
     name: 'trusted-proxies',
     description:
-      'Networks of your proxies, as 10.0.0.0/8,fd00::/8: of X-Forwarded-For the rightmost address outside of them is the client’s',
+      'Networks of your proxies, such as 10.0.0.0/8,fd00::/8. The client address is the rightmost address in X-Forwarded-For outside them',
     defaultText: '',
     parse: parseNetworks,
   }),
   tlsCertificate: setting({
     name: 'tls-certificate',
     description:
-      'PEM file with the certificate, then those that lead to its authority: the listeners speak https; one file for all, or api=FILE,portal=FILE,dashboard=FILE,metrics=FILE',
+      'PEM file with the certificate and its intermediate certificates, for HTTPS: one file for all listeners, or api=FILE,portal=FILE,dashboard=FILE,metrics=FILE',
     defaultText: '',
     parse: parseByListener,
   }),
   tlsKey: setting({
     name: 'tls-key',
-    description: 'PEM file with the certificate’s private key, without a passphrase; named like tls-certificate',
+    description:
+      'PEM file with the certificate’s private key, without a passphrase, in the same form as tls-certificate',
     defaultText: '',
     parse: parseByListener,
   }),
   workers: setting({
     name: 'workers',
     description:
-      'Signing workers of a process: auto (from the processors there are), 1 to 64, or 0: the thread that answers signs, for several processes',
+      'Signing workers per process: auto (by the number of processors), 1 to 64, or 0 to sign on the main thread',
     defaultText: 'auto',
     parse: parseCountOrAuto(0, 64),
   }),
@@ -152,32 +154,32 @@ export const SETTINGS = {
   }),
   deadlineMs: setting({
     name: 'deadline-ms',
-    description: 'Answer 408 after this many milliseconds (100 to 120000)',
+    description: 'Milliseconds until a request gets 408 (100 to 120000)',
     defaultText: '25000',
     parse: parseInteger(100, 120_000),
   }),
   queueLimit: setting({
     name: 'queue-limit',
-    description: 'Requests waiting for a worker before further ones are refused with 503 (1 to 1000000)',
+    description: 'Maximum requests that wait for a worker; further requests get 503 (1 to 1000000)',
     defaultText: '10000',
     parse: parseInteger(1, 1_000_000),
   }),
   organizationWeights: setting({
     name: 'organization-weights',
-    description: 'Parts of the workers’ time under load: acme=4,other=2; one that is not named has 1, or what *=N says',
+    description: 'Shares of the workers under load: acme=4,other=2. Other organizations have 1, or N with *=N',
     defaultText: '',
     parse: parseByOrganization(1_000),
   }),
   organizationConcurrency: setting({
     name: 'organization-concurrency',
     description:
-      'Attestations of one organization under way at once in a process, then 429: acme=500,*=2000; no cap unless set',
+      'Maximum attestations in progress per organization and process: acme=500,*=2000; further requests get 429. Defaults to no limit',
     defaultText: '',
     parse: parseByOrganization(1_000_000),
   }),
   hangMs: setting({
     name: 'hang-ms',
-    description: 'Replace a busy worker that made no progress for this long (100 to 60000)',
+    description: 'Milliseconds without progress after which a busy worker is replaced (100 to 60000)',
     defaultText: '2000',
     parse: parseInteger(100, 60_000),
   }),
@@ -189,86 +191,85 @@ export const SETTINGS = {
   }),
   passphrase: secretSetting({
     name: 'passphrase',
-    description: 'Passphrase of the attester keystores; without it the first start makes one in the data folder',
+    description: 'Passphrase of the attester keystores. By default, the first start creates one in the data folder',
   }),
   evidenceKey: secretSetting({
     name: 'evidence-key',
     description:
-      'Key that evidence and webhook secrets are encrypted with, 64 hex digits; without it the first start makes one',
+      'Key that encrypts evidence and webhook secrets, 64 hex digits. By default, the first start creates one',
   }),
   accountKey: secretSetting({
     name: 'account-key',
     description:
-      'Key that secrets of one-time codes are sealed with, 64 hex digits; without it the first start makes one',
+      'Key that encrypts the secrets of one-time codes, 64 hex digits. By default, the first start creates one',
   }),
   webhookReach: setting({
     name: 'webhook-reach',
-    description: 'Where webhooks may lead: public, private (also private networks), or loopback (http to this machine)',
+    description:
+      'Permitted webhook addresses: public, private (also private networks), or loopback (also http to this machine)',
     defaultText: 'public',
     parse: parseChoice('public', 'private', 'loopback'),
   }),
   scanner: setting({
     name: 'scanner',
     description:
-      'ClamAV’s clamd, which is asked about every document that people hand in: unix:/path, or tcp:HOST:PORT; none unless set',
+      'Address of ClamAV’s clamd, which scans every uploaded document: unix:/path or tcp:HOST:PORT. Defaults to no scan',
     defaultText: '',
     parse: parseScanner,
   }),
   scannerAway: setting({
     name: 'scanner-away',
-    description: 'While the scanner does not answer: refuse (503, people try again), or allow (documents go unscanned)',
+    description: 'Uploads while the scanner is unavailable: refuse (503) or allow (without a scan)',
     defaultText: 'refuse',
     parse: parseChoice('refuse', 'allow'),
   }),
   decisionsSync: setting({
     name: 'decisions-sync',
-    description: 'Flush the decision log to the disk (fdatasync) before answering',
+    description: 'Flush the decision log to disk (fdatasync) before each response',
     defaultText: 'false',
     parse: parseBoolean,
   }),
   decisionsSegmentBytes: setting({
     name: 'decisions-segment-bytes',
-    description: 'Start a new decision log segment after this many bytes (65536 to 10737418240)',
+    description: 'Bytes after which a new decision log segment starts (65536 to 10737418240)',
     defaultText: '268435456',
     parse: parseInteger(65_536, 10_737_418_240),
   }),
   decisionsIndex: setting({
     name: 'decisions-index',
-    description: 'Where decisions are indexed for searches: auto (over PostgreSQL in one index of all nodes), or local',
+    description: 'Search index of decisions: auto (with PostgreSQL, one index for all nodes) or local',
     defaultText: 'auto',
     parse: parseChoice('auto', 'local'),
   }),
   logPublish: setting({
     name: 'log-publish',
     description:
-      'Answer /checkpoint and /tile/… of the decision log’s tree on the API’s listener, without a key (true or false): they tell nothing of decisions but how many there are',
+      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key (true or false). They reveal only the number of decisions',
     defaultText: 'false',
     parse: parseBoolean,
   }),
   witnesses: setting({
     name: 'witnesses',
-    description:
-      'Who is asked to cosign heads of the decision log: KEY URL, several with commas between (countersign witness --listen)',
+    description: 'Comma-separated witnesses that cosign heads of the decision log, each as KEY URL',
     defaultText: '',
     parse: parseWitnesses,
   }),
   witnessesRequired: setting({
     name: 'witnesses-required',
-    description: 'Cosignatures that a head has to have, of the witnesses that are set (0 to 20)',
+    description: 'Number of witnesses that must cosign a head (0 to 20)',
     defaultText: '1',
     parse: parseInteger(0, 20),
   }),
   witnessesWithinSeconds: setting({
     name: 'witnesses-within-seconds',
     description:
-      'Within which a head has to have them; metrics, dashboard and doctor tell when it is late (10 to 3600)',
+      'Seconds within which a head needs its cosignatures, before metrics, dashboard and doctor report it (10 to 3600)',
     defaultText: '60',
     parse: parseInteger(10, 3_600),
   }),
   warmUp: setting({
     name: 'warm-up',
-    description:
-      'Let workers evaluate costly policies before their first job (true or false): a start takes half a second longer, no first job does',
+    description: 'Evaluate expensive policies before the first job (true or false). A start takes half a second longer',
     defaultText: 'true',
     parse: parseBoolean,
   }),
@@ -281,7 +282,7 @@ export const SETTINGS = {
   geoipFile: setting({
     name: 'geoip-file',
     description:
-      'MMDB file that tells where an IP address is, for example GeoLite2-City.mmdb; read again when it changes',
+      'MMDB file with the location of IP addresses, for example GeoLite2-City.mmdb. The service reads it again when it changes',
     defaultText: '',
     parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
   }),

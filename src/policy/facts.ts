@@ -16,18 +16,18 @@ const SECONDS_PER_DAY = 86_400
 const request = {
   time: {
     type: 'google.protobuf.Timestamp',
-    description: 'The time of the request, whole seconds, UTC.',
+    description: 'Time of the request in UTC, in whole seconds.',
     read: (evaluation) => new Date(evaluation.request.nowSeconds * 1000),
   },
   hour: {
     type: 'int',
-    description: 'Its hour in UTC, 0 to 23.',
+    description: 'Hour of the request in UTC, 0 to 23.',
     read: (evaluation) => BigInt(Math.floor((evaluation.request.nowSeconds % SECONDS_PER_DAY) / 3600)),
   },
   weekday: {
     type: 'string',
     maxLength: 9,
-    description: 'Its day of the week in UTC, for example "monday".',
+    description: 'Weekday of the request in UTC, for example "monday".',
     refuseLiteral: oneOf(WEEKDAYS, `request.weekday is one of ${WEEKDAYS.join(', ')}`),
     // 1970-01-01 was a Thursday.
     read: (evaluation) => WEEKDAYS[(Math.floor(evaluation.request.nowSeconds / SECONDS_PER_DAY) + 4) % 7],
@@ -50,21 +50,22 @@ const call = {
     type: 'string',
     maxLength: 128,
     requires: 'data',
-    description: 'Its name; empty when it could not be decoded.',
+    description: 'Name of the called function; empty if the data is not decoded.',
     read: (evaluation) => evaluation.call?.name ?? '',
   },
   signature: {
     type: 'string',
     maxLength: 1024,
     requires: 'data',
-    description: 'Name and types: "transfer(address,uint256)". Empty when it could not be decoded.',
+    description:
+      'Name and types of the called function: "transfer(address,uint256)". Empty if the data is not decoded.',
     read: (evaluation) => evaluation.call?.signature ?? '',
   },
   discriminator: {
     type: 'string',
     maxLength: 18,
     requires: 'data',
-    description: 'The first eight bytes of the data as lower-case 0x-hex; empty when there are fewer.',
+    description: 'The first eight bytes of the data as lowercase 0x-hex; empty if the data is shorter.',
     refuseLiteral: matching(DISCRIMINATOR, 'call.discriminator is 0x and 16 lower-case hex digits, or empty', true),
     read: ({ request: { data } }) => (data.length < 18 ? '' : data.slice(0, 18).toLowerCase()),
   },
@@ -81,12 +82,12 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   onBehalf: {
     present: {
       type: 'bool',
-      description: 'Whether the request names a user whom the wallet represents (on_behalf).',
+      description: 'Whether the request names a user in on_behalf.',
       read: ({ request }) => request.onBehalf !== '',
     },
     address: {
       type: 'address',
-      description: 'That user’s wallet; wallet.address when the request names nobody.',
+      description: 'Wallet of the user in on_behalf; wallet.address if the request omits it.',
       read: (evaluation): AddressValue => evaluation.represented,
     },
   },
@@ -113,7 +114,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   target: {
     address: {
       type: 'address',
-      description: 'The contract or program; the zero address when the request names a project.',
+      description: 'The contract or program; the zero address if the request names a project.',
       read: (evaluation): AddressValue => evaluation.target,
     },
   },
@@ -134,7 +135,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       type: 'string',
       maxLength: 10,
       requires: 'data',
-      description: 'The first four bytes of the call data as lower-case 0x-hex; empty when there are fewer.',
+      description: 'The first four bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
       refuseLiteral: matching(
         SELECTOR,
         'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter',

@@ -4,16 +4,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { dashboardText, makeDashboard } from '../../deploy/grafana/write-dashboard.ts'
-import { readAlertRules } from '../../docs/generate-tables.ts'
 import { MODULES } from '../../src/modules.ts'
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
 
 const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
 const RULES = join(DEPLOY, 'prometheus', 'alerts.yaml')
-const rules = readAlertRules()
+
+interface AlertRule {
+  readonly alert: string
+  readonly expr: string
+  readonly labels: { readonly severity: string }
+  readonly annotations: { readonly summary: string; readonly runbook: string }
+}
+const rules = (parse(readFileSync(RULES, 'utf8')) as { groups: { rules: AlertRule[] }[] }).groups.flatMap(
+  (group) => group.rules,
+)
 
 interface ChartPanel {
   readonly id: number

@@ -9,20 +9,19 @@ import { SettingInvalidError } from '../../config/settings.ts'
 export const TOKEN_SETTINGS = {
   module: setting({
     name: 'pkcs11-module',
-    description:
-      'PKCS#11 library of the hardware token that attester keys may be in (Linux and macOS); none unless set',
+    description: 'PKCS#11 library of the hardware token with attester keys (Linux and macOS)',
     defaultText: '',
     parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
   }),
   token: setting({
     name: 'pkcs11-token',
-    description: 'Label of that token',
+    description: 'Label of the hardware token',
     defaultText: '',
     parse: (text) => text,
   }),
   pin: secretSetting({
     name: 'pkcs11-pin',
-    description: 'PIN of that token, or what its library takes for one; a PIN that was refused is not tried again',
+    description: 'PIN of the hardware token. A refused PIN is not tried again',
   }),
 }
 

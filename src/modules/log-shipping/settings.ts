@@ -8,19 +8,20 @@ export const SHIP_SETTINGS = {
   place: setting({
     name: 'decisions-ship',
     description:
-      'Copy the decision log to dir:/path (a mounted share) or s3://bucket/prefix; nothing is copied without it',
+      'Target of copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. Defaults to no copies',
     defaultText: '',
     parse: (text) => (text === '' ? null : parseShipPlace(text)),
   }),
   intervalSeconds: setting({
     name: 'decisions-ship-interval-seconds',
-    description: 'How often the growing end of the log is copied: what a lost machine may take along (1 to 3600)',
+    description: 'Seconds between copies of new log lines, which a lost machine loses at most (1 to 3600)',
     defaultText: '10',
     parse: parseInteger(1, 3_600),
   }),
   endpoint: setting({
     name: 'decisions-ship-endpoint',
-    description: 'Address of the S3-compatible service, https or http to loopback; by default Amazon’s for the region',
+    description:
+      'Address of the S3-compatible service: https, or http to loopback. Defaults to Amazon’s address for the region',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -35,7 +36,7 @@ export const SHIP_SETTINGS = {
   }),
   credentials: secretSetting({
     name: 'decisions-ship-credentials',
-    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, and :SESSION_TOKEN where they are temporary',
+    description: 'ACCESS_KEY_ID:SECRET_ACCESS_KEY of the bucket, with :SESSION_TOKEN for temporary credentials',
   }),
 }
 

@@ -24,13 +24,13 @@ export const TRACING_SETTINGS = {
   url: setting({
     name: 'tracing-url',
     description:
-      'Where an OpenTelemetry collector takes traces by OTLP/HTTP, as http://127.0.0.1:4318 (/v1/traces unless it has a path); nothing is traced unless set',
+      'OTLP/HTTP address of an OpenTelemetry collector, such as http://127.0.0.1:4318 (with /v1/traces by default). Defaults to no traces',
     defaultText: '',
     parse: parseTracingUrl,
   }),
   sample: setting({
     name: 'tracing-sample',
-    description: 'Share of the requests that are traced (0 to 1), where no traceparent of the caller decides',
+    description: 'Share of traced requests without a traceparent (0 to 1)',
     defaultText: '0.01',
     parse: parseShare,
   }),
