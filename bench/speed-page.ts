@@ -24,19 +24,10 @@ const isOfSoak = ({ name }: { readonly name: string }): boolean => name.startsWi
 
 const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-page.ts -->`, end: `<!-- /${name} -->` })
 
-/** Parts of a result that the page shows in the details, in this order, with the text before each table. */
+/** Parts of a result that the page shows in the details, with the text before each table. The result file has all. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   { part: 'service', words: 'The service, with key check, a policy of six rules and decision record:' },
-  { part: 'keyed', words: 'The service, with a different `Idempotency-Key` per request:' },
-  { part: 'signers', words: 'The service with each signing backend:' },
-  { part: 'batch', words: 'Many attestations per call:' },
-  { part: 'solana', words: 'Solana attestations, signed with Ed25519:' },
-  { part: 'naive', words: 'Elysia with viem signing in the handler:' },
-  { part: 'bare', words: 'A server in C that only signs with libsecp256k1, without key check, policy or record:' },
-  { part: 'floor', words: 'The floor: the minimum work of an attestation over HTTP:' },
-  { part: 'overload', words: 'Overload, signing by noble with one worker and a deadline of half a second:' },
   { part: 'identity', words: 'Identity: sessions, streams and wallets:' },
-  { part: 'scale', words: 'A deployment with 10,000 policies, 100,000 keys and a list of a million addresses:' },
 ]
 
 /** Escapes a cell, so that it does not end its row. */
@@ -57,8 +48,8 @@ const ratioTable = (measurements: readonly Measurement[]): string =>
     ]),
   )
 
-/** Rows that only the result file has: the generator's lateness, and the threads of all but the service itself. */
-const NOT_SHOWN = /generator_p99$|^(?!service\.).*cpu_(?:main|index)$/
+/** Lateness of the generator; only the result file has it. */
+const NOT_SHOWN = /generator_p99$/
 
 const medianTable = (measurements: readonly Measurement[]): string =>
   table(
@@ -157,7 +148,7 @@ const tableOf = ({ measurements }: BenchResult, part: string): string[] => {
 }
 
 const details = (lines: readonly string[]): string[] =>
-  lines.length === 0 ? [] : ['', '<details><summary>All numbers</summary>', ...lines, '', '</details>']
+  lines.length === 0 ? [] : ['', '<details><summary>More numbers</summary>', ...lines, '', '</details>']
 
 /** One sentence: when, on which machine, and with which runtime and commit. */
 const describePlace = ({ startedAt, machine, runtime, commit, settings }: BenchResult): string => {

@@ -49,7 +49,7 @@ const load = async (stand: Stand, name: string, label: string, requests: readonl
       durationMs: durations.closedMs / 2,
     })
     add(`${name}.throughput`, label, '/s', report.throughputPerSecond)
-    add(`${name}.p99`, `p99, ${connections} connections`, 'ms', report.latencyMs.p99)
+    add(`${name}.p99`, `${label}: p99, ${connections} connections`, 'ms', report.latencyMs.p99)
     for (const [status, count] of Object.entries(report.statuses)) {
       if (!status.startsWith('2')) context.collector.find(`identity ${label}: ${count} answers with status ${status}`)
     }

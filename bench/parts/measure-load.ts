@@ -119,10 +119,10 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
     if (serverCpu === null) return
     add(name, label, 'µs', serverCpu.total / completed)
     if (serverCpu.mainThread !== null) {
-      add(`${name}_main`, 'main thread', 'µs', serverCpu.mainThread / completed)
+      add(`${name}_main`, `${label}: main thread`, 'µs', serverCpu.mainThread / completed)
     }
     if (serverCpu.yielding !== null && serverCpu.yielding > 0) {
-      add(`${name}_index`, 'search index, lowest priority', 'µs', serverCpu.yielding / completed)
+      add(`${name}_index`, `${label}: search index, in addition`, 'µs', serverCpu.yielding / completed)
     }
   }
   const noteFindings = (report: LoadReport, mayBeLate = false): void => {
