@@ -107,16 +107,14 @@ const rowOf = (id: string, state: string, text: string): Row => ({
   text: text.trim(),
 })
 
-const [applicable = '', notApplicable = ''] = page.split('## Not applicable')
+const rowsOf = (heading: string): Row[] => {
+  const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
+  return [...section.matchAll(/^\| (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*) +\| (.*) \|$/gm)].flatMap(
+    ([, ids = '', text = '']) => ids.split(', ').map((id) => rowOf(id, heading.toLowerCase(), text)),
+  )
+}
 
-const rows: readonly Row[] = [
-  ...[...applicable.matchAll(/^\| (\d+\.\d+\.\d+) [^|]+ \| (pass|partly) +\| (.*) \|$/gm)].map(
-    ([, id = '', state = '', text = '']) => rowOf(id, state, text),
-  ),
-  ...[...notApplicable.matchAll(/^\| (\d+\.\d+\.\d+(?:, \d+\.\d+\.\d+)*) +\| (.*) \|$/gm)].flatMap(
-    ([, ids = '', text = '']) => ids.split(', ').map((id) => rowOf(id, 'not applicable', text)),
-  ),
-]
+const rows: readonly Row[] = ['Partly', 'Pass', 'Not applicable'].flatMap(rowsOf)
 
 const count = (levels: readonly string[], state: string): number =>
   rows.filter((row) => levels.includes(row.level) && row.state === state).length
