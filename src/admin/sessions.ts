@@ -1,7 +1,7 @@
 // Finds a session of an organization, or throws 404; checks a decision's reason and corrections.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { requiredParts } from '../domain/requirements.ts'
-import type { Session, SessionState, SessionStatus } from '../domain/session.ts'
+import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
 import type { Tables } from '../store/store.ts'
 import { type Actor, authorName } from './actor.ts'
 import { SubjectUnknownError } from './errors.ts'
@@ -9,7 +9,7 @@ import { SubjectUnknownError } from './errors.ts'
 export const BASE = '/organizations/{organization}/sessions'
 
 /** The actor in a session's events. */
-export const operator = (actor: Actor): string => `operator:${authorName(actor)}`
+export const operator = (actor: Actor): string => operatorActor(authorName(actor))
 
 export const requireSession = async (
   tables: Pick<Tables, 'sessions'>,

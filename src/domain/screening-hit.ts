@@ -1,11 +1,26 @@
 // A hit: what a check found on a list or was told by a screener, for a person to clear or confirm.
 
-/** The check that compares names. */
 /** The checks of names; a check that failed for good has this name alone. */
 export const NAME_CHECKS = 'lists'
 export const NAME_CHECK = 'lists.names'
 /** Checks of wallets begin with it and a point: a policy reads them as one. */
 export const WALLET_CHECKS = 'wallets'
+
+/** Outcomes of the checks of names or of wallets, including a check that failed for good and has the name of the part. */
+export const outcomesOfPart = (
+  checks: readonly { readonly name: string; readonly outcome: string }[],
+  part: typeof NAME_CHECKS | typeof WALLET_CHECKS,
+): readonly string[] =>
+  checks.flatMap(({ name, outcome }) => (name === part || name.startsWith(`${part}.`) ? [outcome] : []))
+
+/** False for a check that could not be made. */
+export const isCheckMade = (outcome: string): boolean => outcome !== 'not-done' && outcome !== 'unreadable'
+
+/** Whether a name or a wallet could not be compared with what is in use. Checks that are not in use don't count. */
+export const isUncompared = (checks: Parameters<typeof outcomesOfPart>[0]): boolean =>
+  ([NAME_CHECKS, WALLET_CHECKS] as const).some((part) =>
+    outcomesOfPart(checks, part).some((outcome) => !isCheckMade(outcome)),
+  )
 
 export const HIT_STATES = ['open', 'cleared', 'confirmed'] as const
 export type HitState = (typeof HIT_STATES)[number]

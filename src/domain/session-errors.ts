@@ -46,6 +46,18 @@ export class HitOpenError extends fixedError(
   'a hit on a list or of a screener is open: clear or confirm it first',
 ) {}
 
+/** Nothing completes the session of a listed person or wallet automatically. */
+export class HitConfirmedError extends fixedError(
+  'SESSION_CONFLICT',
+  'a hit on a list or of a screener is confirmed: an operator decides the session',
+) {}
+
+/** Nothing automatic completes the session of a wallet that an operator has rejected. */
+export class RejectedBeforeError extends fixedError(
+  'SESSION_CONFLICT',
+  'an operator has rejected an earlier session of one of the wallets: an operator decides the session',
+) {}
+
 /** Nobody completes a session that was not yet compared with lists: the checks take seconds. */
 export class ChecksPendingError extends fixedError(
   'SESSION_CONFLICT',
@@ -53,10 +65,10 @@ export class ChecksPendingError extends fixedError(
   { retryAfterSeconds: 5 },
 ) {}
 
-/** No policy completes a session whose name or wallets could not be compared with the lists and screeners in use. */
+/** Nothing automatic completes a session whose name or wallets could not be compared with the lists and screeners in use. */
 export class UncomparedError extends fixedError(
   'SESSION_CONFLICT',
-  'a name or a wallet could not be compared with the lists or screeners in use',
+  'a name or a wallet could not be compared with the lists or screeners in use: an operator decides the session',
 ) {}
 
 /** The last submission and its checks do not include everything that the person has given. */

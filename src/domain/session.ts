@@ -112,6 +112,14 @@ export interface SessionEvent {
   readonly createdAtSeconds: number
 }
 
+const OPERATOR = 'operator:'
+
+/** The actor of changes by a member, a user or an admin key. */
+export const operatorActor = (name: string): string => `${OPERATOR}${name}`
+
+/** False for policies, verification services and the service itself: nobody has looked at what they decide. */
+export const isOperatorActor = (actor: string): boolean => actor.startsWith(OPERATOR)
+
 /** How a policy that decides sessions is named as who made a change. */
 export const policyActor = (policyId: string, revision: number): string => `policy:${policyId}:${revision}`
 

@@ -2,7 +2,14 @@
 // is not certain is null, so that a rule that reads it fails and a person decides: a name in another script is neither
 // "matches" nor its opposite, and an error of ours is no fact at all (invariant 12).
 
-import { NAME_CHECK, NAME_CHECKS, WALLET_CHECKS } from '../domain/screening-hit.ts'
+import {
+  isCheckMade,
+  isUncompared,
+  NAME_CHECK,
+  NAME_CHECKS,
+  outcomesOfPart,
+  WALLET_CHECKS,
+} from '../domain/screening-hit.ts'
 import { SESSION_TYPES, type Session } from '../domain/session.ts'
 import { ageOn } from '../lib/calendar.ts'
 import type { SessionFacts } from '../policy/types/session-facts.ts'
@@ -64,24 +71,8 @@ const oldestHours = (ages: readonly (number | null)[]): number | null => {
   return known.length === 0 || known.length < ages.length ? null : Math.floor(Math.max(0, ...known) / 3_600)
 }
 
-/** Outcomes of the checks of names or of wallets, including a check that failed for good and has the name of the part. */
-const outcomesOf = (outcomes: Outcomes, part: typeof NAME_CHECKS | typeof WALLET_CHECKS): readonly string[] =>
-  [...outcomes].flatMap(([name, outcome]) => (name === part || name.startsWith(`${part}.`) ? [outcome] : []))
-
-/** False for a check that could not be made, or was not made. */
-const isMade = (outcome: string | undefined): boolean =>
-  outcome !== undefined && outcome !== 'not-done' && outcome !== 'unreadable'
-
-/** Whether a name or a wallet could not be compared with what is in use. Checks that are not in use don't count. */
-export const isUncompared = (checks: KnownOfSession['checks']): boolean => {
-  const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
-  return ([NAME_CHECKS, WALLET_CHECKS] as const)
-    .flatMap((part) => outcomesOf(outcomes, part))
-    .some((outcome) => !isMade(outcome))
-}
-
-const walletsDenied = (outcomes: Outcomes): boolean | null => {
-  const found = outcomesOf(outcomes, WALLET_CHECKS)
+const walletsDenied = (checks: KnownOfSession['checks']): boolean | null => {
+  const found = outcomesOfPart(checks, WALLET_CHECKS)
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
   // When no wallet was looked up, the fact is not certain.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
@@ -97,8 +88,8 @@ export const sessionFactsOf = ({
 }: KnownOfSession): SessionFacts => {
   const outcomes: Outcomes = new Map(checks.map(({ name, outcome }) => [name, outcome]))
   const { birthDate, country } = fields
-  const names = outcomesOf(outcomes, NAME_CHECKS)
-  const wasCompared = names.length > 0 && names.every(isMade)
+  const names = outcomesOfPart(checks, NAME_CHECKS)
+  const wasCompared = names.length > 0 && names.every(isCheckMade)
   const isUncleared = hits.some(({ state }) => state !== 'cleared')
   const scores = hits.flatMap(({ check, state, score }) => (check === NAME_CHECK && state !== 'cleared' ? [score] : []))
   const isPerson = session.checkType === 'kyc'
@@ -115,6 +106,6 @@ export const sessionFactsOf = ({
     // Without a comparison, no hit says nothing.
     'checks.sanctions.uncleared': isUncleared || (wasCompared && !isUncompared(checks) ? false : null),
     ...documentFacts(outcomes),
-    'wallets.denied': walletsDenied(outcomes),
+    'wallets.denied': walletsDenied(checks),
   }
 }

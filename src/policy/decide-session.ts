@@ -34,7 +34,7 @@ export const decideSession = (policy: PolicyProgram, session: SessionFacts): Ses
       const { code = null, message = null } = verdict
       return { outcome: 'rejected', ruleId, code, message, problem: null }
     }
-    // Of an open one the store refuses it, too (requireNoOpenHit): here it is told what would come of it.
+    // The store refuses the completion, too (requireHitsDecided); trials have only this check.
     if (session['checks.sanctions.uncleared'] === true) return review(ruleId, 'a hit is not cleared')
     return { outcome: 'completed', ruleId, code: null, message: null, problem: null }
   } catch (error) {

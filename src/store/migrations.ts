@@ -44,7 +44,8 @@ import {
   hitSubject,
   linkProof,
   ofacComments,
-} from './migrations/0029-0034.ts'
+  removedWallets,
+} from './migrations/0029-0035.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -95,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   ofacComments,
   hitSubject,
   checkTurns,
+  removedWallets,
 ]
 
 /** Names in place of a dialect's words. */

@@ -1,6 +1,7 @@
 // What a policy may read of a session's checks: certain answers alone. Whatever a person would have to look at is no fact.
 import { expect, test } from 'bun:test'
-import { isUncompared, type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
+import { isUncompared } from '../../src/domain/screening-hit.ts'
+import { type KnownOfSession, sessionFactsOf } from '../../src/identity/session-facts.ts'
 import { SESSION_FACTS } from '../../src/policy/session-facts.ts'
 
 const AT = Date.UTC(2026, 10, 23) / 1000

@@ -107,7 +107,7 @@ const perform = async (store: Store, subject: Subject, operation: Operation): Pr
       return store.sessions.changeStatus({
         ...subject,
         to: operation.to,
-        actor: 'test',
+        actor: operation.byOperator ? 'operator:test' : 'test',
         corrections: operation.corrections,
         revoke: operation.revoke,
         ...(operation.override ? { override: 'person' } : {}),
@@ -139,8 +139,14 @@ const observe = async (store: Store, subject: Subject) => {
     store.screeningChecks.hits(organizationId, sessionId),
     store.portalProgress.findCorrections(organizationId, sessionId),
     store.evidence.list(subject),
-    store.database.query<{ erased: number | null; pending: number | null; events: number; consent: string | null }>(
-      `SELECT evidence_erased_at_seconds AS erased, queue.sequence AS pending,
+    store.database.query<{
+      erased: number | null
+      decided: number | null
+      pending: number | null
+      events: number
+      consent: string | null
+    }>(
+      `SELECT evidence_erased_at_seconds AS erased, decided_sequence AS decided, queue.sequence AS pending,
          (SELECT COUNT(*) FROM session_events WHERE session_id = sessions.id) AS events,
          (SELECT kind FROM session_events WHERE session_id = sessions.id AND kind LIKE 'consent%'
           ORDER BY sequence DESC LIMIT 1) AS consent
@@ -160,7 +166,11 @@ const observe = async (store: Store, subject: Subject) => {
     retries,
     pending: row.pending,
     isErased: row.erased !== null,
-    isUnsettled: standing?.isUnsettled ?? (row.pending !== null || hits.some(({ state }) => state !== 'cleared')),
+    isUnsettled:
+      standing?.isUnsettled ??
+      (row.pending !== null ||
+        hits.some(({ state }) => state !== 'cleared') ||
+        (row.decided !== null && status !== 'completed' && status !== 'rejected')),
     agrees: agreement?.shares ?? null,
     isConsented,
     hits: hits.map((hit) => `${hit.entry === hit.id ? 'erased' : hit.basis} ${hit.state} ${hit.score}`).sort(),
@@ -200,6 +210,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
       corrections: [],
       revoke: random.chance(0.5),
       override: false,
+      byOperator: false,
     }
   return {
     kind: 'move',
@@ -209,6 +220,7 @@ const choose = (random: Random, model: Model, hitIds: ReadonlyMap<string, string
     corrections: some(CORRECTIONS).sort(),
     revoke: random.chance(0.8),
     override: random.chance(0.8),
+    byOperator: random.chance(0.6),
   }
 }
 

@@ -1,7 +1,8 @@
 // What a session is and what it refuses, written down a second time and as simply as possible: a session sent back takes only
 // the parts that were requested, no decision holds for a session that has changed, and none completes a session with pending
-// checks, an open hit, erased evidence, changes that were not submitted or wallets that were not checked. It has no field, so
-// only an override completes it. It is shared as the person agreed at the last submission, or not at all once they refuse.
+// checks, an open hit, erased evidence, changes that were not submitted or wallets that were not checked. Only an operator
+// completes it with a confirmed hit. It has no field, so only an override completes it. It is shared as the person agreed at
+// the last submission, or not at all once they refuse.
 import type { SessionStatus } from '../../src/domain/session.ts'
 
 const RETRIES_MAX = 5
@@ -29,6 +30,7 @@ export interface Model {
   readonly wallets: number
   readonly isErased: boolean
   readonly wasSubmitted: boolean
+  readonly wasDecided: boolean
   /** The evidence changed after the last submission, or the wallets did. */
   readonly isEdited: boolean
   /** Whether the person's newest agreement shares the result; null without one. */
@@ -55,6 +57,7 @@ export type Operation =
       readonly corrections: readonly string[]
       readonly revoke: boolean
       readonly override: boolean
+      readonly byOperator: boolean
     }
   | { readonly kind: 'agree'; readonly shares: boolean }
   | { readonly kind: 'erase' }
@@ -73,6 +76,7 @@ export const FRESH: Model = {
   wallets: 0,
   isErased: false,
   wasSubmitted: false,
+  wasDecided: false,
   isEdited: false,
   agrees: null,
   isConsented: false,
@@ -151,7 +155,8 @@ const agree = (model: Model, shares: boolean): Model => {
   return shares ? agreed : consent(agreed, false)
 }
 
-const move = (model: Model, { to, expected, corrections, revoke, override }: Operation & { kind: 'move' }): Result => {
+const move = (model: Model, operation: Operation & { kind: 'move' }): Result => {
+  const { to, expected, corrections, revoke, override, byOperator } = operation
   const { status, sequence, retries } = model
   if (expected !== null && expected !== sequence) return [model, 'SessionChangedError']
   if (!NEXT[status].includes(to)) return [model, 'TransitionRefusedError']
@@ -163,6 +168,7 @@ const move = (model: Model, { to, expected, corrections, revoke, override }: Ope
     if (model.isEdited) return [model, 'ChangesUnsubmittedError']
     if (model.pending !== null || model.isUnchecked) return [model, 'ChecksPendingError']
     if (model.hits.some(({ state }) => state === 'open')) return [model, 'HitOpenError']
+    if (!byOperator && model.hits.some(({ state }) => state === 'confirmed')) return [model, 'HitConfirmedError']
   }
   if (to === 'submitted') {
     const agreed = consent(model, model.agrees ?? model.isConsented)
@@ -170,7 +176,8 @@ const move = (model: Model, { to, expected, corrections, revoke, override }: Ope
     const checked = { isEdited: false, isUnchecked: false, wasSubmitted: true }
     return [{ ...agreed, ...checked, status: to, sequence: submitted, pending: submitted }, 'done']
   }
-  const moved = { ...model, status: to, sequence: sequence + 1 }
+  const wasDecided = model.wasDecided || to !== 'retry'
+  const moved = { ...model, status: to, sequence: sequence + 1, wasDecided }
   const asked = to === 'retry' && corrections.length > 0 ? { parts: corrections, done: [] } : null
   return [{ ...moved, retries: retries + (to === 'retry' ? 1 : 0), corrections: asked }, 'done']
 }
@@ -202,9 +209,12 @@ const apply = (model: Model, operation: Operation): Result => {
 }
 
 /** What is compared: without an order of the hits, without what no table says, and whether it is unsettled. */
-export const comparable = ({ isEdited: _, isUnchecked: __, wasSubmitted: ___, ...model }: Model) => ({
+export const comparable = ({ isEdited: _, isUnchecked: __, wasSubmitted: ___, wasDecided, ...model }: Model) => ({
   ...model,
-  isUnsettled: model.pending !== null || model.hits.some(({ state }) => state === 'open' || state === 'confirmed'),
+  isUnsettled:
+    model.pending !== null ||
+    model.hits.some(({ state }) => state === 'open' || state === 'confirmed') ||
+    (wasDecided && model.status !== 'completed' && model.status !== 'rejected'),
   hits: model.hits.map((hit) => `${hit.isAnonymous ? 'erased' : basisOf(hit)} ${hit.state} ${hit.score}`).sort(),
 })
 

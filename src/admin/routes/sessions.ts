@@ -339,8 +339,8 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Revoke a completed session',
     description:
-      'Its wallets are not verified any more once this is answered; in other processes within a second. `rejected` is ' +
-      'final and needs a comment, to the person or a private one.',
+      'The session stops verifying its wallets at once, in other processes within a second. Until it is decided again, ' +
+      'results of other organizations do not count for them. `rejected` is final and needs a comment, public or private.',
     body: closed({ status: oneOf(['rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],

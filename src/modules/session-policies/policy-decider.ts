@@ -5,7 +5,9 @@
 import { policyActor, type Session } from '../../domain/session.ts'
 import {
   EvidenceErasedError,
+  HitConfirmedError,
   HitOpenError,
+  RejectedBeforeError,
   SessionChangedError,
   SessionIncompleteError,
   TransitionRefusedError,
@@ -13,7 +15,6 @@ import {
 } from '../../domain/session-errors.ts'
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { DecisionFacts } from '../../identity/evidence-types.ts'
-import { isUncompared } from '../../identity/session-facts.ts'
 import type { SessionChanges, SessionChangesDependencies } from '../../identity/sessions/changes.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -133,9 +134,6 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const changes = changesOver((change) =>
       store.transaction(async (tables) => {
         await record(tables, session, policy, { decided: toStored({ revision, verdict }), shadow })
-        if (outcome === 'completed') {
-          if (isUncompared(await tables.sessionChecks.list(organizationId, sessionId))) throw new UncomparedError()
-        }
         const state = await tables.sessions.changeStatus(change)
         await tables.audit.append({
           organizationId,
@@ -184,6 +182,8 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     } catch (error) {
       const isForPerson =
         error instanceof HitOpenError ||
+        error instanceof HitConfirmedError ||
+        error instanceof RejectedBeforeError ||
         error instanceof EvidenceErasedError ||
         error instanceof SessionIncompleteError ||
         error instanceof UncomparedError

@@ -3,7 +3,7 @@
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
-import { HitOpenError } from '../../domain/session-errors.ts'
+import { HitConfirmedError, HitOpenError } from '../../domain/session-errors.ts'
 import { among, columnsOf, hidden, integer, json, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements, Transaction } from '../database.ts'
@@ -235,13 +235,16 @@ export const eraseResemblances = async (
 
 /**
  * Call it in the transaction that completes a session.
- * @throws HitOpenError
+ * @throws HitOpenError; HitConfirmedError unless an operator completes it
  */
-export const requireNoOpenHit = async (
+export const requireHitsDecided = async (
   transaction: Transaction,
-  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+  { organizationId, id: sessionId }: Pick<Session, 'organizationId' | 'id'>,
+  byOperator: boolean,
 ): Promise<void> => {
-  if ((await HITS.count(transaction, { organizationId, sessionId: id, state: 'open' })) > 0) throw new HitOpenError()
+  const has = async (state: HitState) => (await HITS.count(transaction, { organizationId, sessionId, state })) > 0
+  if (await has('open')) throw new HitOpenError()
+  if (!byOperator && (await has('confirmed'))) throw new HitConfirmedError()
 }
 
 export const createScreeningCheckTable = (scope: TableScope) => ({

@@ -4,7 +4,7 @@ import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState } from '../../domain/session.ts'
 import { recordChange, runAtCommit } from '../changes.ts'
-import { type Column, columnsOf, hidden, splitNames, text } from '../columns.ts'
+import { type Column, columnsOf, hidden, splitNames, text, typed } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
@@ -34,8 +34,16 @@ export const decodeSessionSubject = (text: string): SessionSubject => {
   }
 }
 
-const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
-  const addresses = new Set(wallets.map(({ address }) => address))
+/** Wallets that were disconnected from a session. Its rejection and its unsettled hits still count for them. */
+export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
+  organizationId: text,
+  sessionId: text,
+  environment: text,
+  address: typed<WalletAddress>(),
+})
+
+const subjectOf = ({ session, wallets }: SessionState, removed: readonly WalletAddress[]): SessionSubject => {
+  const addresses = new Set([...wallets.map(({ address }) => address), ...removed])
   if (session.lockedAddress !== null) addresses.add(session.lockedAddress)
   return {
     sessionId: session.id,
@@ -46,16 +54,23 @@ const subjectOf = ({ session, wallets }: SessionState): SessionSubject => {
   }
 }
 
-export const announceSession = (transaction: Transaction, state: SessionState, nowSeconds: number): Promise<void> =>
-  recordChange(
+export const announceSession = async (
+  transaction: Transaction,
+  state: SessionState,
+  nowSeconds: number,
+): Promise<void> => {
+  const { organizationId, id: sessionId } = state.session
+  const removed = await REMOVED_WALLETS.list(transaction, { organizationId, sessionId }, ['address'])
+  const subject = subjectOf(
+    state,
+    removed.map(({ address }) => address),
+  )
+  await recordChange(
     transaction,
-    {
-      topic: 'session',
-      subjectId: encodeSessionSubject(subjectOf(state)),
-      organizationId: state.session.organizationId,
-    },
+    { topic: 'session', subjectId: encodeSessionSubject(subject), organizationId },
     nowSeconds,
   )
+}
 
 /**
  * Numbers a decision just announced among all decisions: its number is the sequence number of its change, which follows

@@ -1,9 +1,9 @@
 // The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
 // submits it, so that none is forgotten. It is marked when its checks are stored, and leaves the queue when whatever follows
 // from them is done.
-import type { BoundHit } from '../../domain/screening-hit.ts'
+import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
-import { ChecksPendingError } from '../../domain/session-errors.ts'
+import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
 import { shuffled } from '../../lib/shuffled.ts'
 import { among, columnsOf, flag, hidden, integer, json, sql, text } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -81,6 +81,17 @@ export const requireChecksMade = async (
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
 ): Promise<void> => {
   if (await isPending(transaction, organizationId, id)) throw new ChecksPendingError()
+}
+
+/**
+ * Call it in the transaction that completes a session automatically.
+ * @throws UncomparedError
+ */
+export const requireCompared = async (
+  transaction: Transaction,
+  { organizationId, id: sessionId }: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  if (isUncompared(await CHECKS.list(transaction, { organizationId, sessionId }, ['name']))) throw new UncomparedError()
 }
 
 interface SessionChecks {

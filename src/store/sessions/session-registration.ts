@@ -32,17 +32,22 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   LIMIT 1`
 
 /**
- * The session of the wallet, of any type of check, that was rejected last. Only the wallet's own sessions are read; the status is compared
- * after that.
+ * The session of the wallet, of any type of check, that was rejected last. Only the wallet's own sessions are read; the status
+ * is compared after that, also as an expression, because an index of the status leads to many more rows.
  */
 export const LAST_REJECTED = `SELECT id, decided FROM (
-    SELECT id, status, COALESCE(decided_sequence, 0) AS decided FROM sessions
+    SELECT id, status || '' AS status, COALESCE(decided_sequence, 0) AS decided FROM sessions
     WHERE organization_id = ? AND environment = ? AND locked_address = ?
     UNION ALL
-    SELECT sessions.id, sessions.status, COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
+    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
+    UNION ALL
+    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided
+    FROM session_removed_wallets removed
+    JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
+    WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
   ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
 
 interface DecisionRow {
@@ -95,6 +100,9 @@ const findReusable = async (transaction: Transaction, input: Registration, level
     organizationId,
     environment,
     walletAddress,
+    walletAddress,
+    environment,
+    organizationId,
     walletAddress,
     environment,
     organizationId,

@@ -8,10 +8,11 @@ const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.or
     AND hit.session_id = sessions.id AND hit.state IN ('open', 'confirmed'))`
 
 /**
- * For statements over `sessions`: a hit is open or confirmed, or checks are pending. Such a session isn't shared, and its
- * organization doesn't rely on others' results for its wallets.
+ * For statements over `sessions`: a hit is open or confirmed, checks are pending, or the session was revoked and is not decided
+ * again. Such a session isn't shared, and its organization doesn't rely on others' results for its wallets.
  */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT}
+  OR (sessions.decided_sequence IS NOT NULL AND sessions.status NOT IN ('completed', 'rejected'))
   OR EXISTS (SELECT 1 FROM session_check_queue queued WHERE queued.organization_id = sessions.organization_id
     AND queued.session_id = sessions.id AND queued.is_made = 0))`
 

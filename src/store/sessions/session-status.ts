@@ -2,6 +2,7 @@
 // it identifies, and its row in the change feed. Source: decisions §5, "Session states".
 
 import {
+  isOperatorActor,
   isSessionTransition,
   RETRIES_MAX,
   type Session,
@@ -18,12 +19,13 @@ import {
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
-import { requireNoOpenHit } from '../lists/screening-checks.ts'
+import { requireHitsDecided } from '../lists/screening-checks.ts'
+import { requireNoRejection } from './earlier-rejection.ts'
 import { identifyPerson } from './persons.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
-import { queueChecks, requireChecksMade } from './session-checks.ts'
+import { queueChecks, requireChecksMade, requireCompared } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
 import { findMissingParts, markQueued, requireCurrentChecks } from './session-requirements.ts'
 import { lockSessionAsItIs, lockState } from './session-rows.ts'
@@ -91,13 +93,13 @@ const writeStatus = async (
 
 /**
  * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing to
- * check, but a hit and pending checks hold for them, too.
+ * check, but an open hit and pending checks hold for them, too. An operator can decide what nothing automatic may.
  * @returns the required parts that are missing and overridden
  */
 const checkCompletion = async (
   transaction: Transaction,
   session: Session,
-  { override }: StatusChange,
+  { actor, override }: StatusChange,
   nowSeconds: number,
 ): Promise<readonly string[]> => {
   const isForced = override === 'sandbox' && session.environment === 'test'
@@ -106,14 +108,20 @@ const checkCompletion = async (
   if (missing.length > 0 && override !== 'person') throw new SessionIncompleteError(missing)
   if (!isForced) await requireCurrentChecks(transaction, session, nowSeconds)
   await requireChecksMade(transaction, session)
-  await requireNoOpenHit(transaction, session)
+  const byOperator = isForced || isOperatorActor(actor)
+  await requireHitsDecided(transaction, session, byOperator)
+  if (!byOperator) {
+    await requireCompared(transaction, session)
+    await requireNoRejection(transaction, session)
+  }
   return missing
 }
 
 /**
  * Moves a session to another status and returns its new state; null when the organization has no such session.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChangesUnsubmittedError,
- *   ChecksPendingError, HitOpenError, SessionIncompleteError: nothing was changed then
+ *   ChecksPendingError, HitOpenError, SessionIncompleteError, and for an automatic decision HitConfirmedError,
+ *   UncomparedError, RejectedBeforeError: nothing was changed then
  */
 export const createStatusWriter =
   (scope: TableScope) =>

@@ -8,6 +8,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { EVIDENCE, keptOf } from '../evidence/evidence-rows.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
 import { defineTable } from '../table.ts'
+import { REJECTED_BY_OPERATOR } from './earlier-rejection.ts'
 import { IS_SAME_WALLET } from './persons.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
@@ -36,7 +37,8 @@ export const eraseTraces = (transaction: Transaction, organizationId: string, se
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
- * Sessions of other persons: neither known as the same person nor holding one of the same wallets.
+ * Sessions of other persons: neither known as the same person nor holding one of the same wallets. Also sessions of the same
+ * person that an operator has rejected.
  * Sorted by an expression: for the order of the primary key, SQLite would walk all of the organization's traces.
  * @param wanted how many kinds or values are asked for at once
  */
@@ -45,10 +47,10 @@ export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
    JOIN sessions s ON s.organization_id = t.organization_id AND s.id = t.session_id
    WHERE t.organization_id = ? AND ${by === 'kind' ? '' : 't.kind = ? AND '}
      t.${by} IN (${Array.from({ length: wanted }, () => '?').join(', ')}) AND t.session_id <> ? AND s.environment = ?
-     AND (s.person_id IS NULL OR s.person_id <> ?)
+     AND (${REJECTED_BY_OPERATOR} OR ((s.person_id IS NULL OR s.person_id <> ?)
      AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON ${IS_SAME_WALLET}
        WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
-         AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)
+         AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)))
    ORDER BY t.session_id || '' DESC LIMIT ${FOUND_MAX[by]}`
 
 export const createSessionTraceTable = (scope: TableScope) => {

@@ -24,7 +24,7 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
-import { announceSession, noteChange } from './session-changes.ts'
+import { announceSession, noteChange, REMOVED_WALLETS } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 
 /** kill -9 loses no acknowledged wallet; a power cut may lose the last moments. The person waits for the answer. */
@@ -140,6 +140,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       await spendNonce(transaction, session, connection, nowSeconds)
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
+      await REMOVED_WALLETS.removeAll(transaction, { organizationId, sessionId: session.id, address })
       const wallet = await insertWallet(transaction, session, connection, nowSeconds)
       const changed = await noteChange(
         transaction,
@@ -166,18 +167,17 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       const { session, wallets } = before
       if (!isSessionOpen(session.status)) throw new SessionClosedError(session.status)
       await acceptParts(transaction, input, ['wallets'], true)
-      const removed = await transaction.execute(
-        'DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ? AND id = ?',
-        [organizationId, sessionId, walletId],
-      )
-      if (removed === 0) return null
+      const removed = wallets.find(({ id }) => id === walletId)
+      if (removed === undefined) return null
+      await WALLETS.removeAll(transaction, { organizationId, sessionId, id: walletId })
+      const { environment } = session
+      await REMOVED_WALLETS.insertNew(transaction, { organizationId, sessionId, environment, address: removed.address })
       const changed = await noteChange(
         transaction,
         session,
         { kind: 'wallet-removed', actor, privateComment: null },
         nowSeconds,
       )
-      // Told with the wallet that is gone, since what is known of that one changes too.
       await announceSession(transaction, { session: changed, wallets }, nowSeconds)
       return { session: changed, wallets: wallets.filter(({ id }) => id !== walletId) }
     }, DURABILITY),

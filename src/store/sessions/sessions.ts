@@ -75,12 +75,16 @@ export const createSessionTable = (scope: TableScope) => ({
       parameters.push(filter.organizationId, filter.hits)
     }
     if (filter.wallet !== undefined) {
-      // Both parts use an index that begins with the address.
+      // Each part uses an index that begins with the address.
       where.push(`id IN (
         SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
         UNION ALL
+        SELECT session_id FROM session_removed_wallets
+        WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
+        UNION ALL
         SELECT id FROM sessions WHERE locked_address = ? AND environment IN ('live', 'test') AND organization_id = ?)`)
-      parameters.push(filter.wallet, filter.organizationId, filter.wallet, filter.organizationId)
+      const { wallet, organizationId } = filter
+      parameters.push(wallet, organizationId, wallet, organizationId, wallet, organizationId)
     }
     if (filter.createdBeforeSeconds !== undefined) {
       where.push('created_at_seconds < ?')

@@ -24,8 +24,8 @@ interface StandingRow {
 /** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
 /**
- * Rows with a decision that are kept of each type of check and proven chain. A session that is locked to the wallet and has the wallet
- * connected has two rows.
+ * Rows with a decision that are kept of each type of check and proven chain. A session that is locked to the wallet and has
+ * the wallet connected has two rows.
  */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
@@ -60,6 +60,10 @@ const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessio
         ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
       WHERE refused.address = session_wallets.address AND refused.environment = session_wallets.environment
         AND refused.organization_id = sessions.organization_id AND ${REJECTED_LATER})
+    AND NOT EXISTS (SELECT 1 FROM session_removed_wallets refused JOIN sessions rejected
+        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
+      WHERE refused.address = session_wallets.address AND refused.environment = session_wallets.environment
+        AND refused.organization_id = sessions.organization_id AND ${REJECTED_LATER})
     AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.locked_address IS NOT NULL AND rejected.locked_address = session_wallets.address
         AND rejected.environment = session_wallets.environment
         AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})`
@@ -72,7 +76,11 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} F
         AND ${IS_SHARED} AND ${IS_TRUSTED} AND ${IS_UPHELD}))
     UNION ALL
     SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM sessions
-    WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?`
+    WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?
+    UNION ALL
+    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM session_removed_wallets removed
+    JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
+    WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?`
 
 /**
  * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
@@ -159,6 +167,10 @@ export const createWalletStandings = (
       environment,
       organizationId,
       level,
+      organizationId,
+      organizationId,
+      address,
+      environment,
       organizationId,
       organizationId,
       address,

@@ -26,11 +26,14 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   'document.number': { label: 'Same document', look: 'Someone else handed in this document.' },
   person: { label: 'Person', 'not-done': NOT_DONE },
   'person.age': { label: 'Age' },
-  'person.name': { label: 'Same person', look: 'Another identity has this name and date of birth.' },
+  'person.name': {
+    label: 'Same person',
+    look: 'Another identity, or a rejected session, has this name and date of birth.',
+  },
   'person.address': { label: 'Country of the address', look: 'It was handed in from another country than was typed.' },
   'person.portrait': {
     label: 'Same portrait',
-    look: 'Another identity has this picture.',
+    look: 'Another identity, or a rejected session, has this picture.',
     unreadable: 'The picture could not be compared.',
   },
 }

@@ -1,4 +1,4 @@
-// Migrations 29 to 34.
+// Migrations 29 to 35.
 import type { Migration } from '../migrations.ts'
 
 /** Links that open a session in use only with a proof of one of its wallets. */
@@ -78,5 +78,25 @@ export const checkTurns: Migration = {
   statements: () => [
     'DROP INDEX session_check_queue_due',
     'CREATE INDEX session_check_queue_turns ON session_check_queue (organization_id, due_at_seconds)',
+  ],
+}
+
+/**
+ * Wallets that were disconnected from a session. A rejection or an unsettled hit of the session still counts for them. An older
+ * program would forget them.
+ */
+export const removedWallets: Migration = {
+  number: 35,
+  name: 'removed-wallets',
+  statements: ({ tableEnd }) => [
+    `CREATE TABLE session_removed_wallets (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
+       address TEXT NOT NULL,
+       PRIMARY KEY (organization_id, session_id, address),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_removed_wallets_by_address ON session_removed_wallets (address, environment)',
   ],
 }

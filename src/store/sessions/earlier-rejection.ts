@@ -1,0 +1,50 @@
+// An operator's rejection of a wallet or a person: nothing automatic completes a session against it.
+import type { Session } from '../../domain/session.ts'
+import { RejectedBeforeError } from '../../domain/session-errors.ts'
+import type { Transaction } from '../database.ts'
+
+/** For statements over `sessions` as `s`: an operator made the decision that the session has. */
+const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
+    WHERE decision.organization_id = s.organization_id AND decision.session_id = s.id AND decision.kind = 'status'
+      AND decision.status = s.status AND decision.actor LIKE 'operator:%')`
+
+export const REJECTED_BY_OPERATOR = `(s.status = 'rejected' AND ${DECIDED_BY_OPERATOR})`
+
+/** Sessions of the organization in which one of the session's wallets takes or took part, or to which it is locked. */
+const DECISIONS = `SELECT other.address, s.status FROM (
+    SELECT mine.address, theirs.organization_id, theirs.session_id FROM session_wallets mine
+    JOIN session_wallets theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
+      AND theirs.organization_id = mine.organization_id
+    WHERE mine.organization_id = ? AND mine.session_id = ?
+    UNION
+    SELECT mine.address, removed.organization_id, removed.session_id FROM session_wallets mine
+    JOIN session_removed_wallets removed ON removed.address = mine.address AND removed.environment = mine.environment
+      AND removed.organization_id = mine.organization_id
+    WHERE mine.organization_id = ? AND mine.session_id = ?
+    UNION
+    SELECT mine.address, locked.organization_id, locked.id FROM session_wallets mine
+    JOIN sessions locked ON locked.locked_address = mine.address AND locked.environment = mine.environment
+      AND locked.organization_id = mine.organization_id
+    WHERE mine.organization_id = ? AND mine.session_id = ?
+  ) AS other JOIN sessions s ON s.organization_id = other.organization_id AND s.id = other.session_id
+  WHERE s.status IN ('completed', 'rejected') AND ${DECIDED_BY_OPERATOR}
+  ORDER BY COALESCE(s.decided_sequence, 0) DESC, s.id DESC`
+
+/**
+ * Call it in the transaction that completes a session automatically. A wallet that an operator has rejected can be completed
+ * automatically again once an operator has completed a later session of it.
+ * @throws RejectedBeforeError
+ */
+export const requireNoRejection = async (
+  transaction: Transaction,
+  { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
+): Promise<void> => {
+  const session = [organizationId, id]
+  const decisions = await transaction.query<{ readonly address: string; readonly status: string }>(DECISIONS, [
+    ...session,
+    ...session,
+    ...session,
+  ])
+  const last = new Map(decisions.toReversed().map(({ address, status }) => [address, status]))
+  if ([...last.values()].includes('rejected')) throw new RejectedBeforeError()
+}

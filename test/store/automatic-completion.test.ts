@@ -1,0 +1,227 @@
+// Nothing automatic completes a session against an operator's decision, and a wallet that was disconnected still took part.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { newSessionId } from '../../src/domain/identifier.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import { judgeStanding } from '../../src/identity/standing/standing.ts'
+import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import { findOthers } from '../../src/store/sessions/session-traces.ts'
+import { openHit } from '../admin/support/open-hit.ts'
+import { markChecksMade } from '../support/made-checks.ts'
+import { replaceChecks } from '../support/replace-checks.ts'
+import { describeStores } from './dialects.ts'
+import type { TemporaryStore } from './temporary-store.ts'
+
+const WALLET = parseEvmAddress(`0x${'1'.padStart(40, '0')}`) as WalletAddress
+const OTHER_WALLET = parseEvmAddress(`0x${'2'.padStart(40, '0')}`) as WalletAddress
+const DECIDER = 'provider:webhook'
+const OPERATOR = 'operator:ada'
+
+describeStores((open) => {
+  let temporary: TemporaryStore
+  let organizationId: string
+  beforeEach(async () => {
+    temporary = await open()
+    organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
+  })
+  afterEach(() => temporary.remove())
+
+  let made = 0
+  const register = async (locked: WalletAddress | null = null, owner = organizationId) => {
+    made += 1
+    const { session } = await temporary.store.sessions.register({
+      organizationId: owner,
+      environment: 'test',
+      checkType: 'kyc',
+      sessionId: newSessionId(),
+      provider: 'manual',
+      tokenHash: new Uint8Array(32).fill(made),
+      walletAddress: locked,
+      originUrl: null,
+      actor: 'key:test',
+    })
+    return { organizationId: owner, sessionId: session.id }
+  }
+  type Target = Awaited<ReturnType<typeof register>>
+
+  const connect = (target: Target, address = WALLET) =>
+    temporary.store.sessionWallets.connect({
+      ...target,
+      address,
+      chain: 'ethereum',
+      nonce: null,
+      proof: { kind: 'sandbox', message: '', signature: '' },
+      actor: 'person',
+    })
+
+  const disconnect = async (target: Target) => {
+    const { store } = temporary
+    const wallets = (await store.sessions.find(target.organizationId, target.sessionId))?.wallets ?? []
+    for (const { id: walletId } of wallets) await store.sessionWallets.remove({ ...target, walletId, actor: 'person' })
+  }
+
+  const change = (target: Target, to: SessionStatus, actor: string) =>
+    // These sessions have no evidence.
+    temporary.store.sessions.changeStatus({ ...target, to, actor, revoke: true, override: 'person' })
+
+  /** Submitted with its checks made. */
+  const submitted = async (target: Target) => {
+    await change(target, 'submitted', 'person')
+    await markChecksMade(temporary.store, target.organizationId, target.sessionId)
+    return target
+  }
+  const submit = async (address = WALLET) => {
+    const target = await register()
+    await connect(target, address)
+    return submitted(target)
+  }
+
+  const statusOf = async ({ organizationId: owner, sessionId }: Target) =>
+    (await temporary.store.sessions.find(owner, sessionId))?.session.status
+
+  const standingOf = async (owner = organizationId) =>
+    judgeStanding(
+      await temporary.store.walletStandings.loadSessions(
+        { organizationId: owner, environment: 'test', level: 1 },
+        WALLET,
+      ),
+      1,
+      'kyc',
+    )
+  const isVerified = async (owner?: string) => (await standingOf(owner)).verifying !== null
+
+  test('a confirmed hit leaves the decision to an operator', async () => {
+    const target = await submit()
+    const { id: hitId } = await openHit(temporary.store, organizationId, target.sessionId)
+    await temporary.store.screeningChecks.decideHit(
+      { ...target, hitId },
+      { state: 'confirmed', by: 'ada', reason: 'The same person.' },
+    )
+    for (const actor of [DECIDER, 'policy:pol_1:1', 'screening']) {
+      await expect(change(target, 'completed', actor)).rejects.toThrow('a hit on a list or of a screener is confirmed')
+    }
+    await change(target, 'completed', OPERATOR)
+    expect(await statusOf(target)).toBe('completed')
+  })
+
+  test.each(['not-done', 'unreadable'] as const)(
+    'a name check that is %s leaves the decision to an operator',
+    async (outcome) => {
+      const target = await submit()
+      await replaceChecks(temporary.store, target, 'lists', [{ name: 'lists', outcome, version: 'key', detail: {} }])
+      await expect(change(target, 'completed', DECIDER)).rejects.toThrow('could not be compared')
+      await change(target, 'completed', OPERATOR)
+      expect(await statusOf(target)).toBe('completed')
+    },
+  )
+
+  test.each([
+    ['has the wallet', async () => submit()],
+    [
+      'had the wallet',
+      async () => {
+        const target = await submit()
+        await change(target, 'retry', OPERATOR)
+        await disconnect(target)
+        return submitted(target)
+      },
+    ],
+    ['is locked to the wallet', async () => submitted(await register(WALLET))],
+  ])('an operator’s rejection of a session that %s holds until an operator completes one', async (_name, earlier) => {
+    await change(await earlier(), 'rejected', OPERATOR)
+    const next = await submit()
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('an operator has rejected an earlier session')
+    const another = await submit(OTHER_WALLET)
+    await change(another, 'completed', DECIDER)
+    await change(next, 'completed', OPERATOR)
+    await change(await submit(), 'completed', DECIDER)
+    expect(await isVerified()).toBe(true)
+  })
+
+  test('a rejection that was automatic can be followed by an automatic completion', async () => {
+    await change(await submit(), 'rejected', DECIDER)
+    const next = await submit()
+    await change(next, 'completed', DECIDER)
+    expect(await statusOf(next)).toBe('completed')
+  })
+
+  test('traces find the same person if an operator rejected the session', async () => {
+    const { store } = temporary
+    const [byOperator, byDecider, now] = [await submit(), await submit(), await submit()]
+    for (const { sessionId } of [byOperator, byDecider]) {
+      await store.database.execute(
+        "INSERT INTO session_traces (organization_id, session_id, kind, value) VALUES (?, ?, 'person.name', 'ada')",
+        [organizationId, sessionId],
+      )
+    }
+    await change(byOperator, 'rejected', OPERATOR)
+    await change(byDecider, 'rejected', DECIDER)
+    const found = await store.database.query<{ session_id: string }>(findOthers('value', 1), [
+      organizationId,
+      'person.name',
+      'ada',
+      now.sessionId,
+      'test',
+      '',
+      now.sessionId,
+    ])
+    expect(found.map(({ session_id: id }) => id)).toEqual([byOperator.sessionId])
+  })
+
+  const completeAndShare = async (target: Target) => {
+    await change(target, 'completed', OPERATOR)
+    await temporary.store.database.execute('UPDATE sessions SET consented_at_seconds = 1 WHERE id = ?', [
+      target.sessionId,
+    ])
+  }
+
+  test('a rejected session ends the verification of a wallet that it no longer has, for everybody', async () => {
+    const { store } = temporary
+    const asking = (await store.organizations.create({ slug: 'asking', name: 'Asking' })).id
+    await completeAndShare(await submit())
+    expect([await isVerified(), await isVerified(asking)]).toEqual([true, true])
+    const later = await submit()
+    await change(later, 'retry', OPERATOR)
+    await disconnect(later)
+    await change(later, 'rejected', OPERATOR)
+    expect([await isVerified(), await isVerified(asking)]).toEqual([false, false])
+    const [announced] = await store.database.query<{ subject_id: string }>(
+      "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
+    )
+    expect(decodeSessionSubject(announced?.subject_id ?? '').addresses).toContain(WALLET)
+  })
+
+  test('a wallet that is connected again counts as connected alone', async () => {
+    const target = await register()
+    await connect(target)
+    await disconnect(target)
+    await connect(target)
+    await submitted(target)
+    await change(target, 'completed', OPERATOR)
+    const rows = await temporary.store.walletStandings.loadSessions(
+      { organizationId, environment: 'test', level: 1 },
+      WALLET,
+    )
+    expect(rows.map(({ connected }) => connected)).toEqual([true])
+  })
+
+  test.each(['disconnected while its hit is open', 'revoked to retry'] as const)(
+    'the result of another organization does not count for a wallet that was %s',
+    async (reason) => {
+      const { store } = temporary
+      const other = (await store.organizations.create({ slug: 'other', name: 'Other' })).id
+      const theirs = await register(null, other)
+      await connect(theirs)
+      await completeAndShare(await submitted(theirs))
+      expect(await isVerified()).toBe(true)
+      const own = await submit()
+      if (reason === 'revoked to retry') await change(own, 'completed', OPERATOR)
+      else await openHit(store, organizationId, own.sessionId)
+      await change(own, 'retry', OPERATOR)
+      if (reason !== 'revoked to retry') await disconnect(own)
+      expect(await isVerified()).toBe(false)
+      await change(own, 'rejected', OPERATOR)
+      expect(await isVerified()).toBe(false)
+    },
+  )
+})
