@@ -273,7 +273,7 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   { pattern: /^bun:sqlite$/, places: ['src/store/', 'src/modules/transparency/store/'], why: 'SQL lives in the store' },
   {
     pattern: /^elysia$/,
-    places: ['src/server/', 'src/compose/app.ts', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
+    places: ['src/server/', 'src/compose/', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
     why: 'Elysia stays in the server, the app and the routes files',
   },
   {

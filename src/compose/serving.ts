@@ -22,13 +22,12 @@ import { createLogTree } from '../modules/transparency/service/log-tree.ts'
 import { createPublishedLog } from '../modules/transparency/service/published-log.ts'
 import { SHIPPING } from '../object-store/shipping.ts'
 import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
-import { startMetricsListener } from '../server/metrics-listener.ts'
 import { createMetricsAnswer } from '../server/operations.ts'
 import { openLoggedClaims } from '../store/claim-log/claims.ts'
 import { withMovedClaims } from '../store/claim-log/moved.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
-import { type App, startApp } from './app.ts'
+import { startApp, startMetricsListener } from './app.ts'
 import { createAttestation } from './attestation-service.ts'
 import { longestUse } from './expiry-service.ts'
 import { createIdentity } from './identity-service.ts'
@@ -177,12 +176,13 @@ export const serve = async (
     prove: proofs.prove,
     digestKey: await store.deployment.ensureSecret('fact_digest_key'),
   })
-  const app: App = startApp({
+  const idleTimeoutSeconds = idleTimeoutSecondsOf(config)
+  const app = startApp({
     listen: config.apiListen,
     publicUrl: urls.api,
     tls: tls.api,
     shared: place.shared,
-    idleTimeoutSeconds: idleTimeoutSecondsOf(config),
+    idleTimeoutSeconds,
     endpoints: attestation,
     identity: identity.endpoints,
     operations: {
@@ -222,7 +222,9 @@ export const serve = async (
   closers.add(app.stopNow)
   if (isFirst && metricsListen !== null && metricsListen !== 'api') {
     const listen = metricsListen
-    closers.add(startMetricsListener({ listen, tls: tls.metrics, answer: metricsAnswer, requestIds, report }).stop)
+    closers.add(
+      startMetricsListener(metricsAnswer, { listen, tls: tls.metrics, idleTimeoutSeconds, requestIds, report }).stop,
+    )
   }
   metrics.watchLists(identity.screeningLists)
   const ofTree = tree === null ? [] : [tree.leaderTask]

@@ -29,25 +29,15 @@ export const PAGE_HEADERS = {
 /** Adds the headers that the answer does not set itself, and returns the answer. */
 export type Harden = (response: Response) => Response
 
-const STATIC = Object.entries(SECURITY_HEADERS)
-
-const createAdding =
-  (added: readonly (readonly [name: string, value: string])[]): Harden =>
-  (response) => {
+/** @param publicUrl the listener's URL as clients see it; over https, browsers are told to use only https */
+export const createHarden = (publicUrl: string): Harden => {
+  const added = Object.entries({
+    ...SECURITY_HEADERS,
+    ...(publicUrl.startsWith('https:') ? { 'strict-transport-security': STRICT_TRANSPORT_SECURITY } : {}),
+  })
+  return (response) => {
     const { headers } = response
     for (const [name, value] of added) if (!headers.has(name)) headers.set(name, value)
     return response
   }
-
-/** Over https, browsers are told to use only https. */
-const transportOf = (publicUrl: string) =>
-  publicUrl.startsWith('https:') ? [['strict-transport-security', STRICT_TRANSPORT_SECURITY] as const] : []
-
-/** @param publicUrl the listener's URL as clients see it */
-export const createHarden = (publicUrl: string): Harden => createAdding([...STATIC, ...transportOf(publicUrl)])
-
-/** For answers that carry SECURITY_HEADERS from the start. Null if this listener adds nothing to them. */
-export const createTransportHarden = (publicUrl: string): Harden | null => {
-  const added = transportOf(publicUrl)
-  return added.length === 0 ? null : createAdding(added)
 }

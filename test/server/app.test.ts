@@ -1,6 +1,7 @@
 // The API listener itself: what no route answers, and the routes for orchestrators.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type App, type AppOptions, startApp } from '../../src/compose/app.ts'
+import { type AppOptions, startApp } from '../../src/compose/app.ts'
+import type { Listener } from '../../src/server/listener.ts'
 import {
   createMetricsAnswer,
   isFromThisMachine,
@@ -13,7 +14,7 @@ import { requestPath } from '../../src/server/request-path.ts'
 import { until } from '../support/until.ts'
 import { exchange } from './exchange.ts'
 
-let app: App
+let app: Listener
 let port: number
 let readiness: () => Promise<readonly ReadinessCheck[]>
 const refusals: [number, string][] = []

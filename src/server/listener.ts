@@ -1,0 +1,122 @@
+// Serves one Elysia app on an address. Every answer gets the security headers, every error becomes a problem, and a path
+// without a route is answered 404, or 405 with the methods that the app's routes declare.
+import { type AnyElysia, Elysia } from 'elysia'
+import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
+import type { RefusalPacer } from './refusal-pacer.ts'
+import type { RequestIdSource } from './request-id.ts'
+import { requestPath } from './request-path.ts'
+import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './route-errors.ts'
+import { createHarden } from './security-headers.ts'
+
+export interface ListenerOptions {
+  readonly app: AnyElysia
+  readonly listen: ListenAddress
+  /** The URL as clients see it. */
+  readonly publicUrl: string
+  /** Null: HTTP. */
+  readonly tls: ListenerTls | null
+  /** Whether other processes listen on the address as well. */
+  readonly shared?: boolean
+  /** Seconds that a connection may be quiet. */
+  readonly idleTimeoutSeconds: number
+  readonly requestIds: RequestIdSource
+  /** Converts an error into the answer. Must not throw. */
+  readonly toResponse: (error: unknown, requestId: string) => Response
+  /** Answers GET and HEAD of paths that no route has; null if there is nothing. */
+  readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
+  /** Delays refusals under a flood. */
+  readonly pacer?: RefusalPacer
+  /** Whether routes for GET answer HEAD as well. */
+  readonly answersHead: boolean
+}
+
+export interface Listener {
+  readonly url: string
+  /** Stops accepting, and resolves once the requests in flight are answered. End the streams first. */
+  stop(): Promise<void>
+  /** Cuts the remaining connections. */
+  stopNow(): Promise<void>
+}
+
+/** The methods by which Bun finds routes. It treats all others as unknown paths. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+interface RoutePattern {
+  readonly path: string
+  readonly segments: readonly string[]
+  readonly methods: readonly string[]
+}
+
+/** The paths of an app. A literal segment precedes a parameter, which begins with a colon. */
+const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
+  [...Map.groupBy(routes, ({ path }) => path)]
+    .sort(([one], [other]) => (one < other ? 1 : -1))
+    .map(([path, declared]) => ({ path, segments: path.split('/'), methods: declared.map(({ method }) => method) }))
+
+const matches = ({ segments }: RoutePattern, asked: readonly string[]): boolean =>
+  segments.length === asked.length &&
+  segments.every((segment, index) => segment.startsWith(':') || segment === asked[index])
+
+/** @throws what Bun throws if the address is taken */
+export const startListener = (options: ListenerOptions): Listener => {
+  const { app, listen, tls, shared = false, requestIds, toResponse, pages, pacer, answersHead } = options
+  const harden = createHarden(options.publicUrl)
+  const patterns = patternsOf(app)
+
+  const fail = (error: unknown, { headers }: Request): Response =>
+    harden(toResponse(error, requestIds(headers.get('x-request-id'))))
+
+  /** @throws RouteNotFoundError, MethodNotAllowedError */
+  const findPage = async (request: Request): Promise<Response> => {
+    const path = requestPath(request.url)
+    const segments = path.split('/')
+    const methods = patterns.find((pattern) => matches(pattern, segments))?.methods
+    // If the route exists with this method, the client wrote the path differently, for example as `/x/../livez`.
+    if (methods !== undefined && !methods.includes(request.method)) throw new MethodNotAllowedError(methods.join(', '))
+    const page = methods === undefined ? await pages?.(request, path) : null
+    if (page === undefined || page === null) throw new RouteNotFoundError()
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET')
+    return harden(page)
+  }
+  const otherwise = async (request: Request): Promise<Response> => {
+    pacer?.arrived()
+    try {
+      return await findPage(request)
+    } catch (error) {
+      const make = () => fail(error, request)
+      return pacer === undefined ? make() : pacer.refuse(make)
+    }
+  }
+  /** Without these, Bun would answer `GET /a/search` by the route `GET /a/:id` if only `POST /a/search` exists. */
+  const refusalsFor = (methods: readonly string[]) => {
+    const answered = answersHead ? [...methods, 'HEAD'] : methods
+    return Object.fromEntries(METHODS.filter((method) => !answered.includes(method)).map((name) => [name, otherwise]))
+  }
+
+  const { server } = new Elysia({
+    // A proxy may decide by the path, so each route has one spelling.
+    strictPath: true,
+    serve: {
+      idleTimeout: options.idleTimeoutSeconds,
+      ...serverOptions(tls),
+      error: (error) => harden(toResponse(error, requestIds(null))),
+      routes: {
+        ...Object.fromEntries(patterns.map(({ path, methods }) => [path, refusalsFor(methods)])),
+        // Bun finds routes by the path as sent. Elysia's own search takes the path from a fixed place in the URL: with a
+        // Host of at most three characters, `/nope/livez` would be `/livez`.
+        '/*': otherwise,
+      },
+    },
+  })
+    .onError({ as: 'global' }, ({ code, error, request }) => fail(fromRouterError(code, error), request))
+    .onAfterHandle({ as: 'global' }, ({ response }) => (response instanceof Response ? harden(response) : undefined))
+    .use(app)
+    .listen({ hostname: listen.hostname, port: listen.port, reusePort: shared })
+
+  if (server === null) throw new Error('the listener did not start')
+  return {
+    url: listenUrl({ hostname: listen.hostname, port: server.port ?? listen.port }, tls !== null),
+    stop: () => server.stop(),
+    stopNow: () => server.stop(true),
+  }
+}

@@ -1,0 +1,60 @@
+// Paths and methods of a listener's routes, in cases that no listener of the service has on its own.
+import { afterAll, expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { fixedError } from '../../src/domain/errors.ts'
+import { startListener } from '../../src/server/listener.ts'
+import { createRequestIds } from '../../src/server/request-id.ts'
+import { problemResponse } from '../../src/server/response.ts'
+import { exchange } from './exchange.ts'
+
+class SubjectMissingError extends fixedError('NOT_FOUND', 'there is no such subject') {}
+
+const listener = startListener({
+  listen: { hostname: '127.0.0.1', port: 0 },
+  publicUrl: 'http://127.0.0.1',
+  tls: null,
+  idleTimeoutSeconds: 10,
+  requestIds: createRequestIds('test'),
+  answersHead: false,
+  pages: (_request, path) => (path === '/page' ? new Response('page') : null),
+  toResponse: (error, requestId) => problemResponse(error, requestId),
+  app: new Elysia()
+    .get('/things/:thing', ({ params }) => new Response(params.thing))
+    .delete('/things/:thing', () => new Response(null, { status: 204 }))
+    .post('/things/search', () => new Response('found'))
+    .get('/missing', () => {
+      throw new SubjectMissingError()
+    }),
+})
+afterAll(() => listener.stopNow())
+
+const answer = async (method: string, path: string): Promise<string> => {
+  const { status, headers } = await fetch(`${listener.url}${path}`, { method })
+  return `${status} ${headers.get('allow') ?? ''}`.trim()
+}
+
+test('a literal segment precedes a parameter for every method', async () => {
+  expect(await answer('POST', '/things/search')).toBe('200')
+  expect(await answer('GET', '/things/search')).toBe('405 POST')
+  expect(await answer('DELETE', '/things/search')).toBe('405 POST')
+  expect(await answer('DELETE', '/things/other')).toBe('204')
+  expect(await answer('PATCH', '/things/other')).toBe('405 GET, DELETE')
+})
+
+test('a method that Bun finds no routes by is 405', async () => {
+  const head = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  const received = await exchange(Number(new URL(listener.url).port), `PROPFIND /things/search ${head}`)
+  expect(received).toStartWith('HTTP/1.1 405')
+  expect(received).toMatch(/^allow: POST\r$/im)
+})
+
+test('HEAD is 405 if the listener does not answer it, except for pages', async () => {
+  expect(await answer('HEAD', '/things/other')).toBe('405 GET, DELETE')
+  expect(await answer('HEAD', '/page')).toBe('200')
+  expect(await answer('POST', '/page')).toBe('405 GET')
+})
+
+test('an error of a route keeps its own text', async () => {
+  const response = await fetch(`${listener.url}/missing`)
+  expect(await response.json()).toMatchObject({ status: 404, detail: 'there is no such subject' })
+})
