@@ -8,11 +8,11 @@ import { createVerifyProof } from '../identity/sessions/proof.ts'
 import { evmChainName } from '../identity/sessions/wallet-chain.ts'
 import type { Clock } from '../lib/time.ts'
 import { createBrowserCookies } from '../portal/browser-cookie.ts'
-import type { PortalListener } from '../portal/listener.ts'
 import { startPortal } from '../portal/portal.ts'
 import { createClientAddress } from '../server/client-address.ts'
 import { createDeadlines, type Deadlines } from '../server/deadline.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
+import type { Listener } from '../server/listener.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -50,7 +50,9 @@ const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config'
 }
 
 /** @throws PageBuildError; what the listener throws when its address is taken */
-export const startPortalService = async (dependencies: PortalServiceDependencies): Promise<PortalListener> => {
+export const startPortalService = async (
+  dependencies: PortalServiceDependencies,
+): Promise<Pick<Listener, 'url' | 'stop'>> => {
   const { config, store, identity, portalUrl, countryOf, deadlines, requestIds, metrics, clock, report } = dependencies
   const rpcUrls = rpcUrlsOf(config)
   const verifyProof = createVerifyProof(

@@ -1,5 +1,6 @@
 // Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser, or the browser that
 // opens another link of a session in use, gets it by proving a wallet of the session. Source: threats rows 2 and 4.
+import { Elysia } from 'elysia'
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
 import { ProofInvalidError } from '../domain/session-errors.ts'
@@ -11,7 +12,7 @@ import { jsonResponse } from '../server/response.ts'
 import { chainViews } from './chain-title.ts'
 import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
 import { LinkUnknownError, WalletForeignError } from './errors.ts'
-import type { PortalGate, PortalRoute } from './gate.ts'
+import type { PortalGate } from './gate.ts'
 import { readObject, textOf } from './json.ts'
 import type { PageLimits } from './session-limit.ts'
 import { contractChainTitles } from './session-view.ts'
@@ -127,33 +128,42 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return response
   }
 
-  const routes = (gate: PortalGate): readonly PortalRoute[] => [
-    gate({ method: 'POST', path: '/api/enter' }, async ({ request, requestId }) => {
-      const token = textOf(await readObject(request), 'token', TOKEN_MAX)
-      const entry = await enter(token, request.headers)
-      if (entry.kind === 'entered') return entered(entry, requestId)
-      const organization = await organizations.find(entry.organizationId)
-      const answer: EntryAnswer = {
-        kind: 'elsewhere',
-        organizationName: organization?.name ?? '',
-        chains,
-        contractChains,
-      }
-      return jsonResponse(JSON.stringify(answer), requestId)
-    }),
-    gate({ method: 'POST', path: '/api/continue/challenge' }, async ({ request, requestId }) => {
-      const body = await readObject(request)
-      const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
-      return jsonResponse(JSON.stringify(answer), requestId)
-    }),
-    gate({ method: 'POST', path: '/api/continue' }, async ({ request, requestId, address }) => {
-      const body = await readObject(request)
-      const token = textOf(body, 'token', TOKEN_MAX)
-      const nonce = textOf(body, 'nonce', NONCE_LENGTH)
-      const signature = textOf(body, 'signature', SIGNATURE_MAX)
-      return entered(await proceed(token, nonce, signature, address), requestId)
-    }),
-  ]
+  const routes = (gate: PortalGate) =>
+    new Elysia({ name: 'portal entry' })
+      .post(
+        '/api/enter',
+        gate(async ({ request, requestId }) => {
+          const token = textOf(await readObject(request), 'token', TOKEN_MAX)
+          const entry = await enter(token, request.headers)
+          if (entry.kind === 'entered') return entered(entry, requestId)
+          const organization = await organizations.find(entry.organizationId)
+          const answer: EntryAnswer = {
+            kind: 'elsewhere',
+            organizationName: organization?.name ?? '',
+            chains,
+            contractChains,
+          }
+          return jsonResponse(JSON.stringify(answer), requestId)
+        }),
+      )
+      .post(
+        '/api/continue/challenge',
+        gate(async ({ request, requestId }) => {
+          const body = await readObject(request)
+          const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
+          return jsonResponse(JSON.stringify(answer), requestId)
+        }),
+      )
+      .post(
+        '/api/continue',
+        gate(async ({ request, requestId, address }) => {
+          const body = await readObject(request)
+          const token = textOf(body, 'token', TOKEN_MAX)
+          const nonce = textOf(body, 'nonce', NONCE_LENGTH)
+          const signature = textOf(body, 'signature', SIGNATURE_MAX)
+          return entered(await proceed(token, nonce, signature, address), requestId)
+        }),
+      )
 
   return { enter, routes }
 }

@@ -1,4 +1,5 @@
 // The routes by which a person submits fields and documents. The evidence service checks everything when it stores it.
+import { Elysia } from 'elysia'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { type DocumentKind, type FieldName, partOf, requirementsOf } from '../domain/requirements.ts'
 import { DocumentTooLargeError } from '../identity/evidence/errors.ts'
@@ -10,7 +11,7 @@ import {
 } from '../identity/evidence-types.ts'
 import { jsonResponse } from '../server/response.ts'
 import { DocumentBodyMissingError } from './errors.ts'
-import type { PortalGate, PortalRoute } from './gate.ts'
+import type { PortalGate } from './gate.ts'
 import { readObject } from './json.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
@@ -38,7 +39,7 @@ const openBody = (request: Request): ReadableStream<Uint8Array> => {
   return request.body
 }
 
-export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {
   const { evidence, progress } = parts
   const { openForChange, openAgreed, answer } = tools
 
@@ -59,45 +60,61 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }
   }
 
-  return [
-    // Shown only while they can be changed, because cookies live long and browsers are shared.
-    gate({ method: 'GET', path: '/api/sessions/*/fields' }, async (call) => {
-      const { session } = await openForChange(call)
-      return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
-    }),
-
-    gate({ method: 'PUT', path: '/api/sessions/*/fields' }, async (call) => {
-      const { state, session } = await openAgreed(call)
-      const body = await readObject(call.request)
-      const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
-        requirement.part === 'field' ? [requirement.name] : [],
+  return (
+    new Elysia({ name: 'portal evidence' })
+      // Shown only while they can be changed, because cookies live long and browsers are shared.
+      .get(
+        '/api/sessions/:session/fields',
+        gate(async (call) => {
+          const { session } = await openForChange(call)
+          return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
+        }),
       )
-      const given = asked.filter((name) => body[name] !== undefined)
-      // Takes only the fields that the session asks for. The evidence service checks their values.
-      const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
-      await evidence.putFields(session, fields)
-      return answer(state, call.requestId)
-    }),
 
-    gate({ method: 'POST', path: '/api/sessions/*/documents/*', slow: true }, async (call) => {
-      const { state, session } = await openAgreed(call)
-      const kind = requireKind(session, call.parameters[1] ?? '')
-      const stream = openBody(call.request)
-      await makeWay(session, kind)
-      await evidence.addDocument(session, {
-        kind,
-        stream,
-        address: call.address,
-        fileName: readFileName(call.request.headers),
-        declaredType: call.request.headers.get('content-type') ?? '',
-      })
-      return answer(state, call.requestId)
-    }),
+      .put(
+        '/api/sessions/:session/fields',
+        gate(async (call) => {
+          const { state, session } = await openAgreed(call)
+          const body = await readObject(call.request)
+          const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
+            requirement.part === 'field' ? [requirement.name] : [],
+          )
+          const given = asked.filter((name) => body[name] !== undefined)
+          // Takes only the fields that the session asks for. The evidence service checks their values.
+          const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
+          await evidence.putFields(session, fields)
+          return answer(state, call.requestId)
+        }),
+      )
 
-    gate({ method: 'DELETE', path: '/api/sessions/*/documents/*' }, async (call) => {
-      const { state, session } = await openAgreed(call)
-      await evidence.removeDocument(session, call.parameters[1] ?? '')
-      return answer(state, call.requestId)
-    }),
-  ]
+      .post(
+        '/api/sessions/:session/documents/:kind',
+        gate(
+          async (call) => {
+            const { state, session } = await openAgreed(call)
+            const kind = requireKind(session, call.params['kind'] ?? '')
+            const stream = openBody(call.request)
+            await makeWay(session, kind)
+            await evidence.addDocument(session, {
+              kind,
+              stream,
+              address: call.address,
+              fileName: readFileName(call.request.headers),
+              declaredType: call.request.headers.get('content-type') ?? '',
+            })
+            return answer(state, call.requestId)
+          },
+          { slow: true },
+        ),
+      )
+
+      .delete(
+        '/api/sessions/:session/documents/:document',
+        gate(async (call) => {
+          const { state, session } = await openAgreed(call)
+          await evidence.removeDocument(session, call.params['document'] ?? '')
+          return answer(state, call.requestId)
+        }),
+      )
+  )
 }

@@ -1,9 +1,11 @@
 // Every request to an endpoint of the verification page goes through this function: request id, origin, deadline, then
 // the endpoint's own work. Errors are mapped and counted, and get a `reason`, by which the page chooses its words.
 import { CountersignError } from '../domain/errors.ts'
+import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
+import { MethodNotAllowedError } from '../server/route-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { checkSameOrigin } from './same-origin.ts'
 
@@ -15,6 +17,7 @@ export interface PortalGateDependencies {
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly report: (error: unknown, requestId: string) => void
+  readonly clientAddress: ClientAddress
   /** Scheme, host and port of the page, as browsers write it. */
   readonly origin: string
 }
@@ -23,27 +26,25 @@ export interface PortalCall {
   readonly request: Request
   readonly requestId: string
   readonly deadline: Deadline
-  /** The variable parts of the path, in order. */
-  readonly parameters: readonly string[]
+  /** The parameters of the path, decoded. */
+  readonly params: Readonly<Record<string, string>>
   /** The client's address in canonical form; empty when it is not known. */
   readonly address: string
+  /** Lifts the listener's idle timeout for this connection. */
+  keepOpen(): void
 }
 
-export interface PortalRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Segments; `*` stands for any. */
-  readonly path: string
-  readonly handle: (request: Request, parameters: readonly string[], address: string) => Promise<Response>
-}
-
-export interface PortalRouteSettings extends Pick<PortalRoute, 'method' | 'path'> {
-  readonly slow?: boolean
+/** A request as Elysia passes it to a handler. */
+interface RoutedRequest extends Pick<PortalCall, 'request' | 'params'> {
+  /** The path as declared. */
+  readonly route: string
+  readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
 
 export type PortalGate = (
-  settings: PortalRouteSettings,
   perform: (call: PortalCall) => Promise<Response>,
-) => PortalRoute
+  settings?: { readonly slow: boolean },
+) => (routed: RoutedRequest) => Promise<Response>
 
 /** `WalletLockedError` → `wallet-locked`. */
 const reasonOf = (error: unknown): string =>
@@ -63,37 +64,40 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
     'cache-control': 'no-store',
   }
   if (problem.retryAfterSeconds !== null) headers['retry-after'] = String(Math.ceil(problem.retryAfterSeconds))
+  if (error instanceof MethodNotAllowedError) headers['allow'] = error.allow
   return new Response(JSON.stringify({ ...problemBody(problem, requestId), reason: reasonOf(error) }), {
     status: problem.status,
     headers,
   })
 }
 
+/** Without the path of a larger site that the page is part of. */
+const metricName = (route: string): string => `portal ${route.slice(route.indexOf('/api/')).replaceAll(/:[^/]+/g, '*')}`
+
 export const createPortalGate =
   (dependencies: PortalGateDependencies): PortalGate =>
-  ({ method, path, slow = false }, perform) => {
-    const { deadlines, uploadDeadlines, requestIds, monotonicMs, metrics, report, origin } = dependencies
-    const record = metrics.route(method, `portal ${path}`)
-    return {
-      method,
-      path,
-      handle: async (request, parameters, address) => {
-        const startedMs = monotonicMs()
-        const requestId = requestIds(request.headers.get('x-request-id'))
-        try {
-          if (method !== 'GET') checkSameOrigin(request.headers, origin)
-          const response = await (slow ? uploadDeadlines : deadlines).watch((deadline) =>
-            perform({ request, requestId, deadline, parameters, address }),
-          )
-          record(response.status, monotonicMs() - startedMs)
-          return response
-        } catch (error) {
-          const { status, code } = toProblem(error)
-          record(status, monotonicMs() - startedMs)
-          metrics.recordError(code)
-          if (code === 'INTERNAL') report(error, requestId)
-          return portalProblem(error, requestId)
-        }
-      },
+  (perform, { slow } = { slow: false }) => {
+    const { deadlines, uploadDeadlines, requestIds, monotonicMs, metrics, clientAddress, report, origin } = dependencies
+    return async ({ request, params, route, server }) => {
+      const startedMs = monotonicMs()
+      const { method, headers } = request
+      const record = metrics.route(method, metricName(route))
+      const requestId = requestIds(headers.get('x-request-id'))
+      const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
+      const keepOpen = () => server?.timeout(request, 0)
+      try {
+        if (method !== 'GET') checkSameOrigin(headers, origin)
+        const response = await (slow ? uploadDeadlines : deadlines).watch((deadline) =>
+          perform({ request, requestId, deadline, params, address, keepOpen }),
+        )
+        record(response.status, monotonicMs() - startedMs)
+        return response
+      } catch (error) {
+        const { status, code } = toProblem(error)
+        record(status, monotonicMs() - startedMs)
+        metrics.recordError(code)
+        if (code === 'INTERNAL') report(error, requestId)
+        return portalProblem(error, requestId)
+      }
     }
   }

@@ -1,16 +1,18 @@
-// The hosted verification page, put together: its files, its API and its listener.
+// The hosted verification page, put together: its API and its pages, on a listener of their own.
 
+import { Elysia } from 'elysia'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadlines } from '../server/deadline.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
+import { type Listener, startListener } from '../server/listener.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import { buildPortalAssets } from './assets.ts'
-import { createEntry } from './entry.ts'
+import { basePathOf, buildPortalAssets } from './assets.ts'
+import { createEntry, type PortalEntry } from './entry.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
-import { createPortalGate } from './gate.ts'
-import { type PortalListener, startPortalListener } from './listener.ts'
-import { createPageLimits } from './session-limit.ts'
+import { createPortalGate, type PortalGate, portalProblem } from './gate.ts'
+import { createPortalPages } from './pages.ts'
+import { createPageLimits, type PageLimits } from './session-limit.ts'
 import { createSessionTools, sessionRoutes } from './session-routes.ts'
 import { streamRoutes } from './stream-route.ts'
 import type { PortalParts } from './types.ts'
@@ -30,8 +32,21 @@ export interface PortalOptions {
   readonly report: (error: unknown, requestId: string) => void
 }
 
+export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEntry, limits: PageLimits) => {
+  const tools = createSessionTools(parts, limits)
+  return new Elysia({ name: 'portal' })
+    .use(entry.routes(gate))
+    .use(sessionRoutes(gate, parts, tools))
+    .use(walletRoutes(gate, parts, tools))
+    .use(evidenceRoutes(gate, parts, tools))
+    .use(streamRoutes(gate, parts, tools))
+}
+
+/** A phone on a bad line may pause between two packets of a photograph. */
+const IDLE_SECONDS = 60
+
 /** @throws PageBuildError */
-export const startPortal = async (options: PortalOptions): Promise<PortalListener> => {
+export const startPortal = async (options: PortalOptions): Promise<Listener> => {
   const { parts, listen, tls, deadlines, uploadDeadlines, requestIds, metrics, clientAddress, report } = options
   const { portalUrl, clock } = parts
   const { origin } = new URL(portalUrl)
@@ -41,27 +56,28 @@ export const startPortal = async (options: PortalOptions): Promise<PortalListene
     requestIds,
     metrics,
     report,
+    clientAddress,
     origin,
     monotonicMs: clock.monotonicMs,
   })
   const limits = createPageLimits(clock)
   const entry = createEntry(parts, limits)
-  const tools = createSessionTools(parts, limits)
-  return startPortalListener({
+  const api = portalApi(gate, parts, entry, limits)
+  // Behind a proxy the page may be under a path of a larger site. The proxy may remove that path or pass it on.
+  const base = decodeURI(basePathOf(portalUrl))
+  return startListener({
     listen,
     tls,
-    entry,
     requestIds,
-    portalUrl,
-    clientAddress,
-    report,
-    assets: await buildPortalAssets(portalUrl),
-    routes: [
-      ...entry.routes(gate),
-      ...sessionRoutes(gate, parts, tools),
-      ...walletRoutes(gate, parts, tools),
-      ...evidenceRoutes(gate, parts, tools),
-      ...streamRoutes(gate, parts, tools),
-    ],
+    app: base === '' ? api : new Elysia().use(api).group(base, (site) => site.use(api)),
+    publicUrl: portalUrl,
+    idleTimeoutSeconds: IDLE_SECONDS,
+    answersHead: false,
+    pages: createPortalPages({ assets: await buildPortalAssets(portalUrl), entry, portalUrl }),
+    toResponse: (error, requestId) => {
+      const response = portalProblem(error, requestId)
+      if (response.status === 500) report(error, requestId)
+      return response
+    },
   })
 }

@@ -2,13 +2,14 @@
 // another device. Wallets and evidence have files of their own. The answer to a change is the whole view, so that the
 // page always shows the session's real state.
 
+import { Elysia } from 'elysia'
 import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
 import { BrowserUnknownError, SessionClosedError } from '../domain/session-errors.ts'
 import { createPortalLink } from '../identity/sessions/portal-link.ts'
 import { jsonResponse } from '../server/response.ts'
 import { AGREEMENT_VERSION, type HandoverAnswer, LANGUAGES } from './contract.ts'
 import { AgreementMissingError, AgreementOutdatedError, EvidenceIncompleteError, WalletForeignError } from './errors.ts'
-import type { PortalCall, PortalGate, PortalRoute } from './gate.ts'
+import type { PortalCall, PortalGate } from './gate.ts'
 import { booleanOf, readObject, textOf } from './json.ts'
 import { createSessionAccess } from './session-access.ts'
 import type { PageLimits } from './session-limit.ts'
@@ -36,8 +37,8 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
    * The session for a route that does more than read. A final session can only be read.
    * @throws BrowserUnknownError, RateExceededError, SessionClosedError
    */
-  const openForWork = async ({ request, parameters }: PortalCall) => {
-    const opened = await access.open(request, parameters[0] ?? '')
+  const openForWork = async ({ request, params }: PortalCall) => {
+    const opened = await access.open(request, params['session'] ?? '')
     takeChange(opened.state.session.id)
     const { status } = opened.state.session
     if (isSessionFinal(status)) throw new SessionClosedError(status)
@@ -70,84 +71,101 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
 
 export type SessionTools = ReturnType<typeof createSessionTools>
 
-export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {
   const { progress, links, brands, providers, cookies, portalUrl, qrCodeOf, clock } = parts
   const { access, takeChange, view, answer, openForWork, openForChange, openAgreed } = tools
 
-  return [
-    gate({ method: 'GET', path: '/api/sessions/*' }, async ({ request, requestId, parameters }) => {
-      const { state, cookieHash } = await access.open(request, parameters[0] ?? '')
-      const { id, status } = state.session
-      const response = jsonResponse(JSON.stringify(await view(state)), requestId)
-      const renewed = !isSessionFinal(status) && (await links.touchBrowser(cookieHash, id))
-      const cookie = renewed ? cookies.renew(request.headers, id) : null
-      if (cookie !== null) response.headers.set('set-cookie', cookie)
-      return response
-    }),
+  return new Elysia({ name: 'portal session' })
+    .get(
+      '/api/sessions/:session',
+      gate(async ({ request, requestId, params }) => {
+        const { state, cookieHash } = await access.open(request, params['session'] ?? '')
+        const { id, status } = state.session
+        const response = jsonResponse(JSON.stringify(await view(state)), requestId)
+        const renewed = !isSessionFinal(status) && (await links.touchBrowser(cookieHash, id))
+        const cookie = renewed ? cookies.renew(request.headers, id) : null
+        if (cookie !== null) response.headers.set('set-cookie', cookie)
+        return response
+      }),
+    )
 
-    gate({ method: 'POST', path: '/api/sessions/*/leave' }, async ({ request, requestId, parameters }) => {
-      const found = await access.find(request.headers, parameters[0] ?? '')
-      // If the browser was released before, the person's wish is already met.
-      const response = jsonResponse('{}', requestId)
-      if (found === null) return response
-      takeChange(found.sessionId)
-      await links.leaveBrowser(found.cookieHash, found)
-      response.headers.set('set-cookie', cookies.remove(found.sessionId))
-      return response
-    }),
+    .post(
+      '/api/sessions/:session/leave',
+      gate(async ({ request, requestId, params }) => {
+        const found = await access.find(request.headers, params['session'] ?? '')
+        // If the browser was released before, the person's wish is already met.
+        const response = jsonResponse('{}', requestId)
+        if (found === null) return response
+        takeChange(found.sessionId)
+        await links.leaveBrowser(found.cookieHash, found)
+        response.headers.set('set-cookie', cookies.remove(found.sessionId))
+        return response
+      }),
+    )
 
-    gate({ method: 'GET', path: '/api/sessions/*/logo' }, async ({ request, requestId, parameters }) => {
-      const { state } = await access.open(request, parameters[0] ?? '')
-      const logo = await brands.findLogo(state.session.organizationId)
-      if (logo === null) throw new BrowserUnknownError()
-      return new Response(Uint8Array.from(logo.bytes), {
-        headers: {
-          'content-type': logo.type,
-          'x-request-id': requestId,
-          // The logo's address changes with the logo.
-          'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
-        },
-      })
-    }),
+    .get(
+      '/api/sessions/:session/logo',
+      gate(async ({ request, requestId, params }) => {
+        const { state } = await access.open(request, params['session'] ?? '')
+        const logo = await brands.findLogo(state.session.organizationId)
+        if (logo === null) throw new BrowserUnknownError()
+        return new Response(Uint8Array.from(logo.bytes), {
+          headers: {
+            'content-type': logo.type,
+            'x-request-id': requestId,
+            // The logo's address changes with the logo.
+            'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
+          },
+        })
+      }),
+    )
 
-    gate({ method: 'POST', path: '/api/sessions/*/agreement' }, async (call) => {
-      const { state, session, cookieHash } = await openForChange(call)
-      const body = await readObject(call.request)
-      const language = LANGUAGES.find((known) => known === body['language'])
-      if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined)
-        throw new AgreementOutdatedError()
-      await progress.recordAgreement({
-        organizationId: session.organizationId,
-        sessionId: session.id,
-        cookieHash,
-        version: `${AGREEMENT_VERSION}.${language}`,
-        shares: booleanOf(body, 'shares'),
-      })
-      return answer(state, call.requestId)
-    }),
+    .post(
+      '/api/sessions/:session/agreement',
+      gate(async (call) => {
+        const { state, session, cookieHash } = await openForChange(call)
+        const body = await readObject(call.request)
+        const language = LANGUAGES.find((known) => known === body['language'])
+        if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined)
+          throw new AgreementOutdatedError()
+        await progress.recordAgreement({
+          organizationId: session.organizationId,
+          sessionId: session.id,
+          cookieHash,
+          version: `${AGREEMENT_VERSION}.${language}`,
+          shares: booleanOf(body, 'shares'),
+        })
+        return answer(state, call.requestId)
+      }),
+    )
 
-    gate({ method: 'POST', path: '/api/sessions/*/submit' }, async (call) => {
-      const { state, session } = await openAgreed(call)
-      const { wallets } = state
-      if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
-      const { organizationId, id: sessionId, lockedAddress } = session
-      if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
-        throw new WalletForeignError()
-      }
-      // Store the country before the checks are queued: they compare it with the person's fields.
-      await parts.noteAddress({ organizationId, sessionId }, call.address)
-      await providers.of(session).submitted(session)
-      return answer(state, call.requestId)
-    }),
+    .post(
+      '/api/sessions/:session/submit',
+      gate(async (call) => {
+        const { state, session } = await openAgreed(call)
+        const { wallets } = state
+        if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
+        const { organizationId, id: sessionId, lockedAddress } = session
+        if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
+          throw new WalletForeignError()
+        }
+        // Store the country before the checks are queued: they compare it with the person's fields.
+        await parts.noteAddress({ organizationId, sessionId }, call.address)
+        await providers.of(session).submitted(session)
+        return answer(state, call.requestId)
+      }),
+    )
 
-    gate({ method: 'POST', path: '/api/sessions/*/handover' }, async (call) => {
-      const { session, cookieHash } = await openForWork(call)
-      const link = createPortalLink(portalUrl)
-      const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
-      const { organizationId, id: sessionId } = session
-      await links.addHandover({ organizationId, sessionId, cookieHash }, link.tokenHash, expiresAtSeconds)
-      const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
-      return jsonResponse(JSON.stringify(handover), call.requestId)
-    }),
-  ]
+    .post(
+      '/api/sessions/:session/handover',
+      gate(async (call) => {
+        const { session, cookieHash } = await openForWork(call)
+        const link = createPortalLink(portalUrl)
+        const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
+        const { organizationId, id: sessionId } = session
+        await links.addHandover({ organizationId, sessionId, cookieHash }, link.tokenHash, expiresAtSeconds)
+        const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
+        return jsonResponse(JSON.stringify(handover), call.requestId)
+      }),
+    )
 }

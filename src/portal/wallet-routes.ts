@@ -1,9 +1,10 @@
 // The routes for a session's wallets: request the message to sign, submit the signature, remove a wallet. Identity
 // checks the proofs.
+import { Elysia } from 'elysia'
 import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../server/response.ts'
 import type { ChallengeAnswer } from './contract.ts'
-import type { PortalGate, PortalRoute } from './gate.ts'
+import type { PortalGate } from './gate.ts'
 import { readObject, textOf } from './json.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
@@ -13,45 +14,53 @@ const NONCE_MAX = 64
 /** Contract wallets choose their signature's format, so the limit is high; identity has a lower one. */
 const SIGNATURE_MAX = 20_000
 
-export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools): readonly PortalRoute[] => {
+export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {
   const { connect, organizations, changes } = parts
   const { openAgreed, takeProof, answer } = tools
 
-  return [
-    gate({ method: 'POST', path: '/api/sessions/*/wallets/challenge' }, async (call) => {
-      const { session } = await openAgreed(call)
-      const wallet = decodeWalletOnChain(await readObject(call.request))
-      const organization = await organizations.find(session.organizationId)
-      const asked = await connect.requestProof(session, organization?.name ?? '', wallet)
-      const challenge: ChallengeAnswer = {
-        nonce: asked.nonce,
-        message: asked.message,
-        address: walletAddressText(wallet.address),
-        expiresAtSeconds: asked.expiresAtSeconds,
-      }
-      return jsonResponse(JSON.stringify(challenge), call.requestId)
-    }),
+  return new Elysia({ name: 'portal wallets' })
+    .post(
+      '/api/sessions/:session/wallets/challenge',
+      gate(async (call) => {
+        const { session } = await openAgreed(call)
+        const wallet = decodeWalletOnChain(await readObject(call.request))
+        const organization = await organizations.find(session.organizationId)
+        const asked = await connect.requestProof(session, organization?.name ?? '', wallet)
+        const challenge: ChallengeAnswer = {
+          nonce: asked.nonce,
+          message: asked.message,
+          address: walletAddressText(wallet.address),
+          expiresAtSeconds: asked.expiresAtSeconds,
+        }
+        return jsonResponse(JSON.stringify(challenge), call.requestId)
+      }),
+    )
 
-    gate({ method: 'POST', path: '/api/sessions/*/wallets' }, async (call) => {
-      const { state, session } = await openAgreed(call)
-      const body = await readObject(call.request)
-      takeProof(call.address)
-      await connect.connect(session, {
-        nonce: textOf(body, 'nonce', NONCE_MAX),
-        signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
-      })
-      return answer(state, call.requestId)
-    }),
+    .post(
+      '/api/sessions/:session/wallets',
+      gate(async (call) => {
+        const { state, session } = await openAgreed(call)
+        const body = await readObject(call.request)
+        takeProof(call.address)
+        await connect.connect(session, {
+          nonce: textOf(body, 'nonce', NONCE_MAX),
+          signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
+        })
+        return answer(state, call.requestId)
+      }),
+    )
 
-    gate({ method: 'DELETE', path: '/api/sessions/*/wallets/*' }, async (call) => {
-      const { state, session, cookieHash } = await openAgreed(call)
-      const { organizationId, id: sessionId } = session
-      const walletId = call.parameters[1] ?? ''
-      // If another tab has removed the wallet before, the person's wish is already met.
-      if (state.wallets.some(({ id }) => id === walletId)) {
-        await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
-      }
-      return answer(state, call.requestId)
-    }),
-  ]
+    .delete(
+      '/api/sessions/:session/wallets/:wallet',
+      gate(async (call) => {
+        const { state, session, cookieHash } = await openAgreed(call)
+        const { organizationId, id: sessionId } = session
+        const walletId = call.params['wallet'] ?? ''
+        // If another tab has removed the wallet before, the person's wish is already met.
+        if (state.wallets.some(({ id }) => id === walletId)) {
+          await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
+        }
+        return answer(state, call.requestId)
+      }),
+    )
 }

@@ -47,15 +47,18 @@ interface RoutePattern {
   readonly methods: readonly string[]
 }
 
-/** The paths of an app. A literal segment precedes a parameter, which begins with a colon. */
+/** The paths of an app, whatever their parameters are named. A literal segment precedes a parameter. */
 const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
-  [...Map.groupBy(routes, ({ path }) => path)]
+  [...Map.groupBy(routes, ({ path }) => encodeURI(path).replaceAll(/:[^/]+/g, ':'))]
     .sort(([one], [other]) => (one < other ? 1 : -1))
-    .map(([path, declared]) => ({ path, segments: path.split('/'), methods: declared.map(({ method }) => method) }))
+    .map(([shape, declared]) => ({
+      path: encodeURI(declared[0]?.path ?? shape),
+      segments: shape.split('/'),
+      methods: declared.map(({ method }) => method),
+    }))
 
 const matches = ({ segments }: RoutePattern, asked: readonly string[]): boolean =>
-  segments.length === asked.length &&
-  segments.every((segment, index) => segment.startsWith(':') || segment === asked[index])
+  segments.length === asked.length && segments.every((segment, index) => segment === ':' || segment === asked[index])
 
 /** @throws what Bun throws if the address is taken */
 export const startListener = (options: ListenerOptions): Listener => {

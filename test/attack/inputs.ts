@@ -25,7 +25,7 @@ const HELD: ReadonlySet<string> = new Set([
   'endOwnSession',
   'endOtherSessions',
   'rebuildDecisionIndex',
-  'portal POST /api/sessions/*/leave',
+  'portal POST /api/sessions/{session}/leave',
 ])
 
 /** Where an input is changed, as often as it stands here. */

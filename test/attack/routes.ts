@@ -4,11 +4,7 @@ import { attestationDocument } from '../../src/admin/openapi/attestation.ts'
 import { identityDocument } from '../../src/admin/openapi/identity.ts'
 import type { Access } from '../../src/admin/route.ts'
 import { createEntry } from '../../src/portal/entry.ts'
-import { evidenceRoutes } from '../../src/portal/evidence-routes.ts'
-import type { PortalGate } from '../../src/portal/gate.ts'
-import { sessionRoutes } from '../../src/portal/session-routes.ts'
-import { streamRoutes } from '../../src/portal/stream-route.ts'
-import { walletRoutes } from '../../src/portal/wallet-routes.ts'
+import { portalApi } from '../../src/portal/portal.ts'
 import { ADMIN_ROUTES } from '../admin/support/all-routes.ts'
 
 export type Listener = 'api' | 'portal' | 'dashboard'
@@ -92,10 +88,10 @@ const PORTAL_BODIES: Readonly<Record<string, Schema>> = Object.fromEntries(
     '/api/enter': ['token'],
     '/api/continue/challenge': ['token', 'address', 'chainId'],
     '/api/continue': ['token', 'nonce', 'signature'],
-    '/api/sessions/*/fields': ['fullName', 'birthDate', 'country'],
-    '/api/sessions/*/agreement': ['version', 'language', 'shares'],
-    '/api/sessions/*/wallets/challenge': ['address', 'chainId'],
-    '/api/sessions/*/wallets': ['nonce', 'signature'],
+    '/api/sessions/{session}/fields': ['fullName', 'birthDate', 'country'],
+    '/api/sessions/{session}/agreement': ['version', 'language', 'shares'],
+    '/api/sessions/{session}/wallets/challenge': ['address', 'chainId'],
+    '/api/sessions/{session}/wallets': ['nonce', 'signature'],
   }).map(([path, names]) => [
     path,
     {
@@ -118,34 +114,23 @@ const anyPart: unknown = new Proxy(() => undefined, {
 })
 
 const portalRoutes = (): AttackedRoute[] => {
-  const gate: PortalGate = (settings) => ({ ...settings, handle: async () => new Response() })
   const parts = new Proxy({} as never, {
     get: (_, name) => (name === 'portalUrl' ? 'http://localhost' : name === 'chains' ? { chains: [] } : anyPart),
   })
-  const tools = anyPart as never
-  const declared = [
-    ...createEntry(parts, {
-      takeChange: () => undefined,
-      takeEntry: () => undefined,
-      takeProof: () => undefined,
-    }).routes(gate),
-    ...sessionRoutes(gate, parts, tools),
-    ...walletRoutes(gate, parts, tools),
-    ...evidenceRoutes(gate, parts, tools),
-    ...streamRoutes(gate, parts, tools),
-  ]
-  return declared.map(({ method, path }): AttackedRoute => {
-    const names = path.includes('/documents/') && method === 'POST' ? ['session', 'kind'] : ['session', 'document']
-    let at = 0
+  const limits = anyPart as never
+  const { routes } = portalApi(() => async () => new Response(), parts, createEntry(parts, limits), limits)
+  return routes.map(({ method, path: declared }): AttackedRoute => {
+    const path = declared.replaceAll(/:(\w+)/g, '{$1}')
+    const isUpload = path.endsWith('/documents/{kind}')
     return {
       listener: 'portal',
       name: `portal ${method} ${path}`,
       method,
       query: {},
       access: 'visitor',
-      path: path.replaceAll('*', () => `{${names[at++]}}`),
-      body: path.includes('/documents/') ? null : method === 'GET' ? null : (PORTAL_BODIES[path] ?? { type: 'object' }),
-      rawTypes: path.includes('/documents/') && method === 'POST' ? ['image/png', 'image/jpeg', 'application/pdf'] : [],
+      path,
+      body: path.includes('/documents/') || method === 'GET' ? null : (PORTAL_BODIES[path] ?? { type: 'object' }),
+      rawTypes: isUpload ? ['image/png', 'image/jpeg', 'application/pdf'] : [],
     }
   })
 }

@@ -159,15 +159,15 @@ describe('the files', () => {
   })
 
   test('are found with and without the path of a larger site, whatever the proxy before it does', async () => {
-    const inside = await startPortalHost({ portalUrl: 'https://example.com/verify' })
+    const inside = await startPortalHost({ portalUrl: 'https://example.com/ver%20ify' })
     try {
       const { link, sessionId } = await inside.register()
       const token = link.slice(link.lastIndexOf('/') + 1)
       const headers = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
-      const response = await fetch(`${inside.url}/verify/v/${token}`, { redirect: 'manual', headers })
-      expect(response.headers.get('location')).toBe(`https://example.com/verify/s/${sessionId}`)
+      const response = await fetch(`${inside.url}/ver%20ify/v/${token}`, { redirect: 'manual', headers })
+      expect(response.headers.get('location')).toBe(`https://example.com/ver%20ify/s/${sessionId}`)
       const cookie = response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
-      for (const base of ['', '/verify']) {
+      for (const base of ['', '/ver%20ify']) {
         const view = await fetch(`${inside.url}${base}/api/sessions/${sessionId}`, { headers: { cookie } })
         expect([base, view.status]).toEqual([base, 200])
       }

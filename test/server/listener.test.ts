@@ -20,7 +20,7 @@ const listener = startListener({
   toResponse: (error, requestId) => problemResponse(error, requestId),
   app: new Elysia()
     .get('/things/:thing', ({ params }) => new Response(params.thing))
-    .delete('/things/:thing', () => new Response(null, { status: 204 }))
+    .delete('/things/:other', () => new Response(null, { status: 204 }))
     .post('/things/search', () => new Response('found'))
     .get('/missing', () => {
       throw new SubjectMissingError()
