@@ -273,8 +273,16 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
   { pattern: /^bun:sqlite$/, places: ['src/store/', 'src/modules/transparency/store/'], why: 'SQL lives in the store' },
   {
     pattern: /^elysia$/,
-    places: ['src/server/', 'src/compose/', 'src/attestation/routes.ts', 'src/identity/routes.ts'],
-    why: 'Elysia stays in the server, the app and the routes files',
+    places: [
+      'src/server/',
+      'src/compose/',
+      'src/attestation/routes.ts',
+      'src/identity/routes.ts',
+      'src/portal/',
+      'src/admin/admin-api.ts',
+      'src/dashboard/listener.ts',
+    ],
+    why: 'Elysia stays in the server, the composition and the files that declare routes',
   },
   {
     pattern: /^sharp$/,

@@ -1,13 +1,17 @@
-// Answers an admin request, step by step: request id, deadline, route, authentication and rights, input, the route's own work
-// (perform.ts), and the response.
+// The admin API as an Elysia plugin, one route per declaration. A request passes these steps: request id, deadline,
+// authentication and rights, input, the route's own work (perform.ts), and the response.
 import { randomUUID } from 'node:crypto'
+import { Elysia } from 'elysia'
+import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { toProblem } from '../server/problem.ts'
+import { routerPath } from '../server/public-route.ts'
 import type { RateLimitState } from '../server/rate-limit.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import { requestPath, requestQuery } from '../server/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../server/response.ts'
+import { RouteNotFoundError } from '../server/route-errors.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Caller } from './accounts/sessions.ts'
@@ -17,7 +21,6 @@ import { fieldMembers } from './field-members.ts'
 import type { AdminGate, Admission } from './gate.ts'
 import { CHANGE_MADE, decodeInput, KEEP_SECONDS, performOperation, settle } from './perform.ts'
 import { type Answer, isUnsafe, type ReplyHeaders, type Route } from './route.ts'
-import { createRouter } from './router.ts'
 import type { Services } from './services.ts'
 
 export const ADMIN_PREFIX = '/admin/v1'
@@ -29,20 +32,27 @@ export interface AdminApiDependencies {
   readonly deadlines: Deadlines
   readonly idempotent: IdempotencyGuard<IdempotencyClaim>
   readonly requestIds: RequestIdSource
+  readonly clientAddress: ClientAddress
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** The connection of a request, as the listener sees it. */
-export interface Connection {
-  readonly address: string
-  /** Lifts the listener's idle timeout for this connection. */
-  keepOpen(): void
+/** A request as Elysia passes it to a handler. */
+interface RoutedRequest {
+  readonly request: Request
+  /** The parameters of the path, decoded; undefined if the path has none. */
+  readonly params?: Readonly<Record<string, string>>
+  readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
 
-/** Takes a request below /admin/v1. */
-export type AdminApi = (request: Request, connection: Connection) => Promise<Response>
+const PARAMETER_LENGTH_MAX = 200
+
+/** @throws RouteNotFoundError if a parameter is too long, or contains percent-encoding that is not UTF-8 */
+const requireDecoded = (params: Readonly<Record<string, string>>): void => {
+  const isMalformed = (text: string): boolean => text.length > PARAMETER_LENGTH_MAX || text.includes('\ufffd')
+  if (Object.values(params).some(isMalformed)) throw new RouteNotFoundError()
+}
 
 /** For streams and other answers without a time limit. */
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
@@ -71,12 +81,9 @@ const toResponse = (
   return body === '' ? new Response(null, { status, headers: response.headers }) : response
 }
 
-export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => {
-  const { routes, gate, services, deadlines, idempotent, requestIds, monotonicMs, metrics, report } = dependencies
-  const match = createRouter(routes)
-  const recorders = new Map(
-    routes.map((route) => [route, metrics.route(route.method, ADMIN_PREFIX + route.path)] as const),
-  )
+export const adminPlugin = (dependencies: AdminApiDependencies) => {
+  const { routes, gate, services, deadlines, idempotent, requestIds, clientAddress, monotonicMs, metrics, report } =
+    dependencies
 
   const perform = async (
     route: Route,
@@ -143,28 +150,28 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       : toResponse({ ...settled, replayed: false }, requestId, rateLimit)
   }
 
-  return async (request, connection) => {
+  const answer = async (route: Route, { request, params = {}, server }: RoutedRequest): Promise<Response> => {
     const startedMs = monotonicMs()
     const { headers } = request
+    const record = metrics.route(route.method, ADMIN_PREFIX + route.path)
     const requestId = requestIds(headers.get('x-request-id'))
-    const caller = services.sessions.callerOf(headers, connection.address)
-    let record: ReturnType<Metrics['route']> | undefined
+    const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
+    const caller = services.sessions.callerOf(headers, address)
     let rateLimit: RateLimitState | null = null
+    const enter = async (deadline: Deadline): Promise<Response> => {
+      requireDecoded(params)
+      const admission = await gate(route, params, headers)
+      rateLimit = admission.rateLimit
+      return perform(route, params, admission, { request, requestId, caller, deadline })
+    }
     try {
-      const { route, params } = match(request.method, requestPath(request.url).slice(ADMIN_PREFIX.length))
-      record = recorders.get(route)
-      const enter = async (deadline: Deadline): Promise<Response> => {
-        const admission = await gate(route, params, headers)
-        rateLimit = admission.rateLimit
-        return perform(route, params, admission, { request, requestId, caller, deadline })
-      }
-      if (route.streams) connection.keepOpen()
+      if (route.streams) server?.timeout(request, 0)
       const response = await (route.streams ? enter(NO_DEADLINE) : deadlines.watch(enter))
-      record?.(response.status, monotonicMs() - startedMs)
+      record(response.status, monotonicMs() - startedMs)
       return response
     } catch (error) {
       const { status, code } = toProblem(error)
-      record?.(status, monotonicMs() - startedMs)
+      record(status, monotonicMs() - startedMs)
       metrics.recordError(code)
       return problemResponse(error, requestId, {
         report,
@@ -174,4 +181,15 @@ export const createAdminApi = (dependencies: AdminApiDependencies): AdminApi => 
       })
     }
   }
+
+  const plugin = new Elysia({ name: 'admin', prefix: ADMIN_PREFIX })
+  for (const route of routes) {
+    plugin.route(
+      route.method,
+      routerPath(route),
+      ({ request, params, server }) => answer(route, { request, params, server }),
+      { parse: 'none' },
+    )
+  }
+  return plugin
 }

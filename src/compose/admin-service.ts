@@ -12,7 +12,7 @@ import { createRotatingBox } from '../admin/accounts/secret-box.ts'
 import { createSessions } from '../admin/accounts/sessions.ts'
 import { createSignIn } from '../admin/accounts/sign-in.ts'
 import { createThrottle } from '../admin/accounts/throttle.ts'
-import { createAdminApi } from '../admin/admin-api.ts'
+import { adminPlugin } from '../admin/admin-api.ts'
 import { createDecisionSearch } from '../admin/decisions/search.ts'
 import { createAdminGate } from '../admin/gate.ts'
 import { createAdminIdempotency } from '../admin/idempotency.ts'
@@ -28,7 +28,7 @@ import type { Services } from '../admin/services.ts'
 import { createSessionMaker } from '../admin/session-maker.ts'
 import { createTaskRunner } from '../admin/task-runner.ts'
 import type { Config } from '../config/config.ts'
-import { type DashboardListener, startDashboardListener } from '../dashboard/listener.ts'
+import { startDashboardListener } from '../dashboard/listener.ts'
 import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.ts'
 import { createReferencePages } from '../dashboard/reference.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
@@ -43,6 +43,7 @@ import type { Authenticator } from '../server/authenticate.ts'
 import { createClientAddress } from '../server/client-address.ts'
 import type { Deadlines } from '../server/deadline.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
+import type { Listener } from '../server/listener.ts'
 import type { RateLimiter } from '../server/rate-limit.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
@@ -244,7 +245,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
         }
       : null,
   }
-  const api = createAdminApi({
+  const api = adminPlugin({
     routes,
     services,
     gate: createAdminGate({
@@ -262,6 +263,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       report: (error) => log.warn('an idempotency key could not be stored', { error }),
     }),
     requestIds: dependencies.requestIds,
+    clientAddress: createClientAddress(config.trustedProxies),
     monotonicMs: clock.monotonicMs,
     metrics,
     report: dependencies.report,
@@ -272,7 +274,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
     search.close()
     await tasks.close()
   }
-  let listener: DashboardListener
+  let listener: Listener
   try {
     listener = startDashboardListener({
       listen: config.dashboardListen,
@@ -282,7 +284,6 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       reference: createReferencePages(services.documents),
       pages: createDashboardPages(await buildDashboardAssets(config.modules)),
       requestIds: dependencies.requestIds,
-      clientAddress: createClientAddress(config.trustedProxies),
       report: dependencies.report,
     })
   } catch (error) {

@@ -1,18 +1,20 @@
-// The identity API on Elysia. The endpoints read and decode bodies and parameters themselves, once and strictly.
+// The identity API as a plugin. The endpoints read and decode bodies and parameters themselves, once and strictly.
 import { Elysia } from 'elysia'
 import { routerPath } from '../server/public-route.ts'
 import type { IdentityEndpoints } from './endpoints.ts'
 import { IDENTITY_PATHS } from './paths.ts'
 import type { ProviderEndpoints } from './webhooks/provider-endpoints.ts'
 
+const OWN_BODY = { parse: 'none' } as const
+
 export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints) =>
   new Elysia({ name: 'identity' })
-    .post(routerPath(IDENTITY_PATHS.registerIndividual), ({ request }) => endpoints.registerIndividual(request), {
-      parse: 'none',
-    })
-    .post(routerPath(IDENTITY_PATHS.registerBusiness), ({ request }) => endpoints.registerBusiness(request), {
-      parse: 'none',
-    })
+    .post(
+      routerPath(IDENTITY_PATHS.registerIndividual),
+      ({ request }) => endpoints.registerIndividual(request),
+      OWN_BODY,
+    )
+    .post(routerPath(IDENTITY_PATHS.registerBusiness), ({ request }) => endpoints.registerBusiness(request), OWN_BODY)
     .get(routerPath(IDENTITY_PATHS.status), ({ request }) => endpoints.status(request))
     .get(routerPath(IDENTITY_PATHS.stream), async ({ request, server }) => {
       const response = await endpoints.stream(request)
@@ -20,13 +22,7 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
       if (response.status === 200) server?.timeout(request, 0)
       return response
     })
-    .post(routerPath(IDENTITY_PATHS.verify), ({ request }) => endpoints.verify(request), { parse: 'none' })
-    .post(routerPath(IDENTITY_PATHS.providerResult), ({ request }) => endpoints.providerResult(request), {
-      parse: 'none',
-    })
-    .post(routerPath(IDENTITY_PATHS.providerEvidence), ({ request }) => endpoints.providerEvidence(request), {
-      parse: 'none',
-    })
-    .post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => endpoints.providerEvent(request), {
-      parse: 'none',
-    })
+    .post(routerPath(IDENTITY_PATHS.verify), ({ request }) => endpoints.verify(request), OWN_BODY)
+    .post(routerPath(IDENTITY_PATHS.providerResult), ({ request }) => endpoints.providerResult(request), OWN_BODY)
+    .post(routerPath(IDENTITY_PATHS.providerEvidence), ({ request }) => endpoints.providerEvidence(request), OWN_BODY)
+    .post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => endpoints.providerEvent(request), OWN_BODY)

@@ -47,18 +47,22 @@ interface RoutePattern {
   readonly methods: readonly string[]
 }
 
-/** The paths of an app, whatever their parameters are named. A literal segment precedes a parameter. */
+/**
+ * The paths of an app, whatever their parameters are named. A literal segment precedes a parameter.
+ * @throws Error if two routes take the same requests
+ */
 const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
   [...Map.groupBy(routes, ({ path }) => encodeURI(path).replaceAll(/:[^/]+/g, ':'))]
     .sort(([one], [other]) => (one < other ? 1 : -1))
-    .map(([shape, declared]) => ({
-      path: encodeURI(declared[0]?.path ?? shape),
-      segments: shape.split('/'),
-      methods: declared.map(({ method }) => method),
-    }))
+    .map(([shape, declared]) => {
+      const methods = declared.map(({ method }) => method)
+      if (new Set(methods).size < methods.length) throw new Error(`${shape} has two routes for one method`)
+      return { path: encodeURI(declared[0]?.path ?? shape), segments: shape.split('/'), methods }
+    })
 
 const matches = ({ segments }: RoutePattern, asked: readonly string[]): boolean =>
-  segments.length === asked.length && segments.every((segment, index) => segment === ':' || segment === asked[index])
+  segments.length === asked.length &&
+  segments.every((segment, index) => (segment === ':' ? asked[index] !== '' : segment === asked[index]))
 
 /** @throws what Bun throws if the address is taken */
 export const startListener = (options: ListenerOptions): Listener => {

@@ -1,5 +1,5 @@
-// A path of the attestation or identity API. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts) and read from
-// there by the router, Bun's own routes, the endpoints, the table of methods, the metrics and the OpenAPI documents.
+// A path of the attestation or identity API. Each is declared once (src/attestation/paths.ts, src/identity/paths.ts) and read
+// from there by the plugins, the endpoints, the metrics and the OpenAPI documents.
 import { requestPath } from './request-path.ts'
 
 export interface PublicRoute {
@@ -9,7 +9,7 @@ export interface PublicRoute {
 }
 
 /** The path as the router matches it: `/status/{type}` is `/status/:type`. */
-export const routerPath = ({ path }: PublicRoute): string => path.replace(/\{([^}]+)\}/g, ':$1')
+export const routerPath = ({ path }: Pick<PublicRoute, 'path'>): string => path.replace(/\{([^}]+)\}/g, ':$1')
 
 type ParameterOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | ParameterOf<Rest>

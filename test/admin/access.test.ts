@@ -7,7 +7,7 @@ import { ORGANIZATION_ROLES, type OrganizationRole } from '../../src/store/accou
 import { allKeys } from '../support/all-rows.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
-import { CONNECTION, toRequest } from './support/request.ts'
+import { toRequest } from './support/request.ts'
 
 interface Caller {
   readonly name: string
@@ -161,7 +161,6 @@ const send = (route: Route, caller: Caller, slug: string): Promise<Response> =>
       ...(caller.cookie && { cookie: caller.cookie }),
       ...(caller.key && { key: caller.key }),
     }),
-    CONNECTION,
   )
 
 describe('the table of routes', () => {
@@ -330,7 +329,7 @@ describe('requests that a cookie authenticates (threats row 23)', () => {
           method: route.method,
           headers: { cookie, ...headers },
         })
-        const response = await api(request, CONNECTION)
+        const response = await api(request)
         const { code } = (await response.json()) as { code?: string }
         if (response.status !== 403 || code !== 'FORBIDDEN_ORIGIN')
           wrong.push(`${route.operationId}: ${response.status} ${code}`)
@@ -346,7 +345,7 @@ describe('requests that a cookie authenticates (threats row 23)', () => {
         method: 'PATCH',
         headers: { cookie: cookieOf(route) ?? '', origin },
       })
-      expect([origin, (await api(request, CONNECTION)).status]).toEqual([origin, 200])
+      expect([origin, (await api(request)).status]).toEqual([origin, 200])
     }
   })
 
@@ -357,6 +356,6 @@ describe('requests that a cookie authenticates (threats row 23)', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${key}` },
     })
-    expect((await api(request, CONNECTION)).status).toBe(200)
+    expect((await api(request)).status).toBe(200)
   })
 })

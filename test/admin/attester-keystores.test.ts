@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { ConstraintViolatedError, StoreUnavailableError } from '../../src/store/errors.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { type Harness, startHarness } from './support/harness.ts'
-import { CONNECTION, toRequest } from './support/request.ts'
+import { toRequest } from './support/request.ts'
 
 let harness: Harness
 let cookie: string
@@ -27,7 +27,7 @@ const addAttester = async (ends: (commit: () => Promise<unknown>) => Promise<nev
     ),
   )
   const request = toRequest('POST', '/attesters', { cookie, body: { kind: 'secp256k1' } })
-  return (await api(request, CONNECTION)).status
+  return (await api(request)).status
 }
 const UNAVAILABLE = new StoreUnavailableError(new Error('the connection is lost'))
 

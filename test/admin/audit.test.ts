@@ -6,7 +6,7 @@ import { csvLine } from '../../src/lib/csv.ts'
 import { AUDIT_ROOT, auditHashOf } from '../../src/store/audit.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
-import { CONNECTION } from './support/request.ts'
+import { ADDRESS } from './support/request.ts'
 
 let harness: Harness
 let alpha: Organization
@@ -71,9 +71,9 @@ describe('a change', () => {
 
   test('says where its request came from, as the listener knows it', async () => {
     await fill(1)
-    expect((await entries())[0]?.address).toBe(CONNECTION.address)
+    expect((await entries())[0]?.address).toBe(ADDRESS)
     const { body } = await harness.call('GET', '/organizations/alpha/audit', { key: alpha.key })
-    expect(body['data']).toMatchObject([{ address: CONNECTION.address }])
+    expect(body['data']).toMatchObject([{ address: ADDRESS }])
   })
 })
 

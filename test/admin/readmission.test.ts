@@ -5,7 +5,7 @@ import { isUnsafe, type Route } from '../../src/admin/route.ts'
 import { closed } from '../../src/admin/schema.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
-import { CONNECTION, toRequest } from './support/request.ts'
+import { toRequest } from './support/request.ts'
 
 const harness = await startHarness()
 afterAll(() => harness.close())
@@ -52,10 +52,7 @@ const interrupted = async (route: Route, { cookie, key }: Caller, end: () => Pro
       },
     },
   ])
-  const response = await api(
-    toRequest(route.method, pathOf(route), { ...(cookie && { cookie }), ...(key && { key }) }),
-    CONNECTION,
-  )
+  const response = await api(toRequest(route.method, pathOf(route), { ...(cookie && { cookie }), ...(key && { key }) }))
   return { status: response.status, changed }
 }
 
@@ -143,7 +140,7 @@ describe('while the sender withholds the end of the body', () => {
           },
         })
         const whole = toRequest(route.method, pathOf(route), { cookie: caller.cookie ?? '', body: {} })
-        return api(new Request(whole.url, { method: whole.method, headers: whole.headers, body }), CONNECTION)
+        return api(new Request(whole.url, { method: whole.method, headers: whole.headers, body }))
       }
       await send(async () => undefined)
       expect(handled).toBe(1)
@@ -165,10 +162,7 @@ describe('while the sender withholds the end of the body', () => {
     })
     const headers = { 'content-type': 'text/plain' }
     const whole = toRequest('PUT', '/organizations/alpha/lists/allow/content', { cookie: caller.cookie ?? '', headers })
-    const response = await harness.api(
-      new Request(whole.url, { method: 'PUT', headers: whole.headers, body }),
-      CONNECTION,
-    )
+    const response = await harness.api(new Request(whole.url, { method: 'PUT', headers: whole.headers, body }))
     expect(response.status).toBe(401)
     expect(await store.lists.find(alpha.id, 'allow')).toBeNull()
   })

@@ -5,7 +5,7 @@ import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
-import { type CallOptions, CONNECTION, toRequest } from './support/request.ts'
+import { type CallOptions, toRequest } from './support/request.ts'
 
 let harness: Harness
 let alpha: Organization
@@ -189,7 +189,7 @@ describe('a change whose answer was lost', () => {
         route.operationId === 'issueKey' ? { ...route, handle: wrap(route.handle) } : route,
       ),
     )
-    return () => api(toRequest('POST', KEYS, { key: alpha.key, body, headers }), CONNECTION)
+    return () => api(toRequest('POST', KEYS, { key: alpha.key, body, headers }))
   }
   /** Beside the one that the organization began with. */
   const keysMade = async (): Promise<number> => (await allKeys(harness.store, alpha.id)).length - 1
@@ -339,7 +339,7 @@ describe('an error', () => {
   test('of a fault is reported, once, under its request id', async () => {
     const handle = () => Promise.reject(new Error('secret inner text'))
     const broken = harness.apiOver(ADMIN_ROUTES.map((route) => ({ ...route, handle })))
-    const response = await broken(toRequest('GET', '/me', { key: alpha.key }), CONNECTION)
+    const response = await broken(toRequest('GET', '/me', { key: alpha.key }))
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('secret inner text')
     expect(harness.reported).toHaveLength(1)

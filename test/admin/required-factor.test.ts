@@ -2,7 +2,6 @@
 // deployment's rule and by an organization's. Nobody locks themselves out, and nobody removes the last one.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
-import type { AdminApi } from '../../src/admin/admin-api.ts'
 import { Reply, type Route } from '../../src/admin/route.ts'
 import { describeStores } from '../store/dialects.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
@@ -10,7 +9,7 @@ import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, type Organization, PASSWORD, type Person, startHarness } from './support/harness.ts'
 import { addPasskey } from './support/passkeys.ts'
-import { bodyOf, CONNECTION, cookieOf, toRequest } from './support/request.ts'
+import { bodyOf, cookieOf, toRequest } from './support/request.ts'
 
 let harness: Harness
 let alpha: Organization
@@ -51,7 +50,7 @@ const enters = async (slug: string, person: { readonly cookie: string }): Promis
   (await send('GET', `/organizations/${slug}`, person)).status
 
 /** The routes without their own work: what is answered is the gate's decision alone. */
-const stubs = (): AdminApi =>
+const stubs = (): Harness['api'] =>
   harness.apiOver(
     ADMIN_ROUTES.map((route) => ({
       ...route,
@@ -70,7 +69,7 @@ const answers = async (slug: string, cookie: string): Promise<Record<string, str
   for (const route of ADMIN_ROUTES) {
     if (route.access.kind === 'public' || route.access.kind === 'second-factor') continue
     const path = route.path.replace('{organization}', slug).replaceAll(/\{[^}]+\}/g, 'some-id')
-    const response = await api(toRequest(route.method, path, { cookie }), CONNECTION)
+    const response = await api(toRequest(route.method, path, { cookie }))
     found[route.operationId] = response.ok ? 'in' : ((await response.json()) as { code: string }).code
   }
   return found

@@ -8,7 +8,7 @@ import { createSoftwareAuthenticator } from './support/authenticator.ts'
 import { decodeBase32 } from './support/base32.ts'
 import { type Harness, PASSWORD, type Person, startHarness } from './support/harness.ts'
 import { addPasskey, answerOffer, offerChallenge } from './support/passkeys.ts'
-import { CONNECTION, cookieOf, toRequest } from './support/request.ts'
+import { cookieOf, toRequest } from './support/request.ts'
 
 let harness: Harness
 let ada: Person
@@ -63,10 +63,7 @@ const interrupted = (operationId: string, body: object, change: () => Promise<un
         return call.write(work)
       },
     })
-  return harness.apiOver([{ ...found, handle }])(
-    toRequest(found.method, found.path, { cookie: ada.cookie, body }),
-    CONNECTION,
-  )
+  return harness.apiOver([{ ...found, handle }])(toRequest(found.method, found.path, { cookie: ada.cookie, body }))
 }
 
 test('a proposal does not turn off the codes that are turned on meanwhile', async () => {

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { VERBS } from '../../src/cli/verbs.ts'
 import { type Harness, startHarness } from '../admin/support/harness.ts'
-import { CONNECTION } from '../admin/support/request.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
 
 let world: CommandWorld
@@ -83,7 +82,7 @@ describe('with --url', () => {
       hostname: '127.0.0.1',
       fetch: (request) => {
         asked.push(request)
-        return api(request, CONNECTION)
+        return api(request)
       },
     })
     url = server.url.href

@@ -1,31 +1,35 @@
 // Paths and methods of a listener's routes, in cases that no listener of the service has on its own.
 import { afterAll, expect, test } from 'bun:test'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { fixedError } from '../../src/domain/errors.ts'
-import { startListener } from '../../src/server/listener.ts'
+import { type Listener, startListener } from '../../src/server/listener.ts'
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { problemResponse } from '../../src/server/response.ts'
 import { exchange } from './exchange.ts'
 
 class SubjectMissingError extends fixedError('NOT_FOUND', 'there is no such subject') {}
 
-const listener = startListener({
-  listen: { hostname: '127.0.0.1', port: 0 },
-  publicUrl: 'http://127.0.0.1',
-  tls: null,
-  idleTimeoutSeconds: 10,
-  requestIds: createRequestIds('test'),
-  answersHead: false,
-  pages: (_request, path) => (path === '/page' ? new Response('page') : null),
-  toResponse: (error, requestId) => problemResponse(error, requestId),
-  app: new Elysia()
+const start = (app: AnyElysia): Listener =>
+  startListener({
+    app,
+    listen: { hostname: '127.0.0.1', port: 0 },
+    publicUrl: 'http://127.0.0.1',
+    tls: null,
+    idleTimeoutSeconds: 10,
+    requestIds: createRequestIds('test'),
+    answersHead: false,
+    pages: (_request, path) => (path === '/page' ? new Response('page') : null),
+    toResponse: (error, requestId) => problemResponse(error, requestId),
+  })
+const listener = start(
+  new Elysia()
     .get('/things/:thing', ({ params }) => new Response(params.thing))
     .delete('/things/:other', () => new Response(null, { status: 204 }))
     .post('/things/search', () => new Response('found'))
     .get('/missing', () => {
       throw new SubjectMissingError()
     }),
-})
+)
 afterAll(() => listener.stopNow())
 
 const answer = async (method: string, path: string): Promise<string> => {
@@ -39,6 +43,7 @@ test('a literal segment precedes a parameter for every method', async () => {
   expect(await answer('DELETE', '/things/search')).toBe('405 POST')
   expect(await answer('DELETE', '/things/other')).toBe('204')
   expect(await answer('PATCH', '/things/other')).toBe('405 GET, DELETE')
+  expect(await answer('PATCH', '/things/')).toBe('404')
 })
 
 test('a method that Bun finds no routes by is 405', async () => {
@@ -57,4 +62,9 @@ test('HEAD is 405 if the listener does not answer it, except for pages', async (
 test('an error of a route keeps its own text', async () => {
   const response = await fetch(`${listener.url}/missing`)
   expect(await response.json()).toMatchObject({ status: 404, detail: 'there is no such subject' })
+})
+
+test('two routes for the same requests are refused at the start', () => {
+  const app = new Elysia().get('/things/:thing', () => 'one').get('/things/:other', () => 'two')
+  expect(() => start(app)).toThrow('/things/: has two routes for one method')
 })

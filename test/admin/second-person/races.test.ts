@@ -5,7 +5,7 @@ import { describeStores } from '../../store/dialects.ts'
 import { interleaveWork } from '../../store/interleave.ts'
 import { ADMIN_ROUTES } from '../support/all-routes.ts'
 import { type Harness, type Organization, type Person, startHarness } from '../support/harness.ts'
-import { CONNECTION, toRequest } from '../support/request.ts'
+import { toRequest } from '../support/request.ts'
 
 describeStores((openTemporaryStore) => {
   let harness: Harness
@@ -41,7 +41,6 @@ describeStores((openTemporaryStore) => {
     const decide = (routes: readonly Route[], [{ cookie }, id]: readonly [Person, string]): Promise<Response> =>
       harness.apiOver(routes)(
         toRequest('POST', `/organizations/alpha/approvals/${id}/decide`, { cookie, body: { approve: true } }),
-        CONNECTION,
       )
     const held = (beforeCommit: () => Promise<void>): readonly Route[] =>
       ADMIN_ROUTES.map((route) => ({

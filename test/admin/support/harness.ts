@@ -11,7 +11,7 @@ import { createSecretBox } from '../../../src/admin/accounts/secret-box.ts'
 import { createSessions } from '../../../src/admin/accounts/sessions.ts'
 import { createSignIn, type SignInAttempt } from '../../../src/admin/accounts/sign-in.ts'
 import { createThrottle } from '../../../src/admin/accounts/throttle.ts'
-import { type AdminApi, createAdminApi } from '../../../src/admin/admin-api.ts'
+import { adminPlugin } from '../../../src/admin/admin-api.ts'
 import { createDecisionSearch } from '../../../src/admin/decisions/search.ts'
 import { createAdminGate } from '../../../src/admin/gate.ts'
 import { createAdminIdempotency } from '../../../src/admin/idempotency.ts'
@@ -52,7 +52,7 @@ import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../
 import { ADMIN_ROUTES } from './all-routes.ts'
 import { checkConformance } from './conformance.ts'
 import { FIRST_MS } from './decisions.ts'
-import { bodyOf, type CallOptions, CONNECTION, DASHBOARD, toRequest } from './request.ts'
+import { ADDRESS, ADDRESS_HEADER, bodyOf, type CallOptions, DASHBOARD, toRequest } from './request.ts'
 import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
 export const PASSWORD = 'correct horse battery staple'
@@ -91,7 +91,7 @@ export interface Harness {
   readonly startedTasks: Map<string, TaskListener>
   /** What simulations asked for beyond the request and lists. */
   readonly askedNeeds: FactNeed[]
-  readonly api: AdminApi
+  readonly api: (request: Request) => Promise<Response>
   readonly reported: unknown[]
   /** A request as a dashboard page or a program sends it; what is answered has to be as documented. */
   request(method: string, path: string, options?: CallOptions): Promise<Response>
@@ -102,7 +102,7 @@ export interface Harness {
     options?: CallOptions,
   ): Promise<{ readonly status: number; readonly body: Body }>
   /** The same over other routes: for what is decided before a route's own work. */
-  apiOver(routes: readonly Route[]): AdminApi
+  apiOver(routes: readonly Route[]): Harness['api']
   /** An organization with an admin key. */
   organization(slug: string): Promise<Organization>
   /** An account that is signed in; answers its cookie. */
@@ -332,13 +332,14 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
   const gate = createAdminGate({ store, sessions, origins, authenticator, limiter: createRateLimiter({ clock }) })
   const requestIds = createRequestIds()
-  const apiOver = (routes: readonly Route[]): AdminApi =>
-    createAdminApi({
+  const apiOver: Harness['apiOver'] = (routes) => {
+    const plugin = adminPlugin({
       routes,
       gate,
       services,
       deadlines,
       requestIds,
+      clientAddress: (_peer, headers) => headers.get(ADDRESS_HEADER) ?? ADDRESS,
       metrics,
       idempotent: createAdminIdempotency({
         store: store.adminIdempotency,
@@ -351,6 +352,8 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         if (toProblem(error).status >= 500) reported.push(error)
       },
     })
+    return (request) => plugin.handle(request)
+  }
   const api = apiOver(ADMIN_ROUTES)
 
   const issueKey: Harness['issueKey'] = async (organizationId, kind, scopes, changes) =>
@@ -369,8 +372,7 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
   const signIn: Harness['signIn'] = async (userId, status = 'active') =>
     (await sessions.begin(userId, status, CALLER, store.userSessions)).cookie.split(';')[0] ?? ''
   const request: Harness['request'] = async (method, path, options) => {
-    const { address = CONNECTION.address } = options ?? {}
-    const response = await api(toRequest(method, path, options), { ...CONNECTION, address })
+    const response = await api(toRequest(method, path, options))
     await checkConformance(method, path, response)
     return response
   }

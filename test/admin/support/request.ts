@@ -2,8 +2,9 @@
 
 export const DASHBOARD = 'http://localhost:8082'
 
-/** From where requests come. */
-export const CONNECTION = { address: '127.0.0.1', keepOpen: () => undefined }
+/** From where requests come, unless this header states another address. */
+export const ADDRESS = '127.0.0.1'
+export const ADDRESS_HEADER = 'x-test-address'
 
 export interface CallOptions {
   readonly cookie?: string
@@ -17,12 +18,13 @@ export interface CallOptions {
 }
 
 export const toRequest = (method: string, path: string, options: CallOptions = {}): Request => {
-  const { cookie, key, body, headers = {}, raw } = options
+  const { cookie, key, address, body, headers = {}, raw } = options
   return new Request(`${DASHBOARD}/admin/v1${path}`, {
     method,
     headers: {
       ...(method === 'GET' ? {} : { origin: DASHBOARD, 'sec-fetch-site': 'same-origin' }),
       ...(cookie === undefined ? {} : { cookie }),
+      ...(address === undefined ? {} : { [ADDRESS_HEADER]: address }),
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
