@@ -18,6 +18,15 @@ export class AnswerTooLongError extends FetchFailedError {
   }
 }
 
+/** The server answered with a status other than 200. */
+export class AnswerStatusError extends FetchFailedError {
+  readonly status: number
+  constructor(status: number) {
+    super(`the server answered ${status}`)
+    this.status = status
+  }
+}
+
 export interface GuardedRequest {
   readonly url: string
   readonly reach: Reach
@@ -74,7 +83,7 @@ const reasonOf = (error: unknown): Error => {
 const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): Error | null => {
   if (statusCode === 304) return new NotModifiedError()
   if (statusCode >= 300 && statusCode < 400) return new RedirectedError(statusCode, headers.location ?? '')
-  if (statusCode !== 200) return new FetchFailedError(`the server answered ${statusCode}`)
+  if (statusCode !== 200) return new AnswerStatusError(statusCode)
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
     return new FetchFailedError('the server sent an encoding that was not asked for')

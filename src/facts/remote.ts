@@ -35,6 +35,11 @@ export interface RemoteOptions {
   /** Maximum number of questions of one organization that wait for others. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
+  /**
+   * Whether the source works and failed because of this question. Such a failure doesn't open the breaker, because other
+   * callers would lose the source. Defaults to never.
+   */
+  readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }
 
@@ -47,7 +52,7 @@ interface WaitingQuestion<Answer> {
 }
 
 export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<Answer> => {
-  const { clock, keepMs, onError, breaker = createBreaker({ clock }) } = options
+  const { clock, keepMs, onError, isQuestionsFault = () => false, breaker = createBreaker({ clock }) } = options
   const kept = new LRUCache<string, { readonly answer: Answer; readonly untilMs: number }>({ max: options.keptMax })
   const slots = createFairSlots(options.underWayMax, Number.POSITIVE_INFINITY, options.waitingMax)
   const underWay = new Map<string, Promise<Answer | null>>()
@@ -63,7 +68,9 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
       if (keepMs > 0) kept.set(key, { answer, untilMs: clock.monotonicMs() + keepMs })
       return answer
     } catch (error) {
-      breaker.failed()
+      if (!isQuestionsFault(error)) breaker.failed()
+      // The source answered the single try of an open breaker.
+      else if (breaker.open) breaker.succeeded()
       totals.failed += 1
       onError(error)
       return null

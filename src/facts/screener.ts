@@ -7,7 +7,7 @@ import type { Chain } from '../domain/chain.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import type { Clock } from '../lib/time.ts'
 import type { ScreenerFacts } from '../policy/types/facts.ts'
-import { FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
+import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
@@ -34,6 +34,9 @@ export interface ScreenerDependencies {
 /** The screener's answer does not have the configured shape. */
 export class ScreenerAnswerError extends DetailedError {}
 
+/** The answer is no answer of a screener, for any wallet. */
+class AnswerNotJsonError extends ScreenerAnswerError {}
+
 const ANSWER_BYTES_MAX = 65_536
 const UNDER_WAY_MAX = 128
 /** Of one organization. */
@@ -42,6 +45,15 @@ const KEPT_MAX = 20_000
 const SECRET_MAX = 4_096
 const CATEGORIES_MAX = 64
 const CATEGORY_LENGTH_MAX = 64
+
+/** Statuses from 400 to 499 that concern every question: credentials, time and rate. */
+const COMMON_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
+
+/** Whether the screener works and rejected this wallet or chain. Source: RFC 9110, section 15.5. */
+const isWalletsFault = (error: unknown): boolean =>
+  error instanceof AnswerStatusError
+    ? error.status >= 400 && error.status < 500 && !COMMON_STATUSES.has(error.status)
+    : error instanceof ScreenerAnswerError && !(error instanceof AnswerNotJsonError)
 
 const readSecret = async (
   reference: SecretReference,
@@ -128,7 +140,7 @@ export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, a
   try {
     document = JSON.parse(text)
   } catch {
-    throw new ScreenerAnswerError('the answer is not JSON')
+    throw new AnswerNotJsonError('the answer is not JSON')
   }
   if (answer.address !== null) {
     const repeated = valueAt(document, answer.address)
@@ -155,6 +167,7 @@ export const createScreener = (settings: ScreenerSettings, dependencies: Screene
     underWayMax: UNDER_WAY_MAX,
     waitingMax: WAITING_MAX,
     onError,
+    isQuestionsFault: isWalletsFault,
   })
   const perChain = usesChain(settings)
 

@@ -101,6 +101,18 @@ describe('a remote source', () => {
     expect(await remote.ask('y', async () => 'again')).toBe('again')
   })
 
+  test('is not left alone for failures of single questions, and answers again if it fails so when it is tried', async () => {
+    const { clock, remote } = create({ isQuestionsFault: (error) => error instanceof RangeError })
+    const rejected = (): Promise<string> => Promise.reject(new RangeError('unknown wallet'))
+    for (let count = 0; count < 20; count++) expect(await remote.ask('a', rejected)).toBeNull()
+    expect(remote.counts()).toMatchObject({ failed: 20, refused: 0, open: false })
+    for (let count = 0; count < 5; count++) await remote.ask('a', failing)
+    expect(remote.counts()).toMatchObject({ open: true })
+    clock.advance(10_000)
+    expect(await remote.ask('a', rejected)).toBeNull()
+    expect(await remote.ask('b', async () => 'good')).toBe('good')
+  })
+
   test('a failure is not kept', async () => {
     const { remote } = create()
     expect(await remote.ask('a', failing)).toBeNull()

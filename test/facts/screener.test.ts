@@ -147,6 +147,28 @@ describe('a screener', () => {
     expect(screener.counts()).toMatchObject({ answered: 0, failed: 5, refused: 7, open: true })
   })
 
+  describe('that rejects wallets of one organization', () => {
+    const A = { organizationId: 'A', deadlineMs: Number.POSITIVE_INFINITY }
+    const B = { ...A, organizationId: 'B' }
+    const other = requestOf({ from: `0x${'22'.repeat(20)}` })
+
+    test.each([400, 404, 422, 200])('with %d stays available to others', async (status) => {
+      respond = ({ url }) =>
+        url.includes(WALLET) ? Response.json({ error: 'unsupported' }, { status }) : Response.json(GOOD)
+      const { errors, screener } = create({ url: `http://127.0.0.1:${server.port}/\${address}` })
+      for (let count = 0; count < 6; count++) expect(await screener.screen(requestOf(), A)).toBeNull()
+      expect(errors).toHaveLength(6)
+      expect(await screener.screen(other, B)).toEqual(GOOD)
+    })
+
+    test.each([401, 403, 429, 500, 503])('with %d, which concerns every request, is left alone', async (status) => {
+      respond = () => new Response(null, { status })
+      const { screener } = create()
+      for (let count = 0; count < 6; count++) expect(await screener.screen(requestOf(), A)).toBeNull()
+      expect([seen.length, screener.counts().open]).toEqual([5, true])
+    })
+  })
+
   test('at a private address is not asked', async () => {
     const { errors, screener } = create({ url: 'https://localhost/', reach: 'public' })
     expect(await screener.screen(requestOf())).toBeNull()
