@@ -18,7 +18,7 @@ const config = (
   dashboardListen: parseListen(dashboard),
   trustedProxies: parseNetworks(trustedProxies),
   tlsCertificate: parseByListener(''),
-  metricsListen: metrics === null || metrics === 'api' ? (metrics as 'api' | null) : parseListen(metrics),
+  metricsListen: metrics === null || metrics === 'api' ? (metrics as null | 'api') : parseListen(metrics),
 })
 const FILE = parseStoreAddress('sqlite:/data.db')
 
