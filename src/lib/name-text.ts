@@ -8,6 +8,8 @@ export interface NamePiece {
   readonly isDisguised: boolean
   /** The Latin letters that all letters and digits of the word look like; null if one looks like none, or all are Latin. */
   readonly lookalike: string | null
+  /** Punctuation that joins the piece to the one before it, as in `Jean-Luc`; empty if a space parts them. */
+  readonly joint: string
 }
 
 /** Each group: a Latin letter, then the letters that look like it, alphabet by alphabet. */
@@ -59,6 +61,7 @@ const BOXED = /[\u{1f150}-\u{1f169}\u{1f170}-\u{1f189}\u{1f1e6}-\u{1f1ff}]/gu
 const OUTER_SIGNS = /^[\p{So}!¡¿?#]+|[\p{So}!¡¿?#]+$/gu
 const IS_PLAIN = /^(?:[a-z]*|[0-9]*)$/i
 const HAS_LETTER = /\p{L}/u
+const HAS_SPACE = /\s/
 
 /** Scripts whose letters look like those of another, or that are read in a way of their own. Japanese is one of three. */
 const SCRIPTS = [
@@ -107,7 +110,9 @@ const asLatin = (text: string): string =>
     return LATIN_OF.get(plain) ?? LATIN_OF.get(plain.toUpperCase()) ?? letter
   })
 
-const toPieces = (written: string): readonly NamePiece[] => {
+type Reading = Omit<NamePiece, 'joint'>
+
+const toPieces = (written: string): readonly Reading[] => {
   if (IS_PLAIN.test(written)) return [{ text: written, isDisguised: false, lookalike: null }]
   const boxed = written.replaceAll(BOXED, (letter) => SIGNS[letter] ?? letter)
   const hasLetter = HAS_LETTER.test(boxed)
@@ -138,5 +143,11 @@ export const readNameText = (name: string): readonly NamePiece[] => {
     .replaceAll(INVISIBLE, '')
     .replaceAll(EMPTY_BRACKETS, '∅')
     .replaceAll(PUNCTUATION_IN_WORD, (signs) => (JOINING.test(signs) ? signs : '*'))
-  return (text.match(WORDS) ?? []).flatMap(toPieces)
+  let end = 0
+  return [...text.matchAll(WORDS)].flatMap(({ 0: word, index }) => {
+    const between = end === 0 ? '' : text.slice(end, index)
+    end = index + word.length
+    const joint = HAS_SPACE.test(between) ? '' : between
+    return toPieces(word).map((piece, at) => ({ ...piece, joint: at === 0 ? joint : '' }))
+  })
 }

@@ -38,7 +38,7 @@ export interface NamedSubject {
 }
 
 /** Version of how names are read and compared. Sessions that were compared by another one are compared again. */
-const MATCHER = 'names 5'
+const MATCHER = 'names 6'
 
 const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   who: at === 0 ? 'document' : `document ${at + 1}`,

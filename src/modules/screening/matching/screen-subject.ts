@@ -188,14 +188,14 @@ export const openScreening = (image: Uint8Array): Screening => {
   }
 
   /** Looks for a name as it is read, and with its letters divided into words of the lists. */
-  const find = ({ words, others, within, divisible }: NameReading, kind: NameKind, minimum: number) => {
+  const find = ({ words, others, within, spelled, divisible }: NameReading, kind: NameKind, minimum: number) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }
     const findIn = (ways: readonly (readonly NameWord[])[]): readonly FoundName[] =>
       ways.flatMap((way) => finders[kind].find(way, minimum, budget))
     const divided = divisible.flatMap((way) => divideName(way, kind, indexes[kind].divide))
     const found = findIn([words, ...others])
-    const ofDivided = findIn(divided.map((each) => each.words)).filter(
+    const ofDivided = findIn([...divided.map((each) => each.words), ...spelled]).filter(
       ({ comparison }) => comparison.hasWhole || comparison.similarity >= DIVIDED_SIMILARITY_MIN,
     )
     const ofWithin = findIn(within)

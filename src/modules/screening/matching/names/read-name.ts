@@ -1,13 +1,14 @@
 // Reads a name as it is written into the words by which it is compared: whatever the alphabet, the order of its words, its
 // titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
 // it is has a problem.
-import { readNameText } from '../../../../lib/name-text.ts'
+import { type NamePiece, readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
 import { fromRevised } from './korean.ts'
 import type { NameProblem } from './name-problems.ts'
 import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scripts.ts'
-import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, PARTICLES } from './words.ts'
+import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
+import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
 /** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
 export const NAME_LENGTH_MAX = 400
@@ -37,8 +38,10 @@ export interface NameReading {
   readonly words: readonly NameWord[]
   /** The words of other ways to read the same text. */
   readonly others: readonly (readonly NameWord[])[]
-  /** Ways to read a name among other words that are written together with it. */
+  /** Ways to read a name among other words that are written together with it, and with its separated letters as words. */
   readonly within: readonly (readonly NameWord[])[]
+  /** Ways in which initials spell a word. */
+  readonly spelled: readonly (readonly NameWord[])[]
   /** The words of each way in which they may be written together or apart. */
   readonly divisible: readonly (readonly RawWord[])[]
   /** Null: the words are the whole name. */
@@ -87,25 +90,6 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   return text.trim().split(' ').map(toRawWord)
 }
 
-const NUMBER_WORDS: Readonly<Record<string, string>> = {
-  one: '1',
-  first: '1',
-  '1st': '1',
-  two: '2',
-  second: '2',
-  '2nd': '2',
-  three: '3',
-  third: '3',
-  '3rd': '3',
-  four: '4',
-  five: '5',
-  six: '6',
-  seven: '7',
-  eight: '8',
-  nine: '9',
-  ten: '10',
-}
-
 /** Particles that come from another alphabet. A title that is spelled otherwise may be a name, as `Saeed` is. */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
@@ -142,14 +126,6 @@ const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
   const seen = new Set<string>()
   const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
   return once.length === words.length ? words : once
-}
-
-/** Fewer are the initials of a name. */
-const SINGLE_LETTERS_MIN = 3
-
-const isSpacedOut = (words: readonly NameWord[]): boolean => {
-  const single = words.filter(({ role }) => role === 'initial').length
-  return single >= SINGLE_LETTERS_MIN && 2 * single > words.length
 }
 
 const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => {
@@ -202,25 +178,40 @@ export const divideName = (
   })
 }
 
-export const readName = (name: string, kind: NameKind): NameReading => {
-  const nothing = (problem: NameProblem): NameReading => ({ words: [], others: [], within: [], divisible: [], problem })
-  if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
-  const pieces = readNameText(name)
-  const { ways, within, isPartial, hasMoreWays } = readScripts(
+/** The words of each way to read the pieces, and of the first way with lookalikes as the Latin letters. */
+const readPieces = (pieces: readonly NamePiece[], kind: NameKind) => {
+  const reading = readScripts(
     pieces.map(({ text }) => text),
     kind,
   )
-  const [raw = [], ...otherWays] = ways
-  const texts = raw.map(({ text }) => text)
-  if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
-  const words = wordsOf(raw, kind)
-  const looksLatin = pieces.some(({ lookalike }) => lookalike !== null)
-  const latin = looksLatin
+  const latin = pieces.some(({ lookalike }) => lookalike !== null)
     ? readScripts(
         pieces.map(({ text, lookalike }) => lookalike ?? text),
         kind,
       ).ways.slice(0, 1)
     : []
+  return { ...reading, latin }
+}
+
+export const readName = (name: string, kind: NameKind): NameReading => {
+  const nothing = (problem: NameProblem): NameReading => ({
+    words: [],
+    others: [],
+    within: [],
+    spelled: [],
+    divisible: [],
+    problem,
+  })
+  if (name.length > NAME_LENGTH_MAX) return nothing('too-long')
+  const pieces = readNameText(name)
+  const { ways, within, latin, isPartial, hasMoreWays } = readPieces(pieces, kind)
+  const [raw = [], ...otherWays] = ways
+  const texts = raw.map(({ text }) => text)
+  if (texts.join('').length < LETTERS_MIN) return nothing('no-letters')
+  const words = wordsOf(raw, kind)
+  const joinedName = joinSeparated(pieces)
+  const ofJoined = joinedName === null ? null : readPieces(readNameText(joinedName.text), kind)
+  const inJoined = ofJoined === null ? [] : [...ofJoined.ways, ...ofJoined.latin]
   const korean = kind === 'person' && raw.every(isInLetters) ? fromRevised(texts) : []
   const unrepeated = raw.filter(({ text }, at) => text.length === 1 || texts.indexOf(text) === at)
   const once = withoutRepeats(words)
@@ -230,19 +221,20 @@ export const readName = (name: string, kind: NameKind): NameReading => {
     if (hasMoreWays) return 'too-many-ways'
     if (once.length > WORDS_MAX) return 'too-many-words'
     if (texts.some(({ length }) => length > WORD_MAX)) return 'long-word'
-    return kind === 'person' && isSpacedOut(words) ? 'single-letters' : null
+    if (kind === 'person' && isSpacedOut(pieces)) return 'single-letters'
+    return kind === 'person' && hasSignsForLetters(pieces) ? 'disguised' : null
   }
+  const cutWords = (way: readonly RawWord[]): readonly NameWord[] => wordsOf(way, kind).slice(0, WORDS_MAX)
   return {
     words: words.slice(0, WORDS_MAX),
     others: [
       ...(once === words ? [] : [once.slice(0, WORDS_MAX)]),
       ...latin.map((way) => readOnce(way, kind).slice(0, WORDS_MAX)),
-      ...[...otherWays, ...korean.flatMap((signs) => readScripts(signs, kind).ways)].map((way) =>
-        wordsOf(way, kind).slice(0, WORDS_MAX),
-      ),
+      ...[...otherWays, ...korean.flatMap((signs) => readScripts(signs, kind).ways)].map(cutWords),
     ],
-    within: within.map((way) => wordsOf(way, kind).slice(0, WORDS_MAX)),
-    divisible: [raw, ...latin, ...(unrepeated.length === raw.length ? [] : [unrepeated])],
+    within: [...within, ...(joinedName?.ofInitials === true ? [] : inJoined)].map(cutWords),
+    spelled: joinedName?.ofInitials === true ? inJoined.map(cutWords) : [],
+    divisible: [raw, ...latin, ...inJoined.slice(0, 1), ...(unrepeated.length === raw.length ? [] : [unrepeated])],
     problem: problemOf(),
   }
 }

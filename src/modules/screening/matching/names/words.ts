@@ -92,6 +92,26 @@ export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
 `),
 )
 
+/** Of companies' names. */
+export const NUMBER_WORDS: Readonly<Record<string, string>> = {
+  one: '1',
+  first: '1',
+  '1st': '1',
+  two: '2',
+  second: '2',
+  '2nd': '2',
+  three: '3',
+  third: '3',
+  '3rd': '3',
+  four: '4',
+  five: '5',
+  six: '6',
+  seven: '7',
+  eight: '8',
+  nine: '9',
+  ten: '10',
+}
+
 /** Given names written in ways that no rule of letters brings together. Each line is one name. */
 export const SAME_NAMES: readonly (readonly string[])[] = [
   'muhammad mohammad mohammed mohamed muhammed mohamad mohd mhd md mohamud mahamed mohammod muhamed mehmed mehmet',
