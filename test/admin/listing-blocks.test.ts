@@ -9,7 +9,7 @@ import { createManualClock, placeMigrated, temporaryFolder } from '../store/temp
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 import { fillTables } from './support/many-rows.ts'
-import { CONNECTION, toRequest } from './support/request.ts'
+import { toRequest } from './support/request.ts'
 
 const BLOCK_MS_MAX = 5
 /** A block counts if it occurs in each of them: other processes of the machine delay one of them at most. */
@@ -102,7 +102,7 @@ const longestBlock = async (path: string): Promise<number> => {
       thread = nextThread
     }
   })()
-  const response = await harness.api(toRequest('GET', path, { cookie }), CONNECTION)
+  const response = await harness.api(toRequest('GET', path, { cookie }))
   await response.arrayBuffer()
   answered = true
   await turns
@@ -128,7 +128,7 @@ test('the tables behind every list that has pages are full', async () => {
   for (const { query, operationId, path } of ADMIN_ROUTES.filter(isList)) {
     if (query === null || !('cursor' in query.properties)) continue
     const at = lists.find(({ name }) => name === operationId)?.path ?? path
-    const response = await harness.api(toRequest('GET', at, { cookie }), CONNECTION)
+    const response = await harness.api(toRequest('GET', at, { cookie }))
     expect([operationId, await response.json()]).toEqual([
       operationId,
       expect.objectContaining({ next_cursor: expect.any(String) }),
