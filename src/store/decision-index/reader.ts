@@ -1,18 +1,13 @@
 // Finds decisions generation by generation, newest first, with the index that narrows each search most. A search that
 // takes long stops and returns where to continue, so that it does not delay the next one.
+
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { hasVersion, type IndexFile, setConnection, TALLIES, tableOf } from './file.ts'
+import { uuidKey, walletKey } from './keys.ts'
 import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition, FoundPlaces } from './types.ts'
 import { shadowName } from './writer.ts'
-
-/** XXH64 is an exact standard, so stored numbers stay valid. */
-export const walletKey = (wallet: string): bigint => BigInt.asIntN(64, Bun.hash.xxHash64(wallet))
-
-/** The first half of a uuid's bits. */
-export const uuidKey = (uuid: string): bigint =>
-  BigInt.asIntN(64, BigInt(`0x${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(14, 18)}`))
 
 interface Generation {
   readonly id: number

@@ -1,6 +1,6 @@
 // Finds decisions of all nodes in the shared index. Always one organization's (invariant 6); newest first.
 import type { Database, SqlParameter } from '../database.ts'
-import { uuidKey, walletKey } from './reader.ts'
+import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
 import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'

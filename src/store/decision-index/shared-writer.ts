@@ -1,7 +1,7 @@
 // Takes one node's decisions into the shared index. One transaction writes the rows and the place up to which the node's
 // log was read, so that no line is left out. A line that is taken in twice is still one row.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
-import { uuidKey, walletKey } from './reader.ts'
+import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
 import { DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'

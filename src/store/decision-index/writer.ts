@@ -1,7 +1,7 @@
 // Takes decisions into the index. One transaction writes the rows and the place up to which the log was read, so that no
 // line is taken in twice or left out, whenever the process ends.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
-import { uuidKey, walletKey } from './reader.ts'
+import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
