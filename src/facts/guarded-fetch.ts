@@ -5,6 +5,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, t
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
 import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
+import { responseTo } from '../lib/one-response.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
 /**
@@ -124,11 +125,11 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   options.signal?.addEventListener('abort', interrupt, { once: true })
   try {
     options.signal?.throwIfAborted()
-    const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      outgoing.once('response', resolve)
-      outgoing.on('error', reject)
-      outgoing.end(body)
-    })
+    const response = await responseTo(
+      outgoing,
+      body,
+      () => new FetchFailedError('the server sent too many informational responses'),
+    )
     const refusal = refusalOf(response, maxBytes)
     if (refusal !== null) throw refusal
     options.onHeaders?.(response.headers)

@@ -1,8 +1,9 @@
 // Decides which addresses a URL written by an operator may reach (threats row 15). We resolve the name, check every
 // address that it resolves to, and connect to a checked address, so that a name can't resolve to one address when it is
 // checked and to another when it is used. Source: IANA special-purpose address registries (RFC 6890).
-import { lookup as resolveName } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { dns } from 'bun'
 import type { Reach } from '../domain/list.ts'
 import { DetailedError } from '../lib/named-error.ts'
 
@@ -96,16 +97,25 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
   return url
 }
 
-/** For a request's `lookup`: resolves a name and refuses it when any of its addresses is not allowed. */
+/** Resolves a name to all its addresses. */
+type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
+
+/**
+ * c-ares queries name servers without a thread. A `getaddrinfo` query would hold a thread of the pool that also reads files and
+ * derives passwords: a silent name server would stop both.
+ */
+const resolveName: ResolveName = (hostname) => dns.lookup(hostname, { backend: 'c-ares' })
+
+/** For a request's `lookup`: resolves a name and refuses it if any of its addresses is not allowed. */
 export const createGuardedLookup =
-  (reach: Reach, resolve: typeof resolveName = resolveName): LookupFunction =>
+  (reach: Reach, resolve: ResolveName = resolveName): LookupFunction =>
   (hostname, options, callback) => {
-    resolve(hostname, { all: true, verbatim: true }, (error, addresses) => {
-      if (error !== null) return callback(error, [])
+    const check = (addresses: readonly LookupAddress[]): void => {
       const allowed = addresses.length > 0 && addresses.every(({ address }) => isReachable(address, reach))
       if (!allowed) return callback(new UrlRefusedError('leads to an address that is not allowed'), [])
       const [first] = addresses
-      if (options.all === true || first === undefined) callback(null, addresses)
+      if (options.all === true || first === undefined) callback(null, [...addresses])
       else callback(null, first.address, first.family)
-    })
+    }
+    resolve(hostname).then(check, (error) => callback(error, []))
   }

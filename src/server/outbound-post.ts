@@ -5,6 +5,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { DetailedError } from '../lib/named-error.ts'
+import { responseTo } from '../lib/one-response.ts'
 
 /** There was no answer. `detail` is in our words and holds nothing that the other side said. */
 export class OutboundFailedError extends DetailedError {}
@@ -75,11 +76,11 @@ export const createOutboundPost =
       outgoing.destroy(new OutboundFailedError('it took too long'))
     }, timeoutMs)
     try {
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        outgoing.once('response', resolve)
-        outgoing.on('error', reject)
-        outgoing.end(body)
-      })
+      const response = await responseTo(
+        outgoing,
+        body,
+        () => new OutboundFailedError('the server sent too many informational responses'),
+      )
       let received = 0
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         received += chunk.length

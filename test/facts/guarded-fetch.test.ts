@@ -180,8 +180,7 @@ describe('over TLS', () => {
       },
     })
     const url = `https://screener.example:${server.port}/`
-    const resolveTo = (address: string) =>
-      ((_: string, __: object, done: (e: null, a: object[]) => void) => done(null, [{ address, family: 4 }])) as never
+    const resolveTo = (address: string) => async () => [{ address, family: 4 }]
     const askWithin = (reach: Reach, address: string) =>
       ask('', {
         url,
@@ -203,8 +202,7 @@ describe('over TLS', () => {
 
   const trusted = {
     certificateAuthority: TEST_CERTIFICATE,
-    lookup: createGuardedLookup('loopback', ((_: string, __: object, done: (e: null, a: object[]) => void) =>
-      done(null, [{ address: '127.0.0.1', family: 4 }])) as never),
+    lookup: createGuardedLookup('loopback', async () => [{ address: '127.0.0.1', family: 4 }]),
   }
 
   test('the connection goes to the address that was checked, and the certificate is of the name', async () => {

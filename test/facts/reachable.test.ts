@@ -1,6 +1,6 @@
 // Where an operator's URL may lead, and where not, however it is written.
-import { describe, expect, test } from 'bun:test'
-import type { lookup } from 'node:dns'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { dns } from 'bun'
 import type { Reach } from '../../src/domain/list.ts'
 import { createGuardedLookup, isReachable, parseReachableUrl, UrlRefusedError } from '../../src/facts/reachable.ts'
 
@@ -109,34 +109,42 @@ describe('a URL', () => {
 })
 
 describe('a name', () => {
-  const resolving =
-    (...addresses: string[]) =>
-    (_: string, __: object, callback: (error: Error | null, found: object[]) => void): void =>
-      callback(
-        addresses.length === 0 ? new Error('not found') : null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      )
-  const look = (reach: Reach, all: boolean, ...addresses: string[]): unknown => {
-    let result: unknown
-    const resolve = resolving(...addresses) as unknown as typeof lookup
-    createGuardedLookup(reach, resolve)('lists.example', { all }, (error, found) => {
-      result = error === null ? found : error.name
-    })
-    return result
+  const resolving = (addresses: readonly string[]) => async () => {
+    if (addresses.length === 0) throw new Error('not found')
+    return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
   }
+  const look = (reach: Reach, all: boolean, ...addresses: string[]): Promise<unknown> =>
+    new Promise((resolve) =>
+      createGuardedLookup(reach, resolving(addresses))('lists.example', { all }, (error, found) =>
+        resolve(error === null ? found : error.name),
+      ),
+    )
 
-  test('is used when everything it stands for is allowed', () => {
-    expect(look('public', true, '1.1.1.1', '2606:4700::1111')).toEqual([
+  test('is used when everything it stands for is allowed', async () => {
+    expect(await look('public', true, '1.1.1.1', '2606:4700::1111')).toEqual([
       { address: '1.1.1.1', family: 4 },
       { address: '2606:4700::1111', family: 6 },
     ])
-    expect(look('public', false, '1.1.1.1')).toBe('1.1.1.1')
+    expect(await look('public', false, '1.1.1.1')).toBe('1.1.1.1')
   })
 
-  test('is refused when any of it is not: a resolver that answers in turns finds no gap', () => {
-    expect(look('public', true, '1.1.1.1', '10.0.0.1')).toBe('UrlRefusedError')
-    expect(look('private', true, '10.0.0.1', '127.0.0.1')).toBe('UrlRefusedError')
-    expect(look('loopback', true, '127.0.0.1', '1.1.1.1')).toBe('UrlRefusedError')
-    expect(look('public', true)).toBe('Error')
+  test('is refused when any of it is not: a resolver that answers in turns finds no gap', async () => {
+    expect(await look('public', true, '1.1.1.1', '10.0.0.1')).toBe('UrlRefusedError')
+    expect(await look('private', true, '10.0.0.1', '127.0.0.1')).toBe('UrlRefusedError')
+    expect(await look('loopback', true, '127.0.0.1', '1.1.1.1')).toBe('UrlRefusedError')
+    expect(await look('public', true)).toBe('Error')
+  })
+
+  test('is looked up without a thread of the pool, which a silent name server would hold', async () => {
+    const lookup = spyOn(dns, 'lookup')
+    try {
+      const found = await new Promise((resolve) =>
+        createGuardedLookup('loopback')('localhost', { all: true }, (error, addresses) => resolve(error ?? addresses)),
+      )
+      expect(found).toContainEqual(expect.objectContaining({ address: '127.0.0.1', family: 4 }))
+      expect(lookup).toHaveBeenCalledWith('localhost', { backend: 'c-ares' })
+    } finally {
+      lookup.mockRestore()
+    }
   })
 })

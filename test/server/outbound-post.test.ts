@@ -1,7 +1,6 @@
 // A POST to a place that a customer named: where it may lead, and receivers that are slow, endless, redirecting or not who
 // they say they are. The guard is the one that the service uses.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { lookup } from 'node:dns'
 import type { Reach } from '../../src/domain/list.ts'
 import { createGuardedLookup, parseReachableUrl } from '../../src/facts/reachable.ts'
 import { createOutboundPost, OutboundFailedError, type OutboundPostOptions } from '../../src/server/outbound-post.ts'
@@ -53,17 +52,15 @@ afterAll(async () => {
 })
 
 /** Names that lead where they are told to. */
-const resolving = (...addresses: readonly string[]): typeof lookup =>
-  ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
-    callback(
-      null,
-      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-    )) as unknown as typeof lookup
+const resolving =
+  (...addresses: readonly string[]) =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
 
 const postTo = (
   url: string,
   reach: Reach = 'loopback',
-  options: Partial<OutboundPostOptions> & { readonly resolve?: typeof lookup } = {},
+  options: Partial<OutboundPostOptions> & { readonly resolve?: ReturnType<typeof resolving> } = {},
 ) => {
   const { resolve, ...others } = options
   const guard = {
@@ -212,10 +209,10 @@ describe('a POST to a place that may not be asked is not sent', () => {
     let lookups = 0
     const first = resolving('127.0.0.1')
     const second = resolving('10.1.2.3')
-    const turning = ((...parameters: Parameters<typeof first>) => {
+    const turning = () => {
       lookups += 1
-      ;(lookups === 1 ? first : second)(...parameters)
-    }) as unknown as typeof lookup
+      return (lookups === 1 ? first : second)()
+    }
     const before = received.length
     const url = `http://receiver.example:${plain.port}/taken`
     expect((await postTo(url, 'loopback', { resolve: turning })).status).toBe(201)
