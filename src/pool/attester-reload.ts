@@ -77,11 +77,12 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   const load = async (): Promise<void> => {
     if (stopped) return
     cancelRetry()
-    let isRead = false
+    let isRetired = false
     try {
       const wanted = await read()
-      isRead = true
-      if (await useKnown(wanted)) takeEffect()
+      const isComplete = await useKnown(wanted)
+      isRetired = true
+      if (isComplete) takeEffect()
       if (!isSame(wanted, inUse)) await use(wanted)
       takeEffect()
       current = true
@@ -90,7 +91,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
       if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
       current = false
       // The current keys go on signing while a new keystore is missing.
-      if (isRead) takeEffect()
+      if (isRetired) takeEffect()
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }
   }

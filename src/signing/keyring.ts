@@ -28,6 +28,20 @@ interface Opened<Attester> {
   erase(): void
 }
 
+/** An opened key and the number of keyrings that hold it: the last one erases it. */
+interface SharedKey {
+  readonly evm?: EvmAttester
+  readonly solana?: SolanaAttester
+  readonly erase: () => void
+  holders: number
+}
+
+/** The keys of each keyring by keyOf, for keyrings that are opened while it is in use. */
+const keysOf = new WeakMap<Keyring, ReadonlyMap<string, SharedKey>>()
+
+const keyOf = ({ id, kind, address, keystorePath }: KeystoreReference): string =>
+  JSON.stringify([id, kind, address, keystorePath])
+
 const readKeystore = async (reference: KeystoreReference): Promise<string> => {
   try {
     return await readFile(reference.keystorePath, 'utf8')
@@ -139,9 +153,37 @@ const refuseTokenKey: OpenTokenKey = async () => {
   throw new TokenUnusableError('it is in a hardware token, and pkcs11-module is not set')
 }
 
+const openKey = async (
+  reference: KeystoreReference,
+  passphrases: ReadPassphrases,
+  backend: Secp256k1Backend,
+  openTokenKey: OpenTokenKey,
+): Promise<SharedKey> => {
+  const { kind, address, keystorePath } = reference
+  if (isTokenKey(keystorePath)) {
+    const { sign, erase } = await openTokenKey(reference)
+    if (kind === 'secp256k1') return { evm: evmAttesterOf(reference, address, sign), erase, holders: 1 }
+    return { solana: solanaAttesterOf(reference, address, sign), erase, holders: 1 }
+  }
+  if (kind === 'secp256k1') {
+    const opened = await openByAny(passphrases, (passphrase) => openEvmAttester(reference, passphrase, backend))
+    return { evm: opened.attester, erase: opened.erase, holders: 1 }
+  }
+  const opened = await openByAny(passphrases, (passphrase) => openSolanaAttester(reference, passphrase))
+  return { solana: opened.attester, erase: opened.erase, holders: 1 }
+}
+
+const release = (keys: Iterable<SharedKey>): void => {
+  for (const key of keys) {
+    key.holders -= 1
+    if (key.holders === 0) key.erase()
+  }
+}
+
 /**
  * Opens the active references in their order, one after another, because each may take 256 MiB while its key is
- * derived. Keystores of retiring references are not opened.
+ * derived. Keystores of retiring references are not opened, and neither are those whose keys `inUse` holds: a key can be
+ * retired even if no file can be read.
  * @throws KeystoreLockedError when no passphrase opens a keystore
  * @throws what `passphrases` throws
  * @throws KeystoreInvalidError when a file can't be read or used
@@ -154,27 +196,35 @@ export const openKeyring = async (
   passphrases: ReadPassphrases,
   backend: Secp256k1Backend,
   openTokenKey: OpenTokenKey = refuseTokenKey,
+  inUse: Keyring | null = null,
 ): Promise<Keyring> => {
-  const evm: Opened<EvmAttester>[] = []
-  const solana: Opened<SolanaAttester>[] = []
-  const erase = (): void => {
-    for (const opened of [...evm, ...solana]) opened.erase()
-  }
+  const keys = new Map<string, SharedKey>()
+  const loaded = inUse === null ? undefined : keysOf.get(inUse)
   for (const reference of references) {
     if (reference.status !== 'active') continue
+    const name = keyOf(reference)
+    const held = loaded?.get(name)
+    if (held !== undefined && held.holders > 0) {
+      held.holders += 1
+      keys.set(name, held)
+      continue
+    }
     try {
-      const { kind, address, keystorePath } = reference
-      if (isTokenKey(keystorePath)) {
-        const { sign, erase } = await openTokenKey(reference)
-        if (kind === 'secp256k1') evm.push({ attester: evmAttesterOf(reference, address, sign), erase })
-        else solana.push({ attester: solanaAttesterOf(reference, address, sign), erase })
-      } else if (kind === 'secp256k1') {
-        evm.push(await openByAny(passphrases, (passphrase) => openEvmAttester(reference, passphrase, backend)))
-      } else solana.push(await openByAny(passphrases, (passphrase) => openSolanaAttester(reference, passphrase)))
+      keys.set(name, await openKey(reference, passphrases, backend, openTokenKey))
     } catch (error) {
-      erase()
+      release(keys.values())
       throw withAttester(error, reference)
     }
   }
-  return { evm: evm.map(({ attester }) => attester), solana: solana.map(({ attester }) => attester), erase }
+  let erased = false
+  const keyring: Keyring = {
+    evm: [...keys.values()].flatMap(({ evm }) => evm ?? []),
+    solana: [...keys.values()].flatMap(({ solana }) => solana ?? []),
+    erase: () => {
+      if (!erased) release(keys.values())
+      erased = true
+    },
+  }
+  keysOf.set(keyring, keys)
+  return keyring
 }

@@ -119,6 +119,9 @@ export interface SolanaAttester {
 export interface Keyring {
   readonly evm: readonly EvmAttester[]
   readonly solana: readonly SolanaAttester[]
-  /** Overwrites the keys where possible, after another keyring has taken over. The attesters then refuse to sign. */
+  /**
+   * Overwrites the keys where possible, after another keyring has taken over, except keys that the other one shares. The
+   * attesters then refuse to sign.
+   */
   erase(): void
 }

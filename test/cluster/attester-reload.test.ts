@@ -126,6 +126,17 @@ test('the same set as before is not loaded again', async () => {
   expect([signing, said, attesterReload.isCurrent()]).toEqual([stored, [], true])
 })
 
+test('a change has no effect while workers can not take the retired key out', async () => {
+  await changed([attester('a'), attester('b')])
+  arrived.delete('b')
+  nowMs = 7
+  await changed([attester('b')])
+  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('a'), attester('b')], 7])
+  arrived.add('b')
+  await fiveSecondsLater()
+  expect([signing, attesterReload.behindSinceMs()]).toEqual([[attester('b')], null])
+})
+
 test('a change has no effect until no retired key signs, which needs no new keystore', async () => {
   await changed([attester('a'), attester('b')])
   expect(attesterReload.behindSinceMs()).toBeNull()

@@ -103,6 +103,25 @@ describe('an opened keyring', () => {
     expect(() => keyring.solana[0]!.signMessage(new Uint8Array(64))).toThrow(SignerUnusableError)
   })
 
+  test.each([evmKeystore, solanaKeystore])(
+    'shares keys with the one that replaces it, and reads no file',
+    async (kept) => {
+      const first = await open(reference(otherEvmKeystore), reference(otherSolanaKeystore), reference(kept))
+      const unreadable = (): Promise<never> => Promise.reject(new Error('no file is readable'))
+      const next = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
+      const discarded = await openKeyring([reference(kept)], unreadable, backend, undefined, first)
+      discarded.erase()
+      discarded.erase()
+      first.erase()
+      const [retired] = first.evm
+      expect(() => retired?.signDigest(testKey(1))).toThrow(SignerUnusableError)
+      const sign = () => next.evm[0]?.signDigest(testKey(1)) ?? next.solana[0]?.signMessage(testKey(1))
+      expect(sign()).toMatch(/^0x/)
+      next.erase()
+      expect(sign).toThrow(SignerUnusableError)
+    },
+  )
+
   test('refuses once erased', async () => {
     const keyring = await open(reference(evmKeystore), reference(solanaKeystore))
     keyring.erase()

@@ -266,7 +266,7 @@ describe('an end', () => {
       return {
         ...parts,
         keyring: watch(parts.keyring, 'in use'),
-        openKeyring: async (attesters) => watch(await parts.openKeyring(attesters), 'next'),
+        openKeyring: async (attesters, inUse) => watch(await parts.openKeyring(attesters, inUse), 'next'),
       }
     }
 

@@ -28,6 +28,7 @@ interface Running {
   readonly recorder: Recorder
   readonly define: (message: Extract<ControlMessage, { type: 'define' }>) => void
   readonly lists: Lists
+  readonly keyring: () => Keyring
   readonly useKeyring: (keyring: Keyring) => void
   readonly eraseKeys: () => void
 }
@@ -51,6 +52,7 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: Co
     attest: createAttest({ words, decide, prepare: policies.prepare, recorder, clock }),
     define: ({ targets, revisions }) => policies.define(targets, revisions),
     lists,
+    keyring: () => keyring,
     // Jobs are decided synchronously, so no job is being signed while the keys change.
     useKeyring: (next) => {
       const previous = keyring
@@ -98,11 +100,13 @@ export const createController = (dependencies: ControllerDependencies): Controll
     }
   }
 
-  const stage = async (message: Extract<ControlMessage, { type: 'attesters' }>, parts: WorkerParts): Promise<void> => {
-    const { version } = message
+  const stage = async (
+    { version, attesters }: Extract<ControlMessage, { type: 'attesters' }>,
+    { parts, keyring: current }: Running,
+  ): Promise<void> => {
     loading.add(version)
     try {
-      const keyring = await parts.openKeyring(message.attesters)
+      const keyring = await parts.openKeyring(attesters, current())
       // Another worker could not load them, or this one has ended: they were discarded meanwhile.
       if (loading.delete(version)) staged.set(version, keyring)
       else keyring.erase()
@@ -151,7 +155,7 @@ export const createController = (dependencies: ControllerDependencies): Controll
     else if (message.type === 'define') running.define(message)
     else if (message.type === 'lists') running.lists.update(message.images, message.removedIds)
     else if (message.type === 'withheld') running.recorder.withhold(message.uuids)
-    else if (message.type === 'attesters') void stage(message, running.parts)
+    else if (message.type === 'attesters') void stage(message, running)
     else if (message.type === 'attesters-commit') commit(message.version)
     else discard(message.version)
   }

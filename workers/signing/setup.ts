@@ -26,7 +26,7 @@ export interface WorkerParts {
   readonly segment: SegmentWriter
   readonly digesters: Digesters
   /** Opens another set of keys beside the current one. @throws as openKeyring; PassphraseMissingError */
-  readonly openKeyring: (attesters: readonly AttesterReference[]) => Promise<Keyring>
+  readonly openKeyring: (attesters: readonly AttesterReference[], inUse: Keyring) => Promise<Keyring>
 }
 
 /** After a full disk the log recovers by itself; any other error needs the operator. */
@@ -74,9 +74,13 @@ export const openWorkerParts = async (
   const progressed = (): void => void Atomics.add(words, SHARED_HEARTBEAT, 1)
   const token =
     settings.token === null ? null : createTokenKeys({ settings: settings.token, signer: backend.name, progressed })
-  const open = (attesters: readonly AttesterReference[], mustAnswer: boolean): Promise<Keyring> => {
+  const open = (
+    attesters: readonly AttesterReference[],
+    mustAnswer: boolean,
+    inUse: Keyring | null,
+  ): Promise<Keyring> => {
     const openTokenKey = token === null ? undefined : (key: AttesterReference) => token.open(key, mustAnswer)
-    return openKeyring(attesters, () => readPassphrases(settings.passphrase), backend, openTokenKey)
+    return openKeyring(attesters, () => readPassphrases(settings.passphrase), backend, openTokenKey, inUse)
   }
   const keccak = await loadKeccak256()
   const digesters: Digesters = {
@@ -86,7 +90,7 @@ export const openWorkerParts = async (
   }
   // A worker also starts while the token is away, because other keys can still sign. The service's start checks the
   // token.
-  const keyring = await open(settings.attesters, false)
+  const keyring = await open(settings.attesters, false, null)
   if (isClosing()) {
     keyring.erase()
     throw new WorkerSetupError('the worker was closed while it started')
@@ -97,6 +101,6 @@ export const openWorkerParts = async (
     keyring,
     segment: openLog(settings, unixMs),
     digesters,
-    openKeyring: (attesters) => open(attesters, true),
+    openKeyring: (attesters, inUse) => open(attesters, true, inUse),
   }
 }
