@@ -128,42 +128,40 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return response
   }
 
-  const routes = (gate: PortalGate) =>
-    new Elysia({ name: 'portal entry' })
-      .post(
-        '/api/enter',
-        gate(async ({ request, requestId }) => {
-          const token = textOf(await readObject(request), 'token', TOKEN_MAX)
-          const entry = await enter(token, request.headers)
-          if (entry.kind === 'entered') return entered(entry, requestId)
-          const organization = await organizations.find(entry.organizationId)
-          const answer: EntryAnswer = {
-            kind: 'elsewhere',
-            organizationName: organization?.name ?? '',
-            chains,
-            contractChains,
-          }
-          return jsonResponse(JSON.stringify(answer), requestId)
-        }),
-      )
-      .post(
-        '/api/continue/challenge',
-        gate(async ({ request, requestId }) => {
-          const body = await readObject(request)
-          const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
-          return jsonResponse(JSON.stringify(answer), requestId)
-        }),
-      )
-      .post(
-        '/api/continue',
-        gate(async ({ request, requestId, address }) => {
-          const body = await readObject(request)
-          const token = textOf(body, 'token', TOKEN_MAX)
-          const nonce = textOf(body, 'nonce', NONCE_LENGTH)
-          const signature = textOf(body, 'signature', SIGNATURE_MAX)
-          return entered(await proceed(token, nonce, signature, address), requestId)
-        }),
-      )
+  const routes = (gate: PortalGate) => {
+    const enterByLink = gate(async ({ request, requestId }) => {
+      const token = textOf(await readObject(request), 'token', TOKEN_MAX)
+      const entry = await enter(token, request.headers)
+      if (entry.kind === 'entered') return entered(entry, requestId)
+      const organization = await organizations.find(entry.organizationId)
+      const answer: EntryAnswer = {
+        kind: 'elsewhere',
+        organizationName: organization?.name ?? '',
+        chains,
+        contractChains,
+      }
+      return jsonResponse(JSON.stringify(answer), requestId)
+    })
+
+    const requestChallenge = gate(async ({ request, requestId }) => {
+      const body = await readObject(request)
+      const answer = await challenge(textOf(body, 'token', TOKEN_MAX), decodeWalletOnChain(body))
+      return jsonResponse(JSON.stringify(answer), requestId)
+    })
+
+    const continueHere = gate(async ({ request, requestId, address }) => {
+      const body = await readObject(request)
+      const token = textOf(body, 'token', TOKEN_MAX)
+      const nonce = textOf(body, 'nonce', NONCE_LENGTH)
+      const signature = textOf(body, 'signature', SIGNATURE_MAX)
+      return entered(await proceed(token, nonce, signature, address), requestId)
+    })
+
+    return new Elysia({ name: 'portal entry' })
+      .post('/api/enter', enterByLink)
+      .post('/api/continue/challenge', requestChallenge)
+      .post('/api/continue', continueHere)
+  }
 
   return { enter, routes }
 }

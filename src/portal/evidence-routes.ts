@@ -60,61 +60,52 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     }
   }
 
-  return (
-    new Elysia({ name: 'portal evidence' })
-      // Shown only while they can be changed, because cookies live long and browsers are shared.
-      .get(
-        '/api/sessions/:session/fields',
-        gate(async (call) => {
-          const { session } = await openForChange(call)
-          return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
-        }),
-      )
+  // Shown only while they can be changed, because cookies live long and browsers are shared.
+  const showFields = gate(async (call) => {
+    const { session } = await openForChange(call)
+    return jsonResponse(JSON.stringify(await evidence.readFields(session, 'person')), call.requestId)
+  })
 
-      .put(
-        '/api/sessions/:session/fields',
-        gate(async (call) => {
-          const { state, session } = await openAgreed(call)
-          const body = await readObject(call.request)
-          const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
-            requirement.part === 'field' ? [requirement.name] : [],
-          )
-          const given = asked.filter((name) => body[name] !== undefined)
-          // Takes only the fields that the session asks for. The evidence service checks their values.
-          const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
-          await evidence.putFields(session, fields)
-          return answer(state, call.requestId)
-        }),
-      )
+  const changeFields = gate(async (call) => {
+    const { state, session } = await openAgreed(call)
+    const body = await readObject(call.request)
+    const asked = requirementsOf(session.checkType, session.level).flatMap((requirement) =>
+      requirement.part === 'field' ? [requirement.name] : [],
+    )
+    const given = asked.filter((name) => body[name] !== undefined)
+    // Takes only the fields that the session asks for. The evidence service checks their values.
+    const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
+    await evidence.putFields(session, fields)
+    return answer(state, call.requestId)
+  })
 
-      .post(
-        '/api/sessions/:session/documents/:kind',
-        gate(
-          async (call) => {
-            const { state, session } = await openAgreed(call)
-            const kind = requireKind(session, call.params['kind'] ?? '')
-            const stream = openBody(call.request)
-            await makeWay(session, kind)
-            await evidence.addDocument(session, {
-              kind,
-              stream,
-              address: call.address,
-              fileName: readFileName(call.request.headers),
-              declaredType: call.request.headers.get('content-type') ?? '',
-            })
-            return answer(state, call.requestId)
-          },
-          { slow: true },
-        ),
-      )
-
-      .delete(
-        '/api/sessions/:session/documents/:document',
-        gate(async (call) => {
-          const { state, session } = await openAgreed(call)
-          await evidence.removeDocument(session, call.params['document'] ?? '')
-          return answer(state, call.requestId)
-        }),
-      )
+  const addDocument = gate(
+    async (call) => {
+      const { state, session } = await openAgreed(call)
+      const kind = requireKind(session, call.params['kind'] ?? '')
+      const stream = openBody(call.request)
+      await makeWay(session, kind)
+      await evidence.addDocument(session, {
+        kind,
+        stream,
+        address: call.address,
+        fileName: readFileName(call.request.headers),
+        declaredType: call.request.headers.get('content-type') ?? '',
+      })
+      return answer(state, call.requestId)
+    },
+    { slow: true },
   )
+
+  const removeDocument = gate(async (call) => {
+    const { state, session } = await openAgreed(call)
+    await evidence.removeDocument(session, call.params['document'] ?? '')
+    return answer(state, call.requestId)
+  })
+
+  return new Elysia({ name: 'portal evidence', prefix: '/api/sessions/:session' })
+    .get('/fields', showFields)
+    .put('/fields', changeFields)
+    .post('/documents/:kind', addDocument)
+    .delete('/documents/:document', removeDocument)
 }

@@ -75,97 +75,85 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
   const { progress, links, brands, providers, cookies, portalUrl, qrCodeOf, clock } = parts
   const { access, takeChange, view, answer, openForWork, openForChange, openAgreed } = tools
 
-  return new Elysia({ name: 'portal session' })
-    .get(
-      '/api/sessions/:session',
-      gate(async ({ request, requestId, params }) => {
-        const { state, cookieHash } = await access.open(request, params['session'] ?? '')
-        const { id, status } = state.session
-        const response = jsonResponse(JSON.stringify(await view(state)), requestId)
-        const renewed = !isSessionFinal(status) && (await links.touchBrowser(cookieHash, id))
-        const cookie = renewed ? cookies.renew(request.headers, id) : null
-        if (cookie !== null) response.headers.set('set-cookie', cookie)
-        return response
-      }),
-    )
+  const show = gate(async ({ request, requestId, params }) => {
+    const { state, cookieHash } = await access.open(request, params['session'] ?? '')
+    const { id, status } = state.session
+    const response = jsonResponse(JSON.stringify(await view(state)), requestId)
+    const renewed = !isSessionFinal(status) && (await links.touchBrowser(cookieHash, id))
+    const cookie = renewed ? cookies.renew(request.headers, id) : null
+    if (cookie !== null) response.headers.set('set-cookie', cookie)
+    return response
+  })
 
-    .post(
-      '/api/sessions/:session/leave',
-      gate(async ({ request, requestId, params }) => {
-        const found = await access.find(request.headers, params['session'] ?? '')
-        // If the browser was released before, the person's wish is already met.
-        const response = jsonResponse('{}', requestId)
-        if (found === null) return response
-        takeChange(found.sessionId)
-        await links.leaveBrowser(found.cookieHash, found)
-        response.headers.set('set-cookie', cookies.remove(found.sessionId))
-        return response
-      }),
-    )
+  const leave = gate(async ({ request, requestId, params }) => {
+    const found = await access.find(request.headers, params['session'] ?? '')
+    // If the browser was released before, the person's wish is already met.
+    const response = jsonResponse('{}', requestId)
+    if (found === null) return response
+    takeChange(found.sessionId)
+    await links.leaveBrowser(found.cookieHash, found)
+    response.headers.set('set-cookie', cookies.remove(found.sessionId))
+    return response
+  })
 
-    .get(
-      '/api/sessions/:session/logo',
-      gate(async ({ request, requestId, params }) => {
-        const { state } = await access.open(request, params['session'] ?? '')
-        const logo = await brands.findLogo(state.session.organizationId)
-        if (logo === null) throw new BrowserUnknownError()
-        return new Response(Uint8Array.from(logo.bytes), {
-          headers: {
-            'content-type': logo.type,
-            'x-request-id': requestId,
-            // The logo's address changes with the logo.
-            'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
-          },
-        })
-      }),
-    )
+  const showLogo = gate(async ({ request, requestId, params }) => {
+    const { state } = await access.open(request, params['session'] ?? '')
+    const logo = await brands.findLogo(state.session.organizationId)
+    if (logo === null) throw new BrowserUnknownError()
+    return new Response(Uint8Array.from(logo.bytes), {
+      headers: {
+        'content-type': logo.type,
+        'x-request-id': requestId,
+        // The logo's address changes with the logo.
+        'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
+      },
+    })
+  })
 
-    .post(
-      '/api/sessions/:session/agreement',
-      gate(async (call) => {
-        const { state, session, cookieHash } = await openForChange(call)
-        const body = await readObject(call.request)
-        const language = LANGUAGES.find((known) => known === body['language'])
-        if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined)
-          throw new AgreementOutdatedError()
-        await progress.recordAgreement({
-          organizationId: session.organizationId,
-          sessionId: session.id,
-          cookieHash,
-          version: `${AGREEMENT_VERSION}.${language}`,
-          shares: booleanOf(body, 'shares'),
-        })
-        return answer(state, call.requestId)
-      }),
-    )
+  const agree = gate(async (call) => {
+    const { state, session, cookieHash } = await openForChange(call)
+    const body = await readObject(call.request)
+    const language = LANGUAGES.find((known) => known === body['language'])
+    if (textOf(body, 'version', 10) !== AGREEMENT_VERSION || language === undefined) throw new AgreementOutdatedError()
+    await progress.recordAgreement({
+      organizationId: session.organizationId,
+      sessionId: session.id,
+      cookieHash,
+      version: `${AGREEMENT_VERSION}.${language}`,
+      shares: booleanOf(body, 'shares'),
+    })
+    return answer(state, call.requestId)
+  })
 
-    .post(
-      '/api/sessions/:session/submit',
-      gate(async (call) => {
-        const { state, session } = await openAgreed(call)
-        const { wallets } = state
-        if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
-        const { organizationId, id: sessionId, lockedAddress } = session
-        if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
-          throw new WalletForeignError()
-        }
-        // Store the country before the checks are queued: they compare it with the person's fields.
-        await parts.noteAddress({ organizationId, sessionId }, call.address)
-        await providers.of(session).submitted(session)
-        return answer(state, call.requestId)
-      }),
-    )
+  const submit = gate(async (call) => {
+    const { state, session } = await openAgreed(call)
+    const { wallets } = state
+    if ((await view(state)).missing.length > 0) throw new EvidenceIncompleteError()
+    const { organizationId, id: sessionId, lockedAddress } = session
+    if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
+      throw new WalletForeignError()
+    }
+    // Store the country before the checks are queued: they compare it with the person's fields.
+    await parts.noteAddress({ organizationId, sessionId }, call.address)
+    await providers.of(session).submitted(session)
+    return answer(state, call.requestId)
+  })
 
-    .post(
-      '/api/sessions/:session/handover',
-      gate(async (call) => {
-        const { session, cookieHash } = await openForWork(call)
-        const link = createPortalLink(portalUrl)
-        const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
-        const { organizationId, id: sessionId } = session
-        await links.addHandover({ organizationId, sessionId, cookieHash }, link.tokenHash, expiresAtSeconds)
-        const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
-        return jsonResponse(JSON.stringify(handover), call.requestId)
-      }),
-    )
+  const handOver = gate(async (call) => {
+    const { session, cookieHash } = await openForWork(call)
+    const link = createPortalLink(portalUrl)
+    const expiresAtSeconds = clock.unixSeconds() + HANDOVER_SECONDS
+    const { organizationId, id: sessionId } = session
+    await links.addHandover({ organizationId, sessionId, cookieHash }, link.tokenHash, expiresAtSeconds)
+    const handover: HandoverAnswer = { url: link.url, qrCode: qrCodeOf(link, HANDOVER_QR_PIXELS), expiresAtSeconds }
+    return jsonResponse(JSON.stringify(handover), call.requestId)
+  })
+
+  return new Elysia({ name: 'portal session', prefix: '/api/sessions/:session' })
+    .get('', show)
+    .post('/leave', leave)
+    .get('/logo', showLogo)
+    .post('/agreement', agree)
+    .post('/submit', submit)
+    .post('/handover', handOver)
 }

@@ -18,49 +18,44 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
   const { connect, organizations, changes } = parts
   const { openAgreed, takeProof, answer } = tools
 
-  return new Elysia({ name: 'portal wallets' })
-    .post(
-      '/api/sessions/:session/wallets/challenge',
-      gate(async (call) => {
-        const { session } = await openAgreed(call)
-        const wallet = decodeWalletOnChain(await readObject(call.request))
-        const organization = await organizations.find(session.organizationId)
-        const asked = await connect.requestProof(session, organization?.name ?? '', wallet)
-        const challenge: ChallengeAnswer = {
-          nonce: asked.nonce,
-          message: asked.message,
-          address: walletAddressText(wallet.address),
-          expiresAtSeconds: asked.expiresAtSeconds,
-        }
-        return jsonResponse(JSON.stringify(challenge), call.requestId)
-      }),
-    )
+  const requestProof = gate(async (call) => {
+    const { session } = await openAgreed(call)
+    const wallet = decodeWalletOnChain(await readObject(call.request))
+    const organization = await organizations.find(session.organizationId)
+    const asked = await connect.requestProof(session, organization?.name ?? '', wallet)
+    const challenge: ChallengeAnswer = {
+      nonce: asked.nonce,
+      message: asked.message,
+      address: walletAddressText(wallet.address),
+      expiresAtSeconds: asked.expiresAtSeconds,
+    }
+    return jsonResponse(JSON.stringify(challenge), call.requestId)
+  })
 
-    .post(
-      '/api/sessions/:session/wallets',
-      gate(async (call) => {
-        const { state, session } = await openAgreed(call)
-        const body = await readObject(call.request)
-        takeProof(call.address)
-        await connect.connect(session, {
-          nonce: textOf(body, 'nonce', NONCE_MAX),
-          signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
-        })
-        return answer(state, call.requestId)
-      }),
-    )
+  const connectWallet = gate(async (call) => {
+    const { state, session } = await openAgreed(call)
+    const body = await readObject(call.request)
+    takeProof(call.address)
+    await connect.connect(session, {
+      nonce: textOf(body, 'nonce', NONCE_MAX),
+      signature: textOf(body, 'signature', SIGNATURE_MAX).trim(),
+    })
+    return answer(state, call.requestId)
+  })
 
-    .delete(
-      '/api/sessions/:session/wallets/:wallet',
-      gate(async (call) => {
-        const { state, session, cookieHash } = await openAgreed(call)
-        const { organizationId, id: sessionId } = session
-        const walletId = call.params['wallet'] ?? ''
-        // If another tab has removed the wallet before, the person's wish is already met.
-        if (state.wallets.some(({ id }) => id === walletId)) {
-          await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
-        }
-        return answer(state, call.requestId)
-      }),
-    )
+  const removeWallet = gate(async (call) => {
+    const { state, session, cookieHash } = await openAgreed(call)
+    const { organizationId, id: sessionId } = session
+    const walletId = call.params['wallet'] ?? ''
+    // If another tab has removed the wallet before, the person's wish is already met.
+    if (state.wallets.some(({ id }) => id === walletId)) {
+      await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
+    }
+    return answer(state, call.requestId)
+  })
+
+  return new Elysia({ name: 'portal wallets', prefix: '/api/sessions/:session' })
+    .post('/wallets/challenge', requestProof)
+    .post('/wallets', connectWallet)
+    .delete('/wallets/:wallet', removeWallet)
 }
