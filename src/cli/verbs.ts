@@ -82,6 +82,7 @@ export const runVerb = async (
   const { output, clock, user } = place
   const { config, folder, openStore } = deployment
   const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
+  const evidenceKeys = async () => (await import('../setup/evidence-key.ts')).findEvidenceKeys(config, folder)
   switch (verb) {
     case 'screener-stub':
       return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, {
@@ -101,6 +102,7 @@ export const runVerb = async (
         configFile: deployment.configFile,
         locateStore: deployment.locateStore,
         openBucket,
+        evidenceKeys,
         describeSettings: () => describeGivenSettings(place.environment),
         note: () => deployment.withStore((store) => noteCommand(store, verb, commandArguments, user)),
         now: () => new Date(),
@@ -113,6 +115,7 @@ export const runVerb = async (
         monotonicMs: clock.monotonicMs,
         locateStore: deployment.locateStore,
         openBucket,
+        evidenceKeys,
         inspectTokenKeys: async (attesters, restored) => {
           const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
           return inspectTokenKeys(

@@ -33,6 +33,13 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   return () => readKeysInUse(path, WHAT)
 }
 
+/** The keys in use, the newest first; none if neither a setting nor the folder has one. @throws SettingInvalidError */
+export const findEvidenceKeys = (
+  { evidenceKey }: Pick<Config, 'evidenceKey'>,
+  folder: KeyFolder,
+): readonly Uint8Array[] =>
+  evidenceKey === null && !existsSync(folder.evidenceKey) ? [] : keysOf({ evidenceKey }, folder, true)()
+
 /** Of the keys that what is stored was encrypted with, and of the one for what comes; none before the first start. */
 const neededKeys = async (store: KeyStore): Promise<readonly string[]> => {
   const claimed = await store.deployment.read(EVIDENCE_KEY_CLAIM)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeKeyFile } from '../../src/setup/key-file.ts'
 import { type FakeBucket, startFakeBucket } from '../log-shipping/fake-bucket.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
@@ -67,6 +68,23 @@ test('a backup goes there and comes back as it was, and nothing is left in the t
   expect(passphrase(data)).toBe(passphrase(world.root))
   expect(readdirSync(scratch)).toEqual([])
   expect((await world.run('audit', 'list', '--json')).stdout).toContain('"command.backup"')
+})
+
+test('a backup is authenticated with the evidence key, and one that was replaced is refused', async () => {
+  expect((await backUp()).stderr).toContain('Not authenticated: this command has no evidence key')
+  bucket.objects.clear()
+  const key = join(world.root, 'secrets', 'evidence-key')
+  makeKeyFile(key)
+  const made = await backUp()
+  rmSync(key)
+  expect(made.stderr).not.toContain('Not authenticated')
+  const [name = ''] = names()
+  const check = () => command(world.root, 'restore', '--from', `${PLACE}/${name}`, '--check')
+  expect((await check()).stderr).toContain(/[0-9a-f]{64}/.exec(made.stdout)?.[0] ?? 'no hash')
+  // Another deployment’s key.
+  makeKeyFile(key)
+  expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining('the backup was changed') })
+  rmSync(key)
 })
 
 test('--keep removes the oldest whole ones, and what was never whole only after a day', async () => {

@@ -1,10 +1,11 @@
 // A restore copies what it verified, and a restored tree forgets the head of an audit log that is of another moment.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { BACKUP_FORMAT, MANIFEST } from '../../src/cli/backup/backup-manifest.ts'
+import { authenticate } from '../../src/cli/backup/backup-authentication.ts'
+import { BACKUP_FORMAT, type BackupManifest, MANIFEST, manifestText } from '../../src/cli/backup/backup-manifest.ts'
 import { runRestore } from '../../src/cli/backup/restore.ts'
 import { openTreeDatabase } from '../../src/modules/transparency/store/open.ts'
 import { createDecisionTree } from '../../src/modules/transparency/store/tables.ts'
@@ -19,12 +20,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const backup = (): string => join(folder, 'backup')
 
-const writeBackup = (files: Readonly<Record<string, Uint8Array | string>>): void => {
+const KEY = new Uint8Array(32).fill(7)
+
+const writeBackup = (files: Readonly<Record<string, Uint8Array | string>>, keys: readonly Uint8Array[] = []): void => {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(backup(), path)), { recursive: true })
     writeFileSync(join(backup(), path), content)
   }
-  const manifest = {
+  const manifest: BackupManifest = {
     format: BACKUP_FORMAT,
     version: '1.2.3',
     createdAt: '2026-11-23T04:30:00.000Z',
@@ -39,21 +42,26 @@ const writeBackup = (files: Readonly<Record<string, Uint8Array | string>>): void
       sha256: createHash('sha256').update(content).digest('hex'),
     })),
   }
-  writeFileSync(join(backup(), MANIFEST), JSON.stringify(manifest))
+  writeFileSync(join(backup(), MANIFEST), manifestText(authenticate(manifest, keys)))
 }
 
 /** @param onVerified called after the backup was verified, and before its files are copied */
-const restore = async (onVerified: () => void = () => undefined) => {
+const restore = async (
+  onVerified: () => void = () => undefined,
+  keys: readonly Uint8Array[] = [],
+  ...words: readonly string[]
+) => {
   const { output, printed } = recordOutput()
   const data = dataFolderAt(join(folder, 'data'))
   const unused = () => {
     throw new Error('it is not used')
   }
-  const code = await runRestore(['--from', backup()], {
+  const code = await runRestore(['--from', backup(), ...words], {
     output,
     folder: data,
     monotonicMs: () => 0,
     openBucket: unused,
+    evidenceKeys: async () => keys,
     trial: unused,
     inspectTokenKeys: async () => [],
     locateStore: async () => {
@@ -94,4 +102,79 @@ test('a restored tree forgets the kept head of the audit log alone', async () =>
   await restored.close()
   expect(after).toEqual(before.filter(({ name }) => name !== 'audit_head'))
   expect(after.length).toBe(before.length - 1)
+})
+
+describe('a backup that the evidence key authenticates', () => {
+  const FILES = { 'countersign.db': 'tables', 'keystores/one.json': 'keys' }
+  const other = new Uint8Array(32).fill(8)
+  const unchanged = () => undefined
+  const change = (edit: (manifest: Record<string, unknown>) => void): void => {
+    const path = join(backup(), MANIFEST)
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>
+    edit(manifest)
+    writeFileSync(path, JSON.stringify(manifest))
+  }
+
+  test('is restored with this key, also during its rotation', async () => {
+    writeBackup(FILES, [KEY])
+    expect(await restore(unchanged, [other, KEY], '--check')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('authenticated with the evidence key'),
+      stderr: '',
+    })
+    const restored = await restore(unchanged, [KEY])
+    expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining('Not authenticated')])
+  })
+
+  test.each<[string, () => void]>([
+    [
+      'a file and its hash are changed',
+      () => {
+        writeBackup({ ...FILES, 'countersign.db': 'forged' })
+      },
+    ],
+    [
+      'a file and its hash are changed, and the MAC stays',
+      () => {
+        const { mac } = JSON.parse(readFileSync(join(backup(), MANIFEST), 'utf8')) as BackupManifest
+        writeBackup({ ...FILES, 'countersign.db': 'forged' })
+        change((manifest) => Object.assign(manifest, { mac }))
+      },
+    ],
+    [
+      'its time is changed',
+      () => change((manifest) => Object.assign(manifest, { createdAt: '2026-11-24T00:00:00.000Z' })),
+    ],
+    ['its MAC is of another key', () => writeBackup(FILES, [other])],
+    ['its MAC is cut short', () => change((manifest) => Object.assign(manifest, { mac: '' }))],
+    ['its MAC is removed', () => change((manifest) => delete manifest['mac'])],
+  ])('is not restored when %s, unless --unauthenticated is given', async (_, edit) => {
+    writeBackup(FILES, [KEY])
+    edit()
+    const refused = await restore(unchanged, [KEY])
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('use --unauthenticated') })
+    expect(existsSync(refused.data.root)).toBe(false)
+    expect(await restore(unchanged, [KEY], '--unauthenticated')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Not authenticated: '),
+    })
+  })
+
+  test('is restored without the key, with the hash of its manifest to compare', async () => {
+    writeBackup(FILES, [KEY])
+    const digest = createHash('sha256')
+      .update(readFileSync(join(backup(), MANIFEST)))
+      .digest('hex')
+    const { code, stderr } = await restore()
+    expect([code, stderr]).toEqual([0, expect.stringContaining(`Not authenticated: set COUNTERSIGN_EVIDENCE_KEY_FILE`)])
+    expect(stderr).toContain(digest)
+  })
+
+  test('of an older version, without a MAC, is compared with a warning', async () => {
+    writeBackup(FILES)
+    expect(await restore(unchanged, [KEY], '--check')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('the backup has no MAC'),
+    })
+  })
 })

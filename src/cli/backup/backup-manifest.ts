@@ -34,7 +34,20 @@ export interface BackupManifest {
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
+  /** See backup-authentication.ts, hex; absent without the evidence key, and in backups of older versions. */
+  readonly mac?: string
 }
+
+export interface VerifiedBackup {
+  readonly manifest: BackupManifest
+  /** Of the manifest's file, lower-case hex. */
+  readonly sha256: string
+}
+
+/** The content of the manifest's file. */
+export const manifestText = (manifest: BackupManifest): string => `${JSON.stringify(manifest, null, 2)}\n`
+
+export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export interface VerifyBackupProgress {
   readonly bytes: number
@@ -54,12 +67,13 @@ const isTokenAttester = (value: unknown): boolean => {
 
 export const isManifest = (value: unknown): value is BackupManifest => {
   if (typeof value !== 'object' || value === null) return false
-  const { format, files, deploymentId, schema, store, tokenAttesters = [] } = value as Record<string, unknown>
+  const { format, files, deploymentId, schema, store, tokenAttesters = [], mac } = value as Record<string, unknown>
   return (
     format === BACKUP_FORMAT &&
     typeof deploymentId === 'string' &&
     typeof schema === 'number' &&
     (store === 'sqlite' || store === 'postgres') &&
+    (mac === undefined || typeof mac === 'string') &&
     Array.isArray(tokenAttesters) &&
     tokenAttesters.every(isTokenAttester) &&
     Array.isArray(files) &&
@@ -97,10 +111,12 @@ const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Pro
 export const verifyBackup = async (
   folder: string,
   onProgress: (progress: VerifyBackupProgress) => void = () => undefined,
-): Promise<BackupManifest> => {
+): Promise<VerifiedBackup> => {
+  let text: string
   let manifest: unknown
   try {
-    manifest = JSON.parse(await readFile(join(folder, MANIFEST), 'utf8'))
+    text = await readFile(join(folder, MANIFEST), 'utf8')
+    manifest = JSON.parse(text)
   } catch {
     throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} is missing or damaged`)
   }
@@ -125,5 +141,5 @@ export const verifyBackup = async (
   }
   const [stranger] = found
   if (stranger !== undefined) throw new CommandFailedError(`${stranger} in the backup is not in its ${MANIFEST}`)
-  return manifest
+  return { manifest, sha256: sha256Of(text) }
 }

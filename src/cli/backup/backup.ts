@@ -22,7 +22,15 @@ import { StoreUnusableError } from '../../store/errors.ts'
 import { MIGRATIONS } from '../../store/migrations.ts'
 import { describeSqlite, snapshotSqlite } from '../../store/sqlite/sqlite-snapshot.ts'
 import type { StoreTarget } from '../../store/store-address.ts'
-import { BACKUP_FORMAT, type BackedUpFile, type BackupManifest, MANIFEST } from './backup-manifest.ts'
+import { authenticate, type EvidenceKeys } from './backup-authentication.ts'
+import {
+  BACKUP_FORMAT,
+  type BackedUpFile,
+  type BackupManifest,
+  MANIFEST,
+  manifestText,
+  sha256Of,
+} from './backup-manifest.ts'
 import { createBackupBucket, createBackupFolder, readBucket } from './backup-place.ts'
 import { runSeries } from './backup-series.ts'
 import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
@@ -31,7 +39,8 @@ const USAGE = `Usage: ${PROGRAM} backup --to FOLDER [--with-secrets] [--with-dec
        ${PROGRAM} backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
 Creates FOLDER (--to), or a folder in PLACE named after the time (--into; a folder, or s3://BUCKET/PREFIX). It contains the
-database, the encrypted keystores and evidence, the settings of this command, and a manifest with the SHA-256 of each file.
+database, the encrypted keystores and evidence, the settings of this command, and a manifest with the SHA-256 of each file,
+which is authenticated with the evidence key.
 The service can run meanwhile and is not blocked. The database in the backup is always a SQLite file.
 
   --every DURATION  Continue until interrupted, with a backup this long after the newest in PLACE (at least 1m; 24h, 7d). A
@@ -58,6 +67,7 @@ export interface BackupContext {
   /** Path of the config file; null when there is none. */
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
+  readonly evidenceKeys: () => Promise<EvidenceKeys>
   /** Writes an audit entry, because a backup contains secrets. */
   readonly note: () => Promise<void>
   readonly now: () => Date
@@ -191,7 +201,7 @@ const fill = async (
   if (describeSecrets(folder) !== secretsBefore) {
     throw new CommandFailedError('a secret was rotated while it was copied: make the backup again afterwards')
   }
-  const manifest: BackupManifest = {
+  const unsigned: BackupManifest = {
     format: BACKUP_FORMAT,
     version: VERSION,
     createdAt,
@@ -200,8 +210,9 @@ const fill = async (
     ...choice,
     files,
   }
+  const manifest = authenticate(unsigned, await context.evidenceKeys())
   // Write the manifest last: it makes the backup complete.
-  await writeFileHashed(join(into, MANIFEST), `${JSON.stringify(manifest, null, 2)}\n`)
+  await writeFileHashed(join(into, MANIFEST), manifestText(manifest))
   for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
   await syncPath(into)
   return manifest
@@ -210,6 +221,12 @@ const fill = async (
 const print = (manifest: BackupManifest, to: string, { stdout, stderr }: CommandOutput): void => {
   const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0)
   stdout(`${to}: ${manifest.files.length} files, ${bytes} bytes, each with its SHA-256 in ${MANIFEST}\n`)
+  stdout(`SHA-256 of ${MANIFEST}: ${sha256Of(manifestText(manifest))}\n`)
+  if (manifest.mac === undefined) {
+    stderr(
+      'Not authenticated: this command has no evidence key. Set COUNTERSIGN_EVIDENCE_KEY_FILE to the deployment’s.\n',
+    )
+  }
   if (!manifest.withSecrets) {
     stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
   }

@@ -24,18 +24,25 @@ import type { Transaction } from '../../store/database.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import { describeStore, type StoreTarget } from '../../store/store-address.ts'
 import type { Finding } from '../doctor/doctor-machine.ts'
+import { type EvidenceKeys, requireAuthentic } from './backup-authentication.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { fetchBackup, readBucket } from './backup-place.ts'
 import { copyFileHashed, syncPath } from './file-copy.ts'
 import { type TrialInput, tryRestore } from './restore-trial.ts'
 
-const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--json]
+const USAGE = `Usage: ${PROGRAM} restore --from FOLDER --data-dir NEW-FOLDER [--unauthenticated] [--json]
        ${PROGRAM} restore --from FOLDER --check [--json]
        ${PROGRAM} restore --from FOLDER --try [--json]
 
 FOLDER is a backup on this machine or in a bucket (s3://BUCKET/PREFIX/2026-11-23T04-30-00Z, which is first copied to TMPDIR).
 Compares every file of the backup with its manifest, then creates the data folder, which must be missing or empty. If
 COUNTERSIGN_STORE is the address of a PostgreSQL database, which must be empty, the tables are restored there.
+
+If COUNTERSIGN_EVIDENCE_KEY_FILE or COUNTERSIGN_EVIDENCE_KEY has the evidence key of the deployment, a backup that this key
+does not authenticate is refused. Without the key, the command prints the SHA-256 of the manifest for you to compare.
+
+  --unauthenticated  Restore the backup although the evidence key does not authenticate it, for example because an older
+                     version made it.
 
 Backups don't contain attester keys in a hardware token. At the end, the command reports for each such key whether
 pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN give access to it.
@@ -58,6 +65,8 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
+  /** None if neither a setting nor the data folder has a key. */
+  readonly evidenceKeys: () => Promise<EvidenceKeys>
   /** Lets attester keys in the hardware token sign. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
   /** For `--try`. */
@@ -180,17 +189,26 @@ const restoreFrom = async (
   const { output, folder, monotonicMs } = context
   const json = command.flag('json')
   let printedMs = monotonicMs()
-  const manifest = await verifyBackup(from, ({ bytes, bytesTotal }) => {
+  const verified = await verifyBackup(from, ({ bytes, bytesTotal }) => {
     if (json || monotonicMs() - printedMs < PROGRESS_MS) return
     printedMs = monotonicMs()
     output.stderr(`compared ${Math.floor((100 * bytes) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
   })
-  const { files, ...facts } = manifest
+  const { manifest } = verified
+  const policy = {
+    keys: await context.evidenceKeys(),
+    mayBeUnauthenticated: command.flag('unauthenticated'),
+    // The version after an upgrade tries backups of the version before.
+    mayLackMac: command.flag('check') || command.flag('try'),
+  }
+  const authenticated = requireAuthentic(verified, policy, output)
+  const { files, mac: _, ...content } = manifest
+  const facts = { ...content, authenticated }
   if (command.flag('check')) {
     output.stdout(
       json
         ? `${JSON.stringify({ ...facts, files: files.length })}\n`
-        : `${given}: ${files.length} files, all as they should be\n`,
+        : `${given}: ${files.length} files, all as they should be${authenticated ? ', authenticated with the evidence key' : ''}\n`,
     )
     return 0
   }
@@ -225,6 +243,7 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
       from: { type: 'string' },
       check: { type: 'boolean' },
       try: { type: 'boolean' },
+      unauthenticated: { type: 'boolean' },
       json: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     })

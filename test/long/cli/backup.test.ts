@@ -149,6 +149,7 @@ describe('a backup under load', () => {
       openBucket: () => {
         throw new Error('no bucket is named')
       },
+      evidenceKeys: async () => [],
       note: async () => undefined,
       now: () => new Date(),
       stopped: () => new AbortController().signal,
