@@ -10,10 +10,13 @@ import type {
   ROUTES as SESSION_POLICY_ROUTES,
 } from './modules/session-policies/operations/operations.ts'
 
+import type { ROUTES as TRANSPARENCY_ROUTES } from './modules/transparency/operations/operations.ts'
+
 export type ModuleRoute =
   | (typeof DOCUMENT_ROUTES)[number]
   | (typeof SCREENING_ROUTES)[number]
   | (typeof SESSION_POLICY_ROUTES)[number]
+  | (typeof TRANSPARENCY_ROUTES)[number]
 
 /** Of the command line alone. */
 export type ModuleCommand = (typeof SCREENING_COMMANDS)[number] | (typeof SESSION_POLICY_COMMANDS)[number]

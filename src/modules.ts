@@ -6,5 +6,14 @@ import { logShipping } from './modules/log-shipping/module.ts'
 import { screening } from './modules/screening/module.ts'
 import { sessionPolicies } from './modules/session-policies/module.ts'
 import { tracing } from './modules/tracing/module.ts'
+import { transparency } from './modules/transparency/module.ts'
 
-export const MODULES: readonly Module[] = [tracing, hardwareKeys, logShipping, documents, screening, sessionPolicies]
+export const MODULES: readonly Module[] = [
+  tracing,
+  hardwareKeys,
+  logShipping,
+  transparency,
+  documents,
+  screening,
+  sessionPolicies,
+]

@@ -18,7 +18,6 @@ export const PROCESSES: Readonly<Record<string, () => Promise<unknown>>> = {
   'workers/index/shared-index.process.ts': () => import('../workers/index/shared-index.process.ts'),
   'workers/index/shared-search.process.ts': () => import('../workers/index/shared-search.process.ts'),
   'workers/tasks/task.process.ts': () => import('../workers/tasks/task.process.ts'),
-  'workers/tree/decision-tree.process.ts': () => import('../workers/tree/decision-tree.process.ts'),
   ...Object.assign({}, ...MODULES.map(({ processes }) => processes)),
 }
 

@@ -1,6 +1,7 @@
 // Runs operations of the admin API for the command line, over an open store and without a service: the same declaration, the
 // same checks, and the change with its audit entries in one transaction.
 import { fixedError } from '../domain/errors.ts'
+import type { FindService, ServiceKey } from '../lib/service-key.ts'
 import type { Deadline } from '../server/deadline.ts'
 import { storeWithin } from '../store/store.ts'
 import type { CommandActor } from './actor.ts'
@@ -45,10 +46,7 @@ const RUNNING_SERVICES = [
   'box',
   'processes',
   'decisions',
-  'prove',
   'attest',
-  'logHead',
-  'auditHeadProblems',
   'tasks',
   'live',
   'liveStreams',
@@ -64,6 +62,13 @@ export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'this needs the running service: run the command with --url and an admin key, or use the dashboard',
 ) {}
+
+/** For a service that only a running service provides. @throws ServiceNeededError */
+export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>): Value => {
+  const service = find(key)
+  if (service === null) throw new ServiceNeededError()
+  return service
+}
 
 /** A module declares the operation, and this deployment runs without the module. */
 class OperationLeftOutError extends fixedError(

@@ -1,5 +1,5 @@
 // Gathers what a task's process needs and can't get itself, because it has neither the database nor the settings.
-import type { TaskInput, TreeTaskInput } from '../../workers/tasks/task-input.ts'
+import type { TaskInput } from '../../workers/tasks/task-input.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import { createServedLists } from '../facts/lists/serve-lists.ts'
@@ -14,8 +14,6 @@ export interface TaskPreparation {
   readonly store: Pick<Store, 'lists' | 'listBases'>
   /** The folder of the node's decision log. */
   readonly decisions: string
-  /** The tree to compare the log with; null before a start has made a tree. */
-  readonly readTree: () => Promise<TreeTaskInput | null>
   readonly chains: ChainTable
   readonly clock: Clock
   readonly decidedByPeople: SessionKnowledge['decidedByPeople']
@@ -49,11 +47,8 @@ const readLists = async (
 export const createPrepareTask =
   (preparation: TaskPreparation) =>
   async (task: Task): Promise<TaskInput> => {
-    const { decisions, chains, readTree } = preparation
+    const { decisions, chains } = preparation
     const input = { ...task.input, directory: decisions }
-    if (task.kind === 'decisions.verify') {
-      return { kind: task.kind, input: { ...input, tree: await readTree() }, lists: [] }
-    }
     if (task.kind !== 'policy.replay') return { kind: task.kind, input, lists: [] }
     const { needs, document } = await finishInTurns(savedSteps(String(task.input['source'])))
     if (document.decides === 'sessions') {

@@ -5,7 +5,7 @@ import type { ChainTable } from '../domain/chain.ts'
 import type { Reach } from '../domain/list.ts'
 import type { CheckType } from '../domain/session.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
-import type { FindService } from '../lib/service-key.ts'
+import { type FindService, serviceKey } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { FairWork } from '../policy/fair-work.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
@@ -64,22 +64,8 @@ export interface SessionMaker {
   readonly link: (tables: Tables, organizationId: string, sessionId: string) => Promise<string>
 }
 
-/** The newest head of the decision log's tree, and its cosignatures. */
-export interface LogHead {
-  /** Verifier key. */
-  readonly logKey: string
-  /** Number of lines under the newest signed head. */
-  readonly size: number
-  /** The published signed head, with its cosignatures. */
-  readonly published: string
-  readonly publishedSize: number
-  /** How many cosignatures a head needs. */
-  readonly required: number
-  readonly withinSeconds: number
-  /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
-  readonly isLate: boolean
-  readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
-}
+/** Differences, in words, between the audit log and its signed heads. */
+export const AUDIT_HEAD_PROBLEMS = serviceKey<() => Promise<readonly string[]>>('heads of the audit log')
 
 export interface Services {
   /** Of modules. */
@@ -144,20 +130,8 @@ export interface Services {
   /** Checks the configured chains and their registries by their RPC URLs, so it may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
-  /**
-   * The proof that a decision is in the log, and the key of the log; null where the organization has no such decision.
-   * @throws DependencyUnavailableError while no signed head covers it
-   */
-  readonly prove: (
-    organizationId: string,
-    uuid: string,
-  ) => Promise<{ readonly proof: string; readonly logKey: string } | null>
   /** Calls the attestation API's `POST /v2/attestation`, with its key check and limits. */
   readonly attest: (request: Request) => Promise<Response>
-  /** Null before the first head. @throws DependencyUnavailableError before there is a tree */
-  readonly logHead: () => Promise<LogHead | null>
-  /** Differences, in words, between the audit log and its signed heads, which are kept beside the decision log's tree. */
-  readonly auditHeadProblems: () => Promise<readonly string[]>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams

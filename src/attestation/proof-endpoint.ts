@@ -1,5 +1,8 @@
 // `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
+
+import type { ProvenLine } from '../decision-log/line-proof.ts'
 import { fixedError } from '../domain/errors.ts'
+import { serviceKey } from '../lib/service-key.ts'
 import type { Endpoint, Gate } from '../server/gate.ts'
 import { parameterReader } from '../server/public-route.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
@@ -9,10 +12,9 @@ import { ATTESTATION_PATHS } from './paths.ts'
  * Null where the organization has no such decision.
  * @throws DependencyUnavailableError while no signed head covers it
  */
-export type ProveDecision = (
-  organizationId: string,
-  uuid: string,
-) => Promise<{ readonly proof: string; readonly logKey: string } | null>
+export type ProveDecision = (organizationId: string, uuid: string) => Promise<ProvenLine | null>
+
+export const PROVE_DECISION = serviceKey<ProveDecision>('proofs of decisions')
 
 class DecisionUnknownError extends fixedError('NOT_FOUND', 'no such decision, or it was made a moment ago') {}
 

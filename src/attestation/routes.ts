@@ -8,12 +8,14 @@ export interface AttestationEndpoints {
   readonly attestation: Endpoint
   readonly task: Endpoint
   readonly batch: Endpoint
-  readonly proof: Endpoint
+  /** Null: decisions have no proofs. */
+  readonly proof: Endpoint | null
 }
 
-export const attestationRoutes = ({ attestation, task, batch, proof }: AttestationEndpoints) =>
-  new Elysia({ name: 'attestation' })
+export const attestationRoutes = ({ attestation, task, batch, proof }: AttestationEndpoints) => {
+  const routes = new Elysia({ name: 'attestation' })
     .post(ATTESTATION_PATHS.attestation.path, ({ request }) => attestation(request), { parse: 'none' })
     .post(ATTESTATION_PATHS.task.path, ({ request }) => task(request), { parse: 'none' })
     .post(ATTESTATION_PATHS.batch.path, ({ request }) => batch(request), { parse: 'none' })
-    .get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => proof(request))
+  return proof === null ? routes : routes.get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => proof(request))
+}

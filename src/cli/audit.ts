@@ -1,24 +1,17 @@
 // `countersign audit verify`: verifies the hash chain of the audit log, its signed heads and its shipped copy.
 
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
-import { UsageError } from '../command-line/output.ts'
-import { verifyShippedAudit } from '../modules/log-shipping/service/audit-ship.ts'
-import { parseShipPlace, type ShipPlace } from '../object-store/ship-target.ts'
-
-const parsePlace = (given: string | undefined): ShipPlace | null => {
-  if (given === undefined) return null
-  try {
-    return parseShipPlace(given)
-  } catch (error) {
-    throw new UsageError(`--from ${error instanceof Error ? error.message : 'is malformed'}`)
-  }
-}
+import { parsePlace } from '../command-line/decisions-commands.ts'
+import { LOG_COPIES, LOG_TREE } from '../command-line/log-services.ts'
+import { CommandFailedError } from '../command-line/output.ts'
 
 const verifyCopy = async (context: CommandContext, entries: number): Promise<boolean> => {
   const { output, command, deployment } = context
-  const target = deployment.shipTarget(parsePlace(command.text('from')))
+  const copies = deployment.findService(LOG_COPIES)
+  if (copies === null) throw new CommandFailedError('this deployment copies no logs: see --without')
+  const target = deployment.shipTarget(parsePlace('from', command.text('from')))
   const { audit, deploymentId } = (await context.open()).store
-  const report = await verifyShippedAudit({ target, deploymentId, audit }, entries)
+  const report = await copies.verifyAudit({ target, deploymentId, audit }, entries)
   const { ok, brokenAt, difference, behind } = report
   if (command.flag('json')) output.stdout(`${JSON.stringify({ target: target.description, ...report })}\n`)
   else if (ok)
@@ -36,7 +29,7 @@ const verify = async (context: CommandContext): Promise<number> => {
   const { output, command, deployment } = context
   const { store } = await context.open()
   const { ok, entries, brokenAt, headHash } = await store.audit.verify()
-  const problems = await deployment.auditHeadProblems(store)
+  const problems = (await deployment.findService(LOG_TREE)?.auditHeadProblems(deployment, store)) ?? []
   const isIntact = ok && problems.length === 0
   if (command.flag('json')) {
     const report = { ok: isIntact, entries, broken_at: brokenAt, head_hash: headHash, problems }

@@ -9,8 +9,7 @@ import { ACCOUNT_COMMANDS } from './account.ts'
 import { ACCOUNT_KEY_COMMANDS } from './account-key.ts'
 import { ATTESTER_COMMANDS } from './attester.ts'
 import { AUDIT_COMMANDS } from './audit.ts'
-import { DECISIONS_COMMANDS } from './decisions/decisions.ts'
-import { PROOF_COMMANDS } from './decisions/proof.ts'
+import { DECISIONS_COMMANDS } from './decisions.ts'
 import { deriveCommands } from './derived/derive.ts'
 import { EVIDENCE_COMMANDS } from './evidence.ts'
 import { GEO_COMMANDS } from './geo.ts'
@@ -32,7 +31,6 @@ const WRITTEN: readonly Command[] = [
   ...LIST_ENTRY_COMMANDS,
   ...LIST_SOURCE_COMMANDS,
   ...POLICY_COMMANDS,
-  ...PROOF_COMMANDS,
   ...SESSION_COMMANDS,
   ...SOLANA_COMMANDS,
 ]

@@ -5,6 +5,7 @@ import { isNoted, noteCommand } from '../command-line/command-note.ts'
 import { didYouMean, LocalCommandError, UsageError } from '../command-line/output.ts'
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
+import type { CommandPlace } from '../command-line/verb.ts'
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
 import { loadConfig } from '../config/config.ts'
@@ -19,7 +20,7 @@ import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { openRemote, withoutKey } from './remote-client.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
-import { type CommandPlace, runVerb, VERBS } from './verbs.ts'
+import { runVerb, VERBS } from './verbs.ts'
 
 const usage = async (): Promise<string> => {
   const { NOUNS, commandsOf } = await import('./commands.ts')
@@ -61,9 +62,8 @@ const unknownNoun = async (noun: string): Promise<never> => {
 
 /** Nouns whose commands need no operation, and so start without loading them. */
 const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
-  decisions: async () => (await import('./decisions/decisions.ts')).DECISIONS_COMMANDS,
+  decisions: async () => (await import('./decisions.ts')).DECISIONS_COMMANDS,
   geo: async () => (await import('./geo.ts')).GEO_COMMANDS,
-  proof: async () => (await import('./decisions/proof.ts')).PROOF_COMMANDS,
   solana: async () => (await import('./solana.ts')).SOLANA_COMMANDS,
 }
 

@@ -148,11 +148,6 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
       })
     },
     shipTarget: (named: ShipPlace | null) => shipTargetOf(shipping, named),
-    /** Differences, in words, between the audit log and its signed heads. */
-    auditHeadProblems: async (store: Store): Promise<readonly string[]> => {
-      const { keptHeadProblems } = await import('../modules/transparency/service/audit-head.ts')
-      return keptHeadProblems(store, folder, await locateStore(config, folder))
-    },
     secretSettings: () => secretSettingsOf(config),
     rotateAlone: <Result>(work: () => Promise<Result>): Promise<Result> => rotateAlone(folder, work),
     rotateEvidenceKey: () =>

@@ -4,31 +4,21 @@
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { noteCommand } from '../command-line/command-note.ts'
 import { CommandFailedError, type CommandOutput } from '../command-line/output.ts'
+import type { CommandPlace } from '../command-line/verb.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
-import type { Clock } from '../lib/time.ts'
+import { ModuleLeftOutError } from '../module-interface/commands.ts'
 import { providedByModules } from '../module-interface/open-modules.ts'
 import { MODULES } from '../modules.ts'
 import type { ShipPlace } from '../object-store/ship-target.ts'
 import { ASK_TOKEN } from '../signing/token-service.ts'
+import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 import { openBackupBucket } from './backup/backup-place.ts'
 import { describeGivenSettings } from './given-settings.ts'
 
-/** A command's surroundings: its output, its environment variables, its clock and its user. */
-export interface CommandPlace {
-  readonly output: CommandOutput
-  readonly environment: Readonly<Record<string, string | undefined>>
-  readonly clock: Clock
-  /** Name of the operating system's user. */
-  readonly user: string
-  /** Asks a person to confirm; left out where nobody is at a terminal. */
-  readonly ask?: (question: string) => Promise<boolean>
-}
-
-/** Summary of each command that consists of a verb only. */
-export const VERBS: Readonly<Record<string, string>> = {
+/** Of the core. */
+const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
-  witness: 'Follow another deployment’s log and cosign its heads',
   backup: 'Copy the deployment to a folder while the service runs',
   restore: 'Create a deployment from a backup',
   migrate: 'Copy a database into another, SQLite or PostgreSQL',
@@ -36,6 +26,16 @@ export const VERBS: Readonly<Record<string, string>> = {
   sbom: 'Print the software bill of materials (CycloneDX)',
   settings: 'List every setting of the service with its default',
   completion: 'Print a completion script for bash, zsh or fish',
+}
+
+const OF_MODULES = new Map(
+  MODULES.flatMap(({ name, verbs = {} }) => Object.entries(verbs).map(([verb, each]) => [verb, { ...each, name }])),
+)
+
+/** Summary of each command that consists of a verb only. */
+export const VERBS: Readonly<Record<string, string>> = {
+  ...CORE,
+  ...Object.fromEntries([...OF_MODULES].map(([verb, { summary }]) => [verb, summary])),
 }
 
 const untilSignal = (): Promise<void> =>
@@ -71,6 +71,25 @@ const runWithin =
     throw new CommandFailedError(`countersign ${words.slice(0, 2).join(' ')}: ${stderr === '' ? stdout : stderr}`)
   }
 
+/** @throws CommandFailedError if the deployment runs without the module */
+const runModuleVerb = async (
+  verb: string,
+  commandArguments: string[],
+  deployment: CommandDeployment,
+  place: CommandPlace,
+  runCommand: RunCommand,
+): Promise<number | null> => {
+  const found = OF_MODULES.get(verb)
+  if (found === undefined) return null
+  if (!deployment.config.modules.has(found.name)) throw new ModuleLeftOutError(found.name)
+  return found.run(commandArguments, {
+    ...place,
+    deployment,
+    stopped: untilStopped,
+    runWithin: runWithin(runCommand, place),
+  })
+}
+
 /** Resolves to the exit code; null when there is no such verb. */
 export const runVerb = async (
   verb: string,
@@ -81,6 +100,7 @@ export const runVerb = async (
 ): Promise<number | null> => {
   const { output, clock, user } = place
   const { config, folder, openStore } = deployment
+  const treeTables = deployment.findService(LOG_TREE_TABLES)
   const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
   const evidenceKeys = async () => (await import('../setup/evidence-key.ts')).findEvidenceKeys(config, folder)
   switch (verb) {
@@ -88,12 +108,6 @@ export const runVerb = async (
       return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, {
         output,
         stopped: untilSignal,
-      })
-    case 'witness':
-      return (await import('./witness/witness.ts')).runWitness(commandArguments, {
-        output,
-        unixSeconds: clock.unixSeconds,
-        signal: untilStopped(),
       })
     case 'backup':
       return (await import('./backup/backup.ts')).runBackup(commandArguments, {
@@ -103,6 +117,7 @@ export const runVerb = async (
         locateStore: deployment.locateStore,
         openBucket,
         evidenceKeys,
+        treeTables,
         describeSettings: () => describeGivenSettings(place.environment),
         note: () => deployment.withStore((store) => noteCommand(store, verb, commandArguments, user)),
         now: () => new Date(),
@@ -116,6 +131,7 @@ export const runVerb = async (
         locateStore: deployment.locateStore,
         openBucket,
         evidenceKeys,
+        treeTables,
         inspectTokenKeys: async (attesters, restored) => {
           const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
           return inspectTokenKeys(
@@ -133,6 +149,7 @@ export const runVerb = async (
       return (await import('./backup/migrate.ts')).runMigrate(commandArguments, {
         output,
         dataDirectory: config.dataDir,
+        treeTables,
         environment: place.environment,
         monotonicMs: clock.monotonicMs,
         wait: (milliseconds) => Bun.sleep(milliseconds),
@@ -148,6 +165,6 @@ export const runVerb = async (
         locateStore: deployment.locateStore,
       })
     default:
-      return null
+      return runModuleVerb(verb, commandArguments, deployment, place, runCommand)
   }
 }

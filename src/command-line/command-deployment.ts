@@ -25,8 +25,6 @@ export interface CommandDeployment {
   open(): Promise<Opened>
   /** @param named null: the place in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget
-  /** Differences, in words, between the audit log and its signed heads. */
-  auditHeadProblems(store: Store): Promise<readonly string[]>
   /** Settings that hold or name secrets, as environment variables for another process. */
   secretSettings(): Readonly<Record<string, string>>
   /** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError if one does */

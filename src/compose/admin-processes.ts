@@ -9,6 +9,7 @@ import type { IndexRole } from '../admin/decisions/search.ts'
 import type { TaskListener, TaskProcess } from '../admin/task-runner.ts'
 import { jsonInput, startBackgroundChild } from '../cluster/background-child.ts'
 import { errorClassOf } from '../lib/named-error.ts'
+import type { TaskKind } from '../module-interface/tasks.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Task } from '../store/tasks.ts'
 
@@ -37,14 +38,17 @@ export const spawnIndexProcess =
     })
 
 export interface TaskSpawning {
-  /** Gathers everything that the task's process has to know. */
+  /** Of modules. */
+  readonly kinds: readonly TaskKind[]
+  /** Gathers everything that the process of the core's kinds has to know. */
   readonly prepare: (task: Task) => Promise<TaskInput>
   readonly onFailed: (task: Task, errorClass: string) => void
 }
 
 export const spawnTaskProcess =
-  ({ prepare, onFailed }: TaskSpawning) =>
+  ({ kinds, prepare, onFailed }: TaskSpawning) =>
   (task: Task, listener: TaskListener): TaskProcess => {
+    const kind = kinds.find((each) => each.kind === task.kind) ?? { entry: 'workers/tasks/task.process.ts', prepare }
     let child: { kill(): void } | null = null
     let killed = false
 
@@ -54,7 +58,7 @@ export const spawnTaskProcess =
         return
       }
       child = startBackgroundChild<TaskMessage, never>({
-        commandLine: ['workers/tasks/task.process.ts'],
+        commandLine: [kind.entry],
         input: encodeTaskInput(input),
         onMessage: (message) => {
           if (message.type === 'progress') listener.onProgress(message.done, message.total)
@@ -67,7 +71,8 @@ export const spawnTaskProcess =
         onExit: listener.onExit,
       })
     }
-    prepare(task)
+    kind
+      .prepare(task)
       .then(start)
       .catch((error: unknown) => {
         onFailed(task, errorClassOf(error))

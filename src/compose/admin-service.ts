@@ -36,7 +36,6 @@ import { once } from '../lib/once.ts'
 import { findServiceAmong, type ProvidedService } from '../lib/service-key.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { ModuleOperations } from '../module-interface/operations.ts'
-import { readTreeTaskInput } from '../modules/transparency/service/tree-task-input.ts'
 import { SHIPPING } from '../object-store/shipping.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Authenticator } from '../server/authenticate.ts'
@@ -62,22 +61,7 @@ import { sharedIndexOf } from './shared-index.ts'
 import type { Sharing } from './sharing-service.ts'
 
 export interface AdminDependencies {
-  readonly config: Pick<
-    Config,
-    | 'chains'
-    | 'chainSettings'
-    | 'dashboardListen'
-    | 'trustedProxies'
-    | 'screeners'
-    | 'deadlineMs'
-    | 'docs'
-    | 'webhookReach'
-    | 'store'
-    | 'decisionsIndex'
-    | 'accountKey'
-    | 'of'
-    | 'modules'
-  >
+  readonly config: Config
   readonly tls: ListenerTls | null
   readonly folder: DataFolder
   readonly target: StoreTarget
@@ -90,10 +74,7 @@ export interface AdminDependencies {
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
-  readonly prove: Services['prove']
   readonly attest: Services['attest']
-  readonly logHead: Services['logHead']
-  readonly auditHeadProblems: Services['auditHeadProblems']
   readonly passphrase: Passphrase
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
@@ -152,10 +133,18 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const tasks = createTaskRunner({
     tasks: { ...store.tasks, takeNext: () => store.tasks.takeNext(dependencies.sharing.processId) },
     spawn: spawnTaskProcess({
+      kinds: dependencies.operations.tasks({
+        config,
+        folder,
+        store,
+        target: dependencies.target,
+        clock,
+        findService: findServiceAmong(dependencies.provided),
+        decidedByPeople: identity.sessionKnowledge.decidedByPeople,
+      }),
       prepare: createPrepareTask({
         store,
         decisions: folder.decisions,
-        readTree: () => readTreeTaskInput({ store, folder, target: dependencies.target, config }),
         chains: config.chains,
         clock,
         decidedByPeople: identity.sessionKnowledge.decidedByPeople,
@@ -227,10 +216,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       sessions: createSessionMaker(identity.registerIn),
     },
     decisions: search,
-    prove: dependencies.prove,
     attest: dependencies.attest,
-    logHead: dependencies.logHead,
-    auditHeadProblems: dependencies.auditHeadProblems,
     documents: config.docs
       ? {
           get admin() {

@@ -36,13 +36,15 @@ export interface AttestationDependencies {
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
   /** The key of the hashes under which the log holds personal facts. */
   readonly digestKey: Uint8Array
-  readonly prove: ProveDecision
+  /** Null: decisions have no proofs. */
+  readonly prove: ProveDecision | null
   readonly clock: Clock
   readonly log: Logger
 }
 
 export const createAttestation = (dependencies: AttestationDependencies): AttestationEndpoints => {
-  const { config, path, catalog, pool, storeBacklogMs, capOf, collector, sharing, digestKey, clock, log } = dependencies
+  const { config, path, catalog, pool, storeBacklogMs, capOf, collector, sharing, digestKey, prove, clock, log } =
+    dependencies
   const { gate, idempotent, metrics, report } = path
   const targets = withRegistries(catalog, createRegistries(config, clock, log))
   const timers = systemTimers
@@ -78,7 +80,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       monotonicMs: clock.monotonicMs,
       after: timers.after,
     }),
-    proof: createProofEndpoint({ gate, prove: dependencies.prove }),
+    proof: prove === null ? null : createProofEndpoint({ gate, prove }),
     task: createEndpoint(shared, {
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,

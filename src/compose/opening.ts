@@ -8,11 +8,10 @@ import type { ServicePlace } from '../cluster/service-place.ts'
 import type { Config } from '../config/config.ts'
 import { createIdentityFacts } from '../identity/standing/facts.ts'
 import type { Closers } from '../lib/closers.ts'
+import { findServiceAmong } from '../lib/service-key.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module, ModuleCore } from '../module-interface/module.ts'
-import { openModules } from '../module-interface/open-modules.ts'
-import { prepareLogKey } from '../modules/transparency/service/log-key.ts'
-import { startTree } from '../modules/transparency/service/tree-service.ts'
+import { openModules, providedByModules } from '../module-interface/open-modules.ts'
 import { createCatalog } from '../policy/catalog.ts'
 import { createAttesterReload } from '../pool/attester-reload.ts'
 import { createAuthenticator } from '../server/authenticate.ts'
@@ -67,18 +66,17 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
     dashboard:
       config.dashboardUrl === '' ? listenUrl(config.dashboardListen, tls.dashboard !== null) : config.dashboardUrl,
   }
-  const keystores = { passphrase: await readPassphrase(passphrase.source), workFactor: passphrase.workFactor }
   const quickstart = await prepareQuickstart({
-    ...keystores,
+    passphrase: await readPassphrase(passphrase.source),
+    workFactor: passphrase.workFactor,
     store,
     folder,
     chains: config.chains,
     urls,
     demo: !config.noDemo,
   })
-  const logKey = await prepareLogKey({ ...keystores, store, folder })
   const organizationKeys = await prepareOrganizationKeys(config, folder, store)
-  return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys, logKey }
+  return { folder, tls, target, store, passphrase, urls, quickstart, organizationKeys }
 }
 
 /** @throws SettingInvalidError, StoreUnusableError, WorkersUnusableError: each with one line for the operator */
@@ -91,38 +89,26 @@ export const openService = async (
 ) => {
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
-  const { folder, store, target, passphrase, logKey } = storage
+  const { folder, store, target, passphrase } = storage
   const stored = await readAttesters(store, folder)
   const attesters = presentAttesters(stored, log)
+  const provided = providedByModules(modules, { config, folder })
   const core: ModuleCore = {
     config,
     folder,
     store,
     target,
-    passphrase: passphrase.source,
+    passphrase,
     attesters,
     isFirst,
     isTrial,
+    findService: findServiceAmong(provided),
     clock,
     after,
     log,
   }
   // Closed after the pool: they also get what it writes last.
   const moduleParts = await openModules(modules, core, closers)
-  const tree = isFirst
-    ? startTree({
-        config,
-        folder,
-        target: storage.target,
-        logKey,
-        passphrase: passphrase.source,
-        store,
-        clock,
-        after,
-        log,
-      })
-    : null
-  if (tree !== null) closers.add(tree.stop)
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
@@ -190,9 +176,10 @@ export const openService = async (
     modules,
     core,
     moduleParts,
+    /** Services of modules. */
+    provided: [...provided, ...moduleParts.services],
     clock,
     isFirst,
-    tree,
     catalog,
     authenticator,
     latency,

@@ -1,17 +1,14 @@
-// Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line; the tree is read
-// here, a few tiles for each proof.
+// Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line;
+// a module proves it.
 
 import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
 import { createAskedProcess } from '../admin/decisions/index-process.ts'
-import type { Services } from '../admin/services.ts'
+import type { ProveDecision } from '../attestation/proof-endpoint.ts'
 import type { Config } from '../config/config.ts'
+import type { ProveLine } from '../decision-log/line-proof.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { onceMade } from '../lib/once.ts'
 import type { Timers } from '../lib/time.ts'
-import type { LogKey } from '../modules/transparency/service/log-key.ts'
-import type { LogTree } from '../modules/transparency/service/log-tree.ts'
-import { encodeVerifierKey } from '../modules/transparency/tree/note.ts'
-import { proveLine } from '../modules/transparency/verify/prove-line.ts'
 import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { spawnIndexProcess } from './admin-processes.ts'
@@ -22,19 +19,18 @@ export interface ProofDependencies {
   readonly folder: DataFolder
   /** Null: logs are not shipped. */
   readonly shipping: ShippingService | null
-  readonly tree: Pick<LogTree, 'open'>
-  readonly logKey: LogKey
+  readonly proveLine: ProveLine
   readonly after: Timers['after']
 }
 
 export interface Proofs {
-  readonly prove: Services['prove']
+  readonly prove: ProveDecision
   close(): Promise<void>
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-export const createProofs = ({ config, folder, shipping, tree, logKey, after }: ProofDependencies): Proofs => {
+export const createProofs = ({ config, folder, shipping, proveLine, after }: ProofDependencies): Proofs => {
   const closers: (() => Promise<void> | void)[] = []
   const openFinder = onceMade(async () => {
     const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder, shipping))
@@ -56,10 +52,10 @@ export const createProofs = ({ config, folder, shipping, tree, logKey, after }: 
       const { segment, offset } = proof
       // The shared index writes the node's name before the slot.
       const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
-      const proven = await proveLine(await tree.open(), logKey.saltKey, { slot, segment, offset, line })
+      const proven = await proveLine({ slot, segment, offset, line })
       if (proven === null)
         throw new DependencyUnavailableError('no signed head of the log covers this decision yet; retry')
-      return { proof: proven, logKey: encodeVerifierKey(logKey.key) }
+      return proven
     },
     close: async () => {
       for (const close of closers) await close()

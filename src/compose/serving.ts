@@ -1,6 +1,7 @@
 // Opens the listeners: the path that every request takes, the attestation API, the identity API, and in the first process the pages.
 // Nothing is used above the line that constructs it.
 import { apiDocument } from '../admin/openapi/api.ts'
+import { PROVE_DECISION } from '../attestation/proof-endpoint.ts'
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
 import { createReadiness } from '../cluster/readiness.ts'
@@ -8,20 +9,18 @@ import { createProcessReading } from '../cluster/reading.ts'
 import type { ServicePlace } from '../cluster/service-place.ts'
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
+import { PROVE_LINE } from '../decision-log/line-proof.ts'
 import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
 import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
-import { findServiceAmong } from '../lib/service-key.ts'
+import { findServiceAmong, provide } from '../lib/service-key.ts'
 import { systemTimers } from '../lib/time.ts'
-import { openSessionModules, providedByModules, runningModules } from '../module-interface/open-modules.ts'
+import { openSessionModules, runningModules } from '../module-interface/open-modules.ts'
 import { loadOperations } from '../module-interface/operations.ts'
-import { keptHeadProblems } from '../modules/transparency/service/audit-head.ts'
-import { readLogHead } from '../modules/transparency/service/log-head.ts'
-import { createLogTree } from '../modules/transparency/service/log-tree.ts'
-import { createPublishedLog } from '../modules/transparency/service/published-log.ts'
 import { SHIPPING } from '../object-store/shipping.ts'
 import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
+import { LOG_FILES } from '../server/log-files.ts'
 import { createMetricsAnswer } from '../server/operations.ts'
 import { openLoggedClaims } from '../store/claim-log/claims.ts'
 import { withMovedClaims } from '../store/claim-log/moved.ts'
@@ -51,7 +50,7 @@ export const serve = async (
   closers: Closers,
 ) => {
   const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
-  const { pool, signer, facts, attesterReload, feed, sharing, tree } = opened
+  const { pool, signer, facts, attesterReload, feed, sharing, provided } = opened
   const { limiter } = sharing
   const state = { listening: false, stopping: false }
   const isStopping = (): boolean => state.stopping
@@ -90,7 +89,6 @@ export const serve = async (
       openStreams,
       facts: facts.metrics,
       sharing: sharing.metrics,
-      tree: () => tree?.metrics() ?? null,
       addFurther: opened.moduleParts.addMetrics,
     },
   })
@@ -142,18 +140,13 @@ export const serve = async (
   facts.start()
   closers.add(identity.close)
 
-  const logTree = createLogTree(opened.target, folder)
-  closers.add(logTree.close)
-  const provided = providedByModules(opened.modules, opened.core)
-  const proofs = createProofs({
-    config,
-    folder,
-    shipping: findServiceAmong(provided)(SHIPPING),
-    tree: logTree,
-    logKey: opened.logKey,
-    after: systemTimers.after,
-  })
-  closers.add(proofs.close)
+  const findService = findServiceAmong(provided)
+  const proveLine = findService(PROVE_LINE)
+  const proofs =
+    proveLine === null
+      ? null
+      : createProofs({ config, folder, shipping: findService(SHIPPING), proveLine, after: systemTimers.after })
+  if (proofs !== null) closers.add(proofs.close)
 
   const refused = metrics.route('other', 'other')
   const { metricsListen } = config
@@ -173,7 +166,7 @@ export const serve = async (
     storeBacklogMs: (logged ?? store.database).backlogMs,
     capOf: opened.capOf,
     collector: facts.collector,
-    prove: proofs.prove,
+    prove: proofs?.prove ?? null,
     digestKey: await store.deployment.ensureSecret('fact_digest_key'),
   })
   const idleTimeoutSeconds = idleTimeoutSecondsOf(config)
@@ -209,7 +202,7 @@ export const serve = async (
           : null,
       document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
     },
-    logFiles: config.logPublish ? createPublishedLog(logTree, clock.monotonicMs) : null,
+    logFiles: findService(LOG_FILES),
     requestIds,
     pacer,
     recordRefusal: (status, code) => {
@@ -227,10 +220,8 @@ export const serve = async (
     )
   }
   metrics.watchLists(identity.screeningLists)
-  const ofTree = tree === null ? [] : [tree.leaderTask]
-  const leaderTasks = place.isTrial
-    ? ofTree
-    : [facts.leaderTask, ...identity.leaderTasks, ...ofTree, ...opened.moduleParts.leaderTasks]
+  const ofModules = opened.moduleParts.leaderTasks
+  const leaderTasks = place.isTrial ? ofModules : [facts.leaderTask, ...identity.leaderTasks, ...ofModules]
   closers.add((await sharing.lead(leaderTasks)).stop)
 
   // After the API: bundling the pages takes longer than all the rest.
@@ -257,7 +248,7 @@ export const serve = async (
         folder,
         target: opened.target,
         store,
-        provided,
+        provided: proofs === null ? provided : [...provided, provide(PROVE_DECISION, proofs.prove)],
         operations: await loadOperations(runningModules(opened.modules, config)),
         notifyChanges: feed.catchUp,
         processes: place.control,
@@ -276,10 +267,7 @@ export const serve = async (
         signer,
         version: VERSION,
         factCollector: facts.collector,
-        prove: proofs.prove,
         attest: attestation.attestation,
-        logHead: async () => readLogHead(await logTree.open(), opened.logKey, config, clock.unixSeconds()),
-        auditHeadProblems: () => keptHeadProblems(store, folder, opened.target),
         urls,
       })
     : null

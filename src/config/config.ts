@@ -60,17 +60,6 @@ const resolveScreeners = (value: unknown): ReadonlyMap<string, ScreenerSettings>
   }
 }
 
-const witnessesOf = (
-  witnesses: Values['witnesses'],
-  witnessesRequired: number,
-  witnessesWithinSeconds: number,
-): Pick<Values, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'> => {
-  if (witnesses.length > 0 && witnessesRequired > witnesses.length) {
-    throw new SettingInvalidError(`witnesses-required is ${witnessesRequired}, and witnesses names ${witnesses.length}`)
-  }
-  return { witnesses, witnessesRequired, witnessesWithinSeconds }
-}
-
 const settingsOf = ({ settings = {} }: ModuleSettings): readonly Setting<unknown>[] => Object.values(settings)
 
 /**
@@ -139,8 +128,6 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
     decisionsSync: value('decisionsSync'),
     decisionsSegmentBytes: value('decisionsSegmentBytes'),
     decisionsIndex: value('decisionsIndex'),
-    logPublish: value('logPublish'),
-    ...witnessesOf(value('witnesses'), value('witnessesRequired'), value('witnessesWithinSeconds')),
     warmUp: value('warmUp'),
     policyCacheSize: value('policyCacheSize'),
     geoipFile: value('geoipFile'),

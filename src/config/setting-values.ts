@@ -3,7 +3,6 @@
 
 import { resolve } from 'node:path'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
-import { parseVerifierKey, type VerifierKey } from '../modules/transparency/tree/note.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
 /** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
@@ -64,29 +63,6 @@ export const parsePublicUrl = (text: string): string => {
     throw new Error(`must be an https URL (http to loopback) of at most ${PORTAL_URL_MAX} characters`)
   }
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
-}
-
-/** Who cosigns heads of the decision log. */
-export interface WitnessSetting {
-  readonly key: VerifierKey
-  /** Where it answers add-checkpoint, without a trailing slash. */
-  readonly url: string
-}
-
-const WITNESSES_MAX = 20
-
-/** `KEY URL,KEY URL`: verifier keys of cosignatures, each once. */
-export const parseWitnesses = (text: string): readonly WitnessSetting[] => {
-  const witnesses = (text === '' ? [] : text.split(',')).map((part): WitnessSetting => {
-    const [key = '', url = '', ...more] = part.trim().split(/\s+/)
-    if (url === '' || more.length > 0) throw new Error('must be a list of KEY URL with commas')
-    return { key: parseVerifierKey(key), url: parsePublicUrl(url) }
-  })
-  if (witnesses.some(({ key }) => key.type !== 'cosignature')) throw new Error('must name keys of witnesses')
-  if (witnesses.length > WITNESSES_MAX || new Set(witnesses.map(({ key }) => key.name)).size < witnesses.length) {
-    throw new Error(`must name at most ${WITNESSES_MAX} witnesses, each once`)
-  }
-  return witnesses
 }
 
 /** Names with commas between, each once. */

@@ -18,7 +18,6 @@ import {
   parsePath,
   parsePublicUrl,
   parseScanner,
-  parseWitnesses,
 } from './setting-values.ts'
 
 /** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
@@ -240,32 +239,6 @@ export const SETTINGS = {
     description: 'Search index of decisions: auto (with PostgreSQL, one index for all nodes) or local',
     defaultText: 'auto',
     parse: parseChoice('auto', 'local'),
-  }),
-  logPublish: setting({
-    name: 'log-publish',
-    description:
-      'Serve /checkpoint and /tile/… of the decision log’s tree on the API listener without a key (true or false). They reveal only the number of decisions',
-    defaultText: 'false',
-    parse: parseBoolean,
-  }),
-  witnesses: setting({
-    name: 'witnesses',
-    description: 'Comma-separated witnesses that cosign heads of the decision log, each as KEY URL',
-    defaultText: '',
-    parse: parseWitnesses,
-  }),
-  witnessesRequired: setting({
-    name: 'witnesses-required',
-    description: 'Number of witnesses that must cosign a head (0 to 20)',
-    defaultText: '1',
-    parse: parseInteger(0, 20),
-  }),
-  witnessesWithinSeconds: setting({
-    name: 'witnesses-within-seconds',
-    description:
-      'Seconds within which a head needs its cosignatures, before metrics, dashboard and doctor report it (10 to 3600)',
-    defaultText: '60',
-    parse: parseInteger(10, 3_600),
   }),
   warmUp: setting({
     name: 'warm-up',

@@ -2,6 +2,12 @@
 import type { Command } from '../command-line/command.ts'
 import { CommandFailedError } from '../command-line/output.ts'
 
+export class ModuleLeftOutError extends CommandFailedError {
+  constructor(module: string) {
+    super(`this deployment runs without the module ${module}: see --without`, 'NOT_FOUND')
+  }
+}
+
 /** Noun → import of the module's commands of that noun. */
 export type ModuleCommands = Readonly<Record<string, () => Promise<readonly Command[]>>>
 
@@ -15,7 +21,7 @@ const withModule = (module: string, command: Command): Command => ({
   ...command,
   run: (context) => {
     if (!context.isRemote && !context.deployment.config.modules.has(module)) {
-      throw new CommandFailedError(`this deployment runs without the module ${module}: see --without`, 'NOT_FOUND')
+      throw new ModuleLeftOutError(module)
     }
     return command.run(context)
   },

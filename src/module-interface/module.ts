@@ -1,6 +1,7 @@
 // The interface between the core and its modules. A module is one folder of src/modules with a declaration in module.ts; the
 // core receives the list of declarations (src/modules.ts) and never imports a module.
 import type { LeaderTask } from '../cluster/leader.ts'
+import type { Verb } from '../command-line/verb.ts'
 import type { Config } from '../config/config.ts'
 import type { ModuleSettings } from '../config/module-settings.ts'
 import type { Session } from '../domain/session.ts'
@@ -11,12 +12,13 @@ import type { CheckPart } from '../identity/checks/checks.ts'
 import type { Traces } from '../identity/checks/traces.ts'
 import type { DecisionFacts, DocumentReadings, EvidenceService } from '../identity/evidence-types.ts'
 import type { SessionChanges, SessionChangesDependencies } from '../identity/sessions/changes.ts'
-import type { ProvidedService } from '../lib/service-key.ts'
+import type { FindService, ProvidedService } from '../lib/service-key.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
-import type { PassphraseSource } from '../signing/passphrase.ts'
+import type { Finding } from '../setup/finding.ts'
+import type { Passphrase } from '../setup/passphrase.ts'
 import type { TokenSettings } from '../signing/types.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
@@ -37,13 +39,15 @@ export interface ModuleCore {
   readonly store: Store
   readonly target: StoreTarget
   /** Where to read the passphrase of the keystores. */
-  readonly passphrase: PassphraseSource
+  readonly passphrase: Passphrase
   /** Those whose keys are present. */
   readonly attesters: readonly AttesterReference[]
   /** Whether this process is the first of its node. */
   readonly isFirst: boolean
   /** Whether the service runs a trial of a restored backup. */
   readonly isTrial: boolean
+  /** Services that modules provide before they are opened. */
+  readonly findService: FindService
   readonly clock: Clock
   readonly after: Timers['after']
   readonly log: Logger
@@ -57,7 +61,9 @@ export interface OpenedModule {
   readonly token?: TokenSettings | null
   /** Adds all metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
-  /** Runs in one process of the deployment. */
+  /** Found by their keys in this process, in addition to `services` of the declaration. */
+  readonly services?: readonly ProvidedService[]
+  /** Run in one process of the deployment. */
   readonly leaderTasks?: readonly LeaderTask[]
   /** Called after the listeners and the signing workers have stopped. */
   stop?(): Promise<void> | void
@@ -106,6 +112,9 @@ export interface SessionParts {
   stop?(): Promise<void>
 }
 
+/** The parts of the deployment that `countersign doctor` inspects. */
+export interface Inspection extends Pick<ModuleCore, 'config' | 'folder' | 'store' | 'target' | 'clock'> {}
+
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
   /** Path from the root of the repository → import of that entry, for processes that the one-file program starts. */
@@ -118,6 +127,10 @@ export interface Module extends ModuleSettings {
   readonly operations?: () => Promise<ModuleOperations>
   /** Commands that are not made of operations. */
   readonly commands?: ModuleCommands
+  /** Commands that consist of a verb only. */
+  readonly verbs?: Readonly<Record<string, Verb>>
+  /** Imports the module's part of `countersign doctor`. */
+  readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
   /** The same for its part of the identity API. */

@@ -15,7 +15,7 @@ export const providedByModules = (
   core: Pick<ModuleCore, 'config' | 'folder'>,
 ): readonly ProvidedService[] => runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? [])
 
-export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'leaderTasks'>> & {
+export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'leaderTasks' | 'services'>> & {
   /** Null if no request is traced. */
   readonly tracer: Tracer | null
   /** Null if no key is in a hardware token. */
@@ -42,6 +42,7 @@ export const openModules = async (
       for (const { addMetrics } of opened) addMetrics?.(exposition)
     },
     leaderTasks: opened.flatMap(({ leaderTasks = [] }) => leaderTasks),
+    services: opened.flatMap(({ services = [] }) => services),
   }
 }
 

@@ -4,6 +4,7 @@ import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
+import type { TaskCore, TaskKind } from './tasks.ts'
 
 /** The parts that operations have with or without a running service. */
 export interface OperationCore {
@@ -19,6 +20,7 @@ export interface ModuleOperations {
   /** Of the command line alone. */
   readonly commands?: readonly Route[]
   readonly services?: (core: OperationCore) => readonly ProvidedService[]
+  readonly tasks?: (core: TaskCore) => readonly TaskKind[]
 }
 
 /** Imports the operations of modules. */
@@ -29,6 +31,7 @@ export const loadOperations = async (
   return {
     routes: loaded.flatMap(({ routes }) => routes),
     commands: loaded.flatMap(({ commands = [] }) => commands),
+    tasks: (core) => loaded.flatMap(({ tasks }) => tasks?.(core) ?? []),
     services: (core) => loaded.flatMap(({ services }) => services?.(core) ?? []),
   }
 }

@@ -1,4 +1,5 @@
 // Serves `/checkpoint` and `/tile/…`: the decision log's tree for monitors, which need no API key.
+import { serviceKey } from '../lib/service-key.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'
 import { RouteNotFoundError } from './route-errors.ts'
@@ -10,6 +11,8 @@ export interface LogFile {
 
 /** Null when there is no such file. */
 export type LogFiles = (path: string) => Promise<LogFile | null>
+
+export const LOG_FILES = serviceKey<LogFiles>('published files of the log')
 
 /** @throws RouteNotFoundError from the returned function when there is no such file */
 export const createLogFileAnswer =

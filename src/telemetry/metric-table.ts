@@ -122,42 +122,6 @@ export const METRICS = {
     'Time from handing in until a policy had looked at the session, in whole seconds. Review left it to a person; for none only a shadow ran.',
     { outcome: 'completed, rejected, review, none' },
   ),
-  treeSize: defineMetric(
-    'countersign_decision_tree_leaves',
-    'gauge',
-    'Lines of the decision log that the newest signed head covers. Only where the tree is made.',
-  ),
-  treeAge: defineMetric(
-    'countersign_decision_tree_age_seconds',
-    'gauge',
-    'Time since this node had last handed in everything that is in its decision log.',
-  ),
-  treeFailures: defineMetric(
-    'countersign_decision_tree_failures_total',
-    'counter',
-    'Passes over the decision log that could not continue the tree or ship its head. They are tried again.',
-  ),
-  treeRefused: defineMetric(
-    'countersign_decision_tree_refused',
-    'gauge',
-    'Whether no head is signed: 1 if so, because the tree does not hold one that was signed before: look into it.',
-  ),
-  cosignedAge: defineMetric(
-    'countersign_decision_tree_cosigned_age_seconds',
-    'gauge',
-    'Time since a head of the log had last got the cosignatures that it has to have. Only where witnesses are set.',
-  ),
-  cosignaturesLate: defineMetric(
-    'countersign_decision_tree_cosignatures_late',
-    'gauge',
-    'Whether that is longer than witnesses-within-seconds: 1 if so. Heads are signed all the same.',
-  ),
-  witnessCosigns: defineMetric(
-    'countersign_witness_cosigns',
-    'gauge',
-    'Whether the witness cosigned the last head that it was given: 1 if so. The log says why where it did not.',
-    { witness: 'name of its key' },
-  ),
   leads: defineMetric(
     'countersign_leader',
     'gauge',

@@ -10,7 +10,6 @@ import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
 import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
-import { addTreeMetrics, type TreeMetrics } from './tree-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
 
@@ -55,8 +54,6 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
-  /** Null when this process does not maintain the tree over the decision log. */
-  readonly tree?: () => TreeMetrics | null
   /** Adds the metrics of modules. */
   readonly addFurther?: (exposition: Exposition) => void
 }
@@ -194,7 +191,6 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   let readIdentity: (() => IdentityMetrics) | null = null
   addIdentityMetrics(exposition, () => readIdentity?.() ?? null)
   addSharingMetrics(exposition, () => options.sharing?.() ?? null)
-  addTreeMetrics(exposition, () => options.tree?.() ?? null)
   exposition.add(METRICS.openStreams, () => one(options.openStreams?.()))
   exposition.add(METRICS.attestersOutdated, () => {
     const current = options.attestersCurrent?.()

@@ -7,12 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { isNoted, noteCommand } from '../../src/command-line/command-note.ts'
+import { type AuditCopyReport, LOG_COPIES, LOG_TREE } from '../../src/command-line/log-services.ts'
+import { findServiceAmong, provide } from '../../src/lib/service-key.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import {
-  AuditDivergedError,
-  type ShippedAuditReport,
-  shipAudit,
-} from '../../src/modules/log-shipping/service/audit-ship.ts'
+import { AuditDivergedError, shipAudit, verifyShippedAudit } from '../../src/modules/log-shipping/service/audit-ship.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
@@ -41,7 +39,10 @@ const run = async (...words: string[]): Promise<number> => {
     open: openOver(temporary),
     clock: temporary.clock,
     deployment: {
-      auditHeadProblems: async () => keptHeadProblems,
+      findService: findServiceAmong([
+        provide(LOG_TREE, { checkOf: () => expect.unreachable(), auditHeadProblems: async () => keptHeadProblems }),
+        provide(LOG_COPIES, { verifyDecisions: () => expect.unreachable(), verifyAudit: verifyShippedAudit }),
+      ]),
       shipTarget: (place) => createFolderTarget(place?.kind === 'folder' ? place.path : shipFolder),
     },
   })
@@ -110,9 +111,9 @@ describe('the shipped audit log', () => {
   const fill = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index++) await note('org', 'create', `name${index}`)
   }
-  const verifyCopy = async (): Promise<{ code: number; report: ShippedAuditReport }> => {
+  const verifyCopy = async (): Promise<{ code: number; report: AuditCopyReport }> => {
     const code = await run('verify', '--shipped', '--json')
-    return { code, report: JSON.parse(recorded.printed.stdout.trim().split('\n').at(-1) ?? '') as ShippedAuditReport }
+    return { code, report: JSON.parse(recorded.printed.stdout.trim().split('\n').at(-1) ?? '') as AuditCopyReport }
   }
 
   test('is every entry as a line, goes on where it was, and verifies', async () => {

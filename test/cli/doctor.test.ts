@@ -3,14 +3,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, chownSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type Finding,
-  SPACE_NOTE_BYTES,
-  SPACE_PROBLEM_BYTES,
-  spaceFinding,
-} from '../../src/cli/doctor/doctor-machine.ts'
+import { SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor/doctor-machine.ts'
 import { inspectStore } from '../../src/cli/doctor/doctor-store.ts'
 import { systemClock } from '../../src/lib/time.ts'
+import type { Finding } from '../../src/setup/finding.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { openIdentity } from '../identity/support.ts'
 import { openOverPostgres } from '../store/temporary-store.ts'

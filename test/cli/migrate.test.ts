@@ -20,6 +20,7 @@ const migrate = async (from: string, to: string): Promise<void> => {
   const { output, printed } = recordOutput()
   const code = await runMigrate(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`], {
     output,
+    treeTables: null,
     dataDirectory: folderOf('own').root,
     environment: {},
     monotonicMs: () => 0,

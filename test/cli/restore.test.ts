@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { authenticate } from '../../src/cli/backup/backup-authentication.ts'
 import { BACKUP_FORMAT, type BackupManifest, MANIFEST, manifestText } from '../../src/cli/backup/backup-manifest.ts'
 import { runRestore } from '../../src/cli/backup/restore.ts'
+import { TREE_TABLES } from '../../src/modules/transparency/store/copy.ts'
 import { openTreeDatabase } from '../../src/modules/transparency/store/open.ts'
 import { createDecisionTree } from '../../src/modules/transparency/store/tables.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
@@ -62,6 +63,7 @@ const restore = async (
     monotonicMs: () => 0,
     openBucket: unused,
     evidenceKeys: async () => keys,
+    treeTables: TREE_TABLES,
     trial: unused,
     inspectTokenKeys: async () => [],
     locateStore: async () => {

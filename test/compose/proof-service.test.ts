@@ -7,8 +7,7 @@ test('what is no uuid reaches neither the index nor the tree', async () => {
   const { prove, close } = createProofs({
     config: untouched,
     folder: untouched,
-    tree: untouched,
-    logKey: untouched,
+    proveLine: () => expect.unreachable(),
     after: () => expect.unreachable(),
   } as unknown as ProofDependencies)
   for (const uuid of ['', 'nonsense', `${crypto.randomUUID()}0`, 'zzzzzzzz-0000-0000-0000-000000000000']) {

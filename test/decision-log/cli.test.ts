@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DecisionsIo } from '../../src/cli/decisions/decisions.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
@@ -16,7 +15,7 @@ import {
   temporaryDirectory,
   withheld,
 } from './fixtures.ts'
-import { runDecisions } from './run-decisions.ts'
+import { runDecisions, type TestIo } from './run-decisions.ts'
 
 let dataDirectory = ''
 let writer: SegmentWriter
@@ -28,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(removeTemporaryDirectories)
 
-const run = (args: string[], changes: Partial<DecisionsIo> = {}, clock?: Clock) =>
+const run = (args: string[], changes: Partial<TestIo> = {}, clock?: Clock) =>
   runDecisions(args, { dataDirectory, ...changes }, clock)
 
 describe('verify', () => {
@@ -170,7 +169,7 @@ describe('usage', () => {
 })
 
 describe('ship', () => {
-  const openTarget: NonNullable<DecisionsIo['openTarget']> = (place) => {
+  const openTarget: NonNullable<TestIo['openTarget']> = (place) => {
     if (place?.kind !== 'folder') throw new Error('a folder was expected')
     return createFolderTarget(place.path)
   }

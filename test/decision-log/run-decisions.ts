@@ -1,7 +1,11 @@
-// Runs `countersign decisions` over a folder of the test's own.
-import { type DecisionsIo, decisionsCommands } from '../../src/cli/decisions/decisions.ts'
+// Runs `countersign decisions`, of the core and of modules, on a folder, without a deployment.
+import { type DecisionsIo, decisionsCommandsOver } from '../../src/cli/decisions.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
+import { type ShipIo, shipCommandsOver } from '../../src/modules/log-shipping/commands/ship-command.ts'
+import { verifyCopies } from '../../src/modules/log-shipping/commands/verify-copies.ts'
+import { type TreeIo, treeCommandsOver } from '../../src/modules/transparency/commands/decisions-commands.ts'
+import { createTreeCheck } from '../../src/modules/transparency/commands/decisions-tree.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import { deploymentAt } from '../cli/run-words.ts'
 
@@ -9,15 +13,25 @@ const never = (): never => {
   throw new Error('not reached')
 }
 
-export const runDecisions = async (
-  words: readonly string[],
-  io: Partial<DecisionsIo> & Pick<DecisionsIo, 'dataDirectory'>,
-  clock: Clock = systemClock,
-) => {
+export type TestIo = Pick<DecisionsIo, 'dataDirectory'> & Partial<DecisionsIo & ShipIo & TreeIo>
+
+export const runDecisions = async (words: readonly string[], io: TestIo, clock: Clock = systemClock) => {
   const { output, printed } = recordOutput()
-  const whole = { openTarget: never, openTree: null, beginTree: never, shipEveryMs: 10_000, ...io }
+  const { openTree } = io
+  const whole = {
+    openTarget: never,
+    openTree: never,
+    beginTree: never,
+    shipEveryMs: 10_000,
+    checkOf:
+      openTree === undefined
+        ? null
+        : (...heads: [readonly string[], string | null]) => createTreeCheck(openTree, ...heads),
+    copies: { verifyDecisions: verifyCopies, verifyAudit: never },
+    ...io,
+  }
   const code = await runCommand(
-    decisionsCommands(() => whole),
+    [...decisionsCommandsOver(() => whole), ...treeCommandsOver(() => whole), ...shipCommandsOver(() => whole)],
     words,
     {
       output,

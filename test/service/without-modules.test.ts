@@ -30,6 +30,18 @@ describe('without any module', () => {
     expect(await caller.verified({ address: walletAddress })).toMatchObject({ verified: true })
   })
 
+  test('a decision is in the log, which verifies, and has no proof', async () => {
+    const { attestation } = await ask(service)
+    const headers = { 'x-api-key': service.quickstart['ATTESTATION_API_KEY'] ?? '' }
+    const proof = await fetch(`${service.url}/v2/attestations/${attestation.uuid}/proof`, { headers })
+    expect(proof.status).toBe(404)
+    expect((await fetch(`${service.url}/checkpoint`)).status).toBe(404)
+    const config = join(service.dataDirectory, 'without.yaml')
+    writeFileSync(config, `without: ${WITHOUT}\n`)
+    const verified = await runCommand(service.dataDirectory, 'decisions', 'verify', '--config', config)
+    expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringContaining('tree') })
+  })
+
   test('no operation of a module is served', async () => {
     const { routes } = await loadOperations(MODULES)
     expect(routes.length).toBeGreaterThan(0)

@@ -6,7 +6,7 @@ import { auditHeadProblems } from '../../src/modules/transparency/service/audit-
 import { signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { NoteInvalidError } from '../../src/modules/transparency/tree/note.ts'
 import { openAuditHead, signAuditHead } from '../../src/modules/transparency/verify/audit-head.ts'
-import { createAuditKeeper } from '../../workers/tree/audit-keeper.ts'
+import { createAuditKeeper } from '../../src/modules/transparency/worker/audit-keeper.ts'
 import { removeTemporaryDirectories, temporaryDirectory } from '../decision-log/fixtures.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
 import { createTestMaker, TEST_SIGNER } from './tree-fixtures.ts'

@@ -3,16 +3,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { runWitness } from '../../src/cli/witness/witness.ts'
-import { listenForHeads } from '../../src/cli/witness/witness-listen.ts'
-import { openWitnessState, type WitnessState } from '../../src/cli/witness/witness-state.ts'
+import { runWitness } from '../../src/modules/transparency/commands/witness/witness.ts'
+import { listenForHeads } from '../../src/modules/transparency/commands/witness/witness-listen.ts'
+import { openWitnessState, type WitnessState } from '../../src/modules/transparency/commands/witness/witness-state.ts'
 import { encodeSubmission } from '../../src/modules/transparency/tree/add-checkpoint.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 import { proveConsistency } from '../../src/modules/transparency/tree/prove.ts'
+import {
+  type CosigningOptions,
+  createCosigning,
+  type Witness,
+} from '../../src/modules/transparency/worker/cosigning.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
-import { type CosigningOptions, createCosigning, type Witness } from '../../workers/tree/cosigning.ts'
 import { recordOutput } from '../cli/recorded-output.ts'
 import {
   attestation,

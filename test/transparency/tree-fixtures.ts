@@ -3,9 +3,9 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDecisionTree } from '../../src/modules/transparency/store/open.ts'
 import { verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
+import { createTreeMaker, type TreeMakerOptions } from '../../src/modules/transparency/worker/tree-maker.ts'
 import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { createEd25519Signer } from '../../src/signing/ed25519.ts'
-import { createTreeMaker, type TreeMakerOptions } from '../../workers/tree/tree-maker.ts'
 
 const { publicKey, sign } = createEd25519Signer(Buffer.alloc(32, 6))
 export const TEST_SIGNER = { key: verifierKeyOf('countersign/test', 'ed25519', publicKey), sign }

@@ -13,9 +13,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { publishTree } from '../../src/cli/decisions/decisions-publish.ts'
-import { runWitness } from '../../src/cli/witness/witness.ts'
-import { openWitnessState } from '../../src/cli/witness/witness-state.ts'
+import { publishTree } from '../../src/modules/transparency/commands/decisions-publish.ts'
+import { runWitness } from '../../src/modules/transparency/commands/witness/witness.ts'
+import { openWitnessState } from '../../src/modules/transparency/commands/witness/witness-state.ts'
 import { openCheckpoint, signCheckpoint } from '../../src/modules/transparency/tree/checkpoint.ts'
 import { cosign, openCosignature } from '../../src/modules/transparency/tree/cosignature.ts'
 import { encodeVerifierKey, parseVerifierKey } from '../../src/modules/transparency/tree/note.ts'

@@ -3,23 +3,12 @@
 
 import type { ListImage } from '../../src/domain/list-image.ts'
 import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
-import type { TreeToCheck } from '../../src/modules/transparency/verify/check-tree.ts'
-import type { StoreTarget } from '../../src/store/store-address.ts'
 
 export interface TaskInput {
   readonly kind: string
   /** The parameters of this kind of task. */
   readonly input: Readonly<Record<string, unknown>>
   readonly lists: readonly ListImage[]
-}
-
-/** The member `tree` of the input: what is needed to check the log against its tree. */
-export interface TreeTaskInput extends Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> {
-  readonly target: StoreTarget
-  /** Verifier key of the log. */
-  readonly key: string
-  /** Hex. */
-  readonly saltKey: string
 }
 
 interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {

@@ -6,6 +6,6 @@ export type { TaskResult }
 export type TaskMessage =
   /** `done` of `total`, in the unit of the kind of task, for example bytes. */
   | { readonly type: 'progress'; readonly done: number; readonly total: number }
-  | { readonly type: 'done'; readonly result: TaskResult }
+  | { readonly type: 'done'; readonly result: Readonly<Record<string, unknown>> }
   /** `failure` is a text for people; of the error only the class name is sent. */
   | { readonly type: 'failed'; readonly failure: string; readonly errorClass: string }

@@ -7,7 +7,7 @@ import { createSubjectNames } from '../audit-names.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { DEPLOYMENT, declareRoutes, ORGANIZATION_ADMIN } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, type Static, Type, time } from '../schema.ts'
-import type { Services } from '../services.ts'
+import { AUDIT_HEAD_PROBLEMS, type Services } from '../services.ts'
 import { timeOf } from '../time.ts'
 
 const route = declareRoutes('Audit')
@@ -243,7 +243,7 @@ export const AUDIT_ROUTES = [
     answer: VERIFICATION,
     handle: async ({ services }) => {
       const { ok, entries, brokenAt, headHash } = await services.store.audit.verify()
-      const problems = [...(await services.auditHeadProblems())]
+      const problems = [...((await services.findService(AUDIT_HEAD_PROBLEMS)?.()) ?? [])]
       return { ok: ok && problems.length === 0, entries, broken_at: brokenAt, head_hash: headHash, problems }
     },
   }),

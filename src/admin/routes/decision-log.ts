@@ -1,34 +1,10 @@
 // The decision log and its search index: the index's progress, its rebuild, and the check of every line.
-import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
-import { closed, named, nullable, Type, time } from '../schema.ts'
+import { closed, nullable, Type, time } from '../schema.ts'
 import { showTask, TASK } from './tasks.ts'
 
 const route = declareRoutes('Decisions')
-
-const LOG_HEAD = named(
-  'LogHead',
-  closed({
-    size: Type.Integer({ description: 'Number of lines under the newest signed head' }),
-    log_key: Type.String({ description: 'Verifier key of the log' }),
-    published: Type.String({
-      description: 'The published head (C2SP tlog-checkpoint), with its cosignatures',
-    }),
-    published_size: Type.Integer({ description: 'Number of lines under this head' }),
-    cosignatures_required: Type.Integer({
-      description: 'How many cosignatures a head needs; 0 also when no witness is configured',
-    }),
-    cosignatures_within_seconds: Type.Integer(),
-    cosignatures_late: Type.Boolean(),
-    witnesses: Type.Array(
-      closed({
-        name: Type.String(),
-        cosigned_at: nullable(time()),
-      }),
-    ),
-  }),
-)
 
 export const DECISION_LOG_ROUTES = [
   route('readDecisionIndex', 'GET', '/decision-index', {
@@ -65,30 +41,6 @@ export const DECISION_LOG_ROUTES = [
       )
       await services.decisions.ask({ operation: 'rebuild' })
       return {}
-    },
-  }),
-  route('readLogHead', 'GET', '/decision-log/head', {
-    access: DEPLOYMENT,
-    command: { name: 'decision-log show-head' },
-    summary: 'Show the newest signed head of the log and its cosignatures',
-    answer: LOG_HEAD,
-    errors: [503],
-    handle: async ({ services }) => {
-      const head = await services.logHead()
-      if (head === null) throw new DependencyUnavailableError('the log has no signed head yet; retry')
-      return {
-        size: head.size,
-        log_key: head.logKey,
-        published: head.published,
-        published_size: head.publishedSize,
-        cosignatures_required: head.required,
-        cosignatures_within_seconds: head.withinSeconds,
-        cosignatures_late: head.isLate,
-        witnesses: head.witnesses.map(({ name, atSeconds }) => ({
-          name,
-          cosigned_at: atSeconds === null ? null : new Date(atSeconds * 1_000).toISOString(),
-        })),
-      }
     },
   }),
   route('verifyDecisions', 'POST', '/decision-log/verify', {

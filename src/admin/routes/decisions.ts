@@ -124,22 +124,6 @@ export const DECISION_ROUTES = [
       })
     },
   }),
-  route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
-    access: VIEWER,
-    command: { name: 'decision prove' },
-    summary: 'Show the proof that a decision is in the log',
-    description: 'Keep it. `countersign proof check` verifies it offline with the log’s key.',
-    answer: closed({
-      proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
-      log_key: Type.String({ description: 'Verifier key of the log' }),
-    }),
-    errors: [503],
-    handle: async ({ services, organization, params }) => {
-      const proven = await services.prove(organization.id, params.uuid.toLowerCase())
-      if (proven === null) throw new SubjectUnknownError('decision')
-      return { proof: proven.proof, log_key: proven.logKey }
-    },
-  }),
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
     command: { fields: { uuid: { word: 'UUID' } } },

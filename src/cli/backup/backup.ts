@@ -13,10 +13,10 @@ import { wholeLength } from '../../decision-log/backwards.ts'
 import { listSegments, listSlots } from '../../decision-log/segment-name.ts'
 import { CountersignError } from '../../domain/errors.ts'
 import { isMissingFile } from '../../lib/named-error.ts'
-import { copyDecisionTreeToFile } from '../../modules/transparency/store/copy.ts'
 import type { ShipPlace, ShipTarget } from '../../object-store/ship-target.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
+import type { LogTreeTables } from '../../store/copy/log-tree-tables.ts'
 import { copyTables, openCopySource, openForCopying } from '../../store/copy/table-copy.ts'
 import { StoreUnusableError } from '../../store/errors.ts'
 import { MIGRATIONS } from '../../store/migrations.ts'
@@ -68,6 +68,8 @@ export interface BackupContext {
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
   readonly evidenceKeys: () => Promise<EvidenceKeys>
+  /** Null: no tree over the decision log is copied. */
+  readonly treeTables: LogTreeTables | null
   /** Writes an audit entry, because a backup contains secrets. */
   readonly note: () => Promise<void>
   readonly now: () => Date
@@ -118,14 +120,14 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
 }
 
 /** Copies the decision log's tree into a SQLite file. @returns false when there is no tree */
-const copyTree = async (source: StoreTarget, folder: DataFolder, to: string): Promise<boolean> => {
+const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupContext, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false
     snapshotSqlite(folder.decisionTree, to)
     return true
   }
   const tables = `${to}.tables`
-  const hasTree = await copyDecisionTreeToFile(source, tables)
+  const hasTree = (await treeTables?.copyToFile(source, tables)) ?? false
   if (hasTree) snapshotSqlite(tables, to)
   await removeSqlite(tables)
   return hasTree
@@ -183,7 +185,7 @@ const fill = async (
   if (choice.withDecisions) {
     // Copy the tree before the log, so that it has no line that the copied log lacks.
     const tree = join(into, 'decision-tree.db.made')
-    if (await copyTree(source, folder, tree)) {
+    if (await copyTree(source, context, tree)) {
       await copy(tree, 'decision-tree.db')
       await rm(tree)
     }

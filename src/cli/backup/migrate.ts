@@ -12,10 +12,10 @@ import {
 } from '../../command-line/output.ts'
 import { runToExitCode } from '../../command-line/print-error.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
-import { copyDecisionTree, copyDecisionTreeToFile } from '../../modules/transparency/store/copy.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import { dataFolderAt } from '../../setup/data-folder.ts'
 import { rememberedStore, rememberStore } from '../../setup/store-place.ts'
+import type { LogTreeTables } from '../../store/copy/log-tree-tables.ts'
 import { markMoved, unmarkMoved } from '../../store/copy/moved.ts'
 import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../../store/copy/table-copy.ts'
 import { findUsers } from '../../store/live-processes.ts'
@@ -45,6 +45,8 @@ export interface MigrateContext {
   readonly output: CommandOutput
   /** The data folder, whose service must not run. */
   readonly dataDirectory: string
+  /** Null: no tree over the decision log is copied. */
+  readonly treeTables: LogTreeTables | null
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly monotonicMs: () => number
   readonly wait: (milliseconds: number) => Promise<void>
@@ -98,7 +100,7 @@ const takeTreeFile = (made: string, place: string): void => {
 
 /** Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the database. */
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
-  const { output, monotonicMs, wait } = context
+  const { output, treeTables, monotonicMs, wait } = context
   const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
   const from = await openCopySource(source)
   try {
@@ -116,8 +118,8 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
         alongside: async (transaction) => {
           const tree: StoreTarget = source.kind === 'sqlite' ? { kind: 'sqlite', path: treeFile } : source
           if (target.kind === 'postgres') {
-            if (source.kind === 'postgres' || existsSync(treeFile)) await copyDecisionTree(tree, to, transaction)
-          } else if (source.kind === 'postgres') await copyDecisionTreeToFile(tree, newTree)
+            if (source.kind === 'postgres' || existsSync(treeFile)) await treeTables?.copy(tree, to, transaction)
+          } else if (source.kind === 'postgres') await treeTables?.copyToFile(tree, newTree)
         },
         onProgress: ({ table, rows, tablesDone, tablesTotal }) => {
           if (json || monotonicMs() - printedMs < PROGRESS_MS) return

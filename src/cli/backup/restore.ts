@@ -14,16 +14,16 @@ import {
   UsageError,
 } from '../../command-line/output.ts'
 import { runToExitCode } from '../../command-line/print-error.ts'
-import { copyDecisionTree, forgetAuditHead } from '../../modules/transparency/store/copy.ts'
 import type { ShipPlace, ShipTarget } from '../../object-store/ship-target.ts'
 import { PROGRAM } from '../../program/labels.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
+import type { Finding } from '../../setup/finding.ts'
 import { rememberStore } from '../../setup/store-place.ts'
+import type { LogTreeTables } from '../../store/copy/log-tree-tables.ts'
 import { copyTables, openForCopying } from '../../store/copy/table-copy.ts'
 import type { Transaction } from '../../store/database.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import { describeStore, type StoreTarget } from '../../store/store-address.ts'
-import type { Finding } from '../doctor/doctor-machine.ts'
 import { type EvidenceKeys, requireAuthentic } from './backup-authentication.ts'
 import { type BackupManifest, verifyBackup } from './backup-manifest.ts'
 import { fetchBackup, readBucket } from './backup-place.ts'
@@ -67,6 +67,8 @@ export interface RestoreContext {
   readonly openBucket: (place: ShipPlace) => ShipTarget
   /** None if neither a setting nor the data folder has a key. */
   readonly evidenceKeys: () => Promise<EvidenceKeys>
+  /** Null: a tree over the decision log stays in its file. */
+  readonly treeTables: LogTreeTables | null
   /** Lets attester keys in the hardware token sign. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
   /** For `--try`. */
@@ -96,13 +98,18 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
 }
 
 /** @param tree its file in the folder; null: it stays there, or there is none */
-const fillDatabase = async (path: string, target: StoreTarget, tree: string | null): Promise<void> => {
+const fillDatabase = async (
+  path: string,
+  target: StoreTarget,
+  tree: string | null,
+  treeTables: LogTreeTables | null,
+): Promise<void> => {
   const source = await openForCopying({ kind: 'sqlite', path })
   try {
     const database = await openForCopying(target)
     try {
       const alongside = async (transaction: Transaction): Promise<void> => {
-        if (tree !== null) await copyDecisionTree({ kind: 'sqlite', path: tree }, database, transaction)
+        if (tree !== null) await treeTables?.copy({ kind: 'sqlite', path: tree }, database, transaction)
       }
       await copyTables(source, database, { alongside })
     } finally {
@@ -133,7 +140,13 @@ const moveInto = async (root: string, partial: string): Promise<void> => {
   }
 }
 
-const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFolder, target: StoreTarget) => {
+const restoreTo = async (
+  from: string,
+  manifest: BackupManifest,
+  folder: DataFolder,
+  target: StoreTarget,
+  treeTables: LogTreeTables | null,
+) => {
   const { root } = folder
   const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
   const existed = existsSync(root)
@@ -146,9 +159,9 @@ const restoreTo = async (from: string, manifest: BackupManifest, folder: DataFol
     // What may fail comes before the tables, and they come before the step that hardly can.
     const tree = join(partial, basename(folder.decisionTree))
     const hasTree = existsSync(tree)
-    if (hasTree) await forgetAuditHead({ kind: 'sqlite', path: tree })
-    const moves = hasTree && target.kind === 'postgres'
-    if (elsewhere) await fillDatabase(join(partial, DATABASE), target, moves ? tree : null)
+    if (hasTree) await treeTables?.forgetAuditHead({ kind: 'sqlite', path: tree })
+    const moves = hasTree && treeTables !== null && target.kind === 'postgres'
+    if (elsewhere) await fillDatabase(join(partial, DATABASE), target, moves ? tree : null, treeTables)
     await rememberStore({ database: folder.database, storePlace: join(partial, basename(folder.storePlace)) }, target)
     if (existed) await moveInto(root, partial)
     else {
@@ -218,7 +231,8 @@ const restoreFrom = async (
       folder,
       monotonicMs,
       inspectTokenKeys: context.inspectTokenKeys,
-      restoreInto: (into) => restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }),
+      restoreInto: (into) =>
+        restoreTo(from, manifest, into, { kind: 'sqlite', path: into.database }, context.treeTables),
       ...context.trial(),
     })
     const ok = findings.every(({ result }) => result !== 'problem')
@@ -227,7 +241,7 @@ const restoreFrom = async (
     return ok ? 0 : 1
   }
   const target = await context.locateStore()
-  await restoreTo(from, manifest, folder, target)
+  await restoreTo(from, manifest, folder, target, context.treeTables)
   const tokenKeys = await context.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)
   if (json) output.stdout(`${JSON.stringify({ ...facts, files: files.length, dataFolder: folder.root, tokenKeys })}\n`)
   else print(given, manifest, folder, target, output)

@@ -4,17 +4,9 @@ import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
 import { inspectAccess, type SecretSettings } from '../../setup/file-access.ts'
+import type { Finding } from '../../setup/finding.ts'
 import { SignerUnusableError } from '../../signing/errors.ts'
 import { chooseSecp256k1Backend } from '../../signing/secp256k1-backends.ts'
-
-/** One line of the report. Its detail says what to do. */
-export interface Finding {
-  readonly check: string
-  readonly subject: string
-  /** `problem`: something fails or soon will. `note`: worth knowing. */
-  readonly result: 'ok' | 'note' | 'problem'
-  readonly detail: string
-}
 
 export const SPACE_PROBLEM_BYTES = 256 * 2 ** 20
 export const SPACE_NOTE_BYTES = 2 * 2 ** 30

@@ -4,10 +4,10 @@
 import { CommandFailedError } from '../../command-line/output.ts'
 import { durationText } from '../../lib/duration-text.ts'
 import type { Clock } from '../../lib/time.ts'
+import type { Finding } from '../../setup/finding.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'
 import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
-import type { Finding } from './doctor-machine.ts'
 
 const DAY_SECONDS = 86_400
 /** The same threshold as in deploy/prometheus/alerts.yaml. */

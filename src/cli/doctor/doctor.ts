@@ -8,14 +8,15 @@ import type { Config } from '../../config/config.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
 import type { FindService } from '../../lib/service-key.ts'
 import type { Clock } from '../../lib/time.ts'
-import type { WitnessSettings } from '../../modules/transparency/service/tree-service.ts'
+import { runningModules } from '../../module-interface/open-modules.ts'
+import { MODULES } from '../../modules.ts'
 import { inspectCertificateTerms } from '../../setup/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
-import { inspectExposure, type ListenSettings } from '../../setup/exposure.ts'
-import type { SecretSettings } from '../../setup/file-access.ts'
+import { inspectExposure } from '../../setup/exposure.ts'
+import type { Finding } from '../../setup/finding.ts'
 import { storeMayExist } from '../../setup/store-location.ts'
-import { readListenerTls, type TlsSettings } from '../../setup/tls-files.ts'
+import { readListenerTls } from '../../setup/tls-files.ts'
 import { isTokenKey } from '../../signing/token-key.ts'
 import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnusableError } from '../../store/errors.ts'
@@ -23,10 +24,9 @@ import type { Attester } from '../../store/organizations/attesters.ts'
 import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import type { StoreTarget } from '../../store/store-address.ts'
-import { type Finding, inspectMachine } from './doctor-machine.ts'
+import { inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
 import { inspectTokenKeys } from './doctor-token.ts'
-import { inspectWitnesses } from './doctor-witnesses.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
 
@@ -55,12 +55,7 @@ Exit codes: 0 no problem, 1 a problem was found, 2 invalid arguments.
 
 export interface DoctorCommandInput {
   readonly output: CommandOutput
-  readonly config: Pick<Config, 'chains' | 'chainSettings'> &
-    ListenSettings &
-    TlsSettings &
-    SecretSettings &
-    WitnessSettings &
-    Pick<Config, 'scanner' | 'signer' | 'geoipFile'>
+  readonly config: Config
   readonly folder: DataFolder
   readonly clock: Clock
   readonly findService: FindService
@@ -117,9 +112,11 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
   try {
     const store = await input.openStore()
     try {
-      const witnesses = await inspectWitnesses({ config, folder, clock, deployment: store.deployment, target })
+      const ofModules = await Promise.all(
+        runningModules(MODULES, config).map(({ inspect }) => inspect?.({ config, folder, store, target, clock }) ?? []),
+      )
       const token = await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
-      return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...witnesses, ...findings]
+      return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...ofModules.flat(), ...findings]
     } finally {
       await store.close()
     }

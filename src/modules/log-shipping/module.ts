@@ -1,3 +1,4 @@
+import { LOG_COPIES } from '../../command-line/log-services.ts'
 import { provide } from '../../lib/service-key.ts'
 import { defineModule } from '../../module-interface/module.ts'
 import { SHIPPING } from '../../object-store/shipping.ts'
@@ -21,7 +22,14 @@ export const logShipping = defineModule({
         intervalMs: settings.decisionsShipIntervalSeconds * 1_000,
         accessTo: (place) => bucketAccessOf(settings, place),
       }),
+      provide(LOG_COPIES, {
+        verifyDecisions: async (command) => (await import('./commands/verify-copies.ts')).verifyCopies(command),
+        verifyAudit: async (...given) => (await import('./service/audit-ship.ts')).verifyShippedAudit(...given),
+      }),
     ]
+  },
+  commands: {
+    decisions: async () => (await import('./commands/ship-command.ts')).SHIP_COMMANDS,
   },
   open: async (core) => (await import('./service/open-shipping.ts')).openShipping(core),
 })

@@ -2,7 +2,6 @@
 // of later migrations. Parents come before the tables that reference them. Source:
 // https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
 
-import { DECISION_TREE_PREFIX } from '../../modules/transparency/store/tables.ts'
 import type { Database, Statements } from '../database.ts'
 import { SHARED_INDEX_PREFIX } from '../decision-index/shared-tables.ts'
 import { StoreUnusableError } from '../errors.ts'
@@ -19,12 +18,15 @@ export interface CatalogTable {
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
+/** Of the tables of the tree over the decision log. No other table has it. */
+export const LOG_TREE_PREFIX = 'decision_tree_'
+
 /** The shared decision index and the tree are made of the logs, which are not copied here. */
 const isStored = (name: string): boolean =>
   name !== MIGRATIONS_TABLE &&
   name !== READERS_TABLE &&
   !name.startsWith(SHARED_INDEX_PREFIX) &&
-  !name.startsWith(DECISION_TREE_PREFIX)
+  !name.startsWith(LOG_TREE_PREFIX)
 
 interface ColumnRow {
   readonly table_name: string

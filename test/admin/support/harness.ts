@@ -22,6 +22,7 @@ import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import type { Route } from '../../../src/admin/route.ts'
 import type { Services } from '../../../src/admin/services.ts'
 import { createTaskRunner, type TaskListener } from '../../../src/admin/task-runner.ts'
+import { PROVE_DECISION } from '../../../src/attestation/proof-endpoint.ts'
 import { openSegment } from '../../../src/decision-log/segment.ts'
 import type { DecisionRecord } from '../../../src/decision-log/types.ts'
 import type { ApiKeyKind, ApiKeyScope } from '../../../src/domain/api-key.ts'
@@ -34,6 +35,7 @@ import { targetOf } from '../../../src/identity/evidence/vault.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
 import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
+import { LOG_HEAD } from '../../../src/modules/transparency/service/log-head.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
@@ -213,21 +215,6 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
     live,
     processes,
     notifyChanges: async () => undefined,
-    logHead: async () => ({
-      logKey: 'log key',
-      size: 7,
-      published: 'head',
-      publishedSize: 5,
-      required: 1,
-      withinSeconds: 60,
-      isLate: true,
-      witnesses: [{ name: 'witness.example', atSeconds: null }],
-    }),
-    auditHeadProblems: async () => [],
-    prove: async (organizationId, uuid) =>
-      (await search.ask({ operation: 'find', organizationId, uuid })) === null
-        ? null
-        : { proof: `proof of ${uuid}`, logKey: 'log key' },
     attest: async (request) =>
       Response.json({ key: request.headers.get('x-api-key'), body: await request.json() }, { status: 200 }),
     version: '0.0.0',
@@ -251,6 +238,21 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
     findService: findServiceAmong([
+      provide(LOG_HEAD, async () => ({
+        logKey: 'log key',
+        size: 7,
+        published: 'head',
+        publishedSize: 5,
+        required: 1,
+        withinSeconds: 60,
+        isLate: true,
+        witnesses: [{ name: 'witness.example', atSeconds: null }],
+      })),
+      provide(PROVE_DECISION, async (organizationId, uuid) =>
+        (await search.ask({ operation: 'find', organizationId, uuid })) === null
+          ? null
+          : { proof: `proof of ${uuid}`, logKey: 'log key' },
+      ),
       provide(NEAR_NAMES, async (organizationId) => near.get(organizationId) ?? null),
       provide(ASK_TOKEN, async (keys) =>
         keys.map(({ key }) =>

@@ -146,6 +146,7 @@ describe('a backup under load', () => {
         return {}
       },
       configFile: null,
+      treeTables: null,
       openBucket: () => {
         throw new Error('no bucket is named')
       },

@@ -3,9 +3,11 @@
 // store's log does not continue from the copy, shipping is refused, so that the copy reveals anyone who rewrites or
 // cuts the log in the database.
 
+import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
+import { auditProblem } from '../../../store/audit-problem.ts'
 
 /** The store's audit log differs from the shipped one. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}
@@ -49,14 +51,6 @@ const parseLine = (line: string): AuditEntry | null => {
   } catch {
     return null
   }
-}
-
-/** What the store has where a copy or a kept head of its log ends; null where it is the same entry. */
-export const auditProblem = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<string | null> => {
-  if (head.sequence === 0) return null
-  const [entry] = await audit.listAfter(head.sequence - 1, 1)
-  if (entry?.sequence === head.sequence && entry.hash === head.hash) return null
-  return `its entry ${head.sequence} is ${entry === undefined ? 'missing' : 'another one'}`
 }
 
 /** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
@@ -106,18 +100,6 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   }
 }
 
-export interface ShippedAuditReport {
-  readonly ok: boolean
-  /** Number of entries from the copy's beginning that are valid. */
-  readonly entries: number
-  /** The first entry of the copy that is missing or does not fit. */
-  readonly brokenAt: number | null
-  /** How the store and the copy differ, in words; null when they agree. */
-  readonly difference: string | null
-  /** Entries of the store that are missing from the copy: those of the last seconds, or more if the copy was cut. */
-  readonly behind: number
-}
-
 /**
  * Checks the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
  * thrown.
@@ -125,7 +107,7 @@ export interface ShippedAuditReport {
 export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,
-): Promise<ShippedAuditReport> => {
+): Promise<AuditCopyReport> => {
   let head: AuditHead = { sequence: 0, hash: AUDIT_ROOT }
   let brokenAt: number | null = null
   for (const name of await objectsOf(target, deploymentId)) {

@@ -2,9 +2,9 @@
 // one there, it was cut, restored from an older copy, or rewritten.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
+import { auditProblem } from '../../../store/audit-problem.ts'
 import type { Store } from '../../../store/store.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
-import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
 import { openDecisionTreeReader } from '../store/open.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
 import { NoteInvalidError } from '../tree/note.ts'

@@ -1,11 +1,32 @@
 // Reads the decision log's newest head, and the published head with its cosignatures, for the dashboard and `doctor`.
-import type { LogHead } from '../../../admin/services.ts'
+
+import { serviceKey } from '../../../lib/service-key.ts'
+import type { WitnessSettings } from '../settings.ts'
 import type { DecisionTreeReader } from '../store/reader.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { openCosignature } from '../tree/cosignature.ts'
 import { encodeVerifierKey, NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
-import type { WitnessSettings } from './tree-service.ts'
+
+/** The newest head of the decision log's tree, and its cosignatures. */
+export interface LogHead {
+  /** Verifier key. */
+  readonly logKey: string
+  /** Number of lines under the newest signed head. */
+  readonly size: number
+  /** The published signed head, with its cosignatures. */
+  readonly published: string
+  readonly publishedSize: number
+  /** How many cosignatures a head needs. */
+  readonly required: number
+  readonly withinSeconds: number
+  /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
+  readonly isLate: boolean
+  readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
+}
+
+/** Returns null before the first head. @throws DependencyUnavailableError before there is a tree */
+export const LOG_HEAD = serviceKey<() => Promise<LogHead | null>>('the head of the log')
 
 const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {
   try {
@@ -22,7 +43,7 @@ const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpo
 export const readLogHead = async (
   tree: Pick<DecisionTreeReader, 'head' | 'published'>,
   { key }: Pick<LogKey, 'key'>,
-  { witnesses, witnessesRequired, witnessesWithinSeconds }: WitnessSettings,
+  { witnesses, required, withinSeconds }: WitnessSettings,
   nowSeconds: number,
 ): Promise<LogHead | null> => {
   const published = await tree.published()
@@ -32,15 +53,15 @@ export const readLogHead = async (
     name: witness.key.name,
     atSeconds: cosignedAt(published, witness.key),
   }))
-  const inTime = cosigned.filter(({ atSeconds }) => nowSeconds - (atSeconds ?? 0) <= witnessesWithinSeconds)
+  const inTime = cosigned.filter(({ atSeconds }) => nowSeconds - (atSeconds ?? 0) <= withinSeconds)
   return {
     logKey: encodeVerifierKey(key),
     size: head.signedSize,
     published,
     publishedSize: sizeOf(published),
-    required: witnesses.length === 0 ? 0 : witnessesRequired,
-    withinSeconds: witnessesWithinSeconds,
-    isLate: witnesses.length > 0 && inTime.length < witnessesRequired,
+    required: witnesses.length === 0 ? 0 : required,
+    withinSeconds,
+    isLate: witnesses.length > 0 && inTime.length < required,
     witnesses: cosigned,
   }
 }

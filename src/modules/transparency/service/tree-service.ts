@@ -1,41 +1,24 @@
 // Makes the tree over the decision log in a process of its own at the lowest priority, started by the node's first process. Signed
 // heads are also kept in the store, so that an older copy of the tree's tables is noticed.
-import type { TreeInput, TreeOrder, TreeReport } from '../../../../workers/tree/decision-tree-protocol.ts'
+
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'
-import type { Config } from '../../../config/config.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
-import type { Clock, Timers } from '../../../lib/time.ts'
+import type { ModuleCore } from '../../../module-interface/module.ts'
 import { ShipAccessMissingError } from '../../../object-store/ship-access.ts'
+import { SHIPPING, type ShippingService } from '../../../object-store/shipping.ts'
 import { keepProcess } from '../../../program/kept-process.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
-import { type PassphraseSource, readPassphrases } from '../../../signing/passphrase.ts'
-import type { Store } from '../../../store/store.ts'
+import { readPassphrases } from '../../../signing/passphrase.ts'
+import { auditProblem } from '../../../store/audit-problem.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { createFailureLog } from '../../../telemetry/failure-log.ts'
-import type { Logger } from '../../../telemetry/log.ts'
-import type { TreeMetrics } from '../../../telemetry/tree-metrics.ts'
-import { bucketAccessOf } from '../../log-shipping/bucket-access.ts'
-import { auditProblem } from '../../log-shipping/service/audit-ship.ts'
-import { shipSettingsOf } from '../../log-shipping/settings.ts'
+import { type WitnessSettings, witnessSettingsOf } from '../settings.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeVerifierKey, parseNote } from '../tree/note.ts'
+import type { TreeInput, TreeOrder, TreeReport } from '../worker/decision-tree-protocol.ts'
 import type { LogKey } from './log-key.ts'
-
-export type WitnessSettings = Pick<Config, 'witnesses' | 'witnessesRequired' | 'witnessesWithinSeconds'>
-
-export interface TreeDependencies {
-  readonly config: WitnessSettings & Pick<Config, 'decisionsSync' | 'of' | 'modules'>
-  readonly folder: Pick<DataFolder, 'decisions' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
-  /** The deployment's store: over PostgreSQL the tree is there as well. */
-  readonly target: StoreTarget
-  readonly logKey: LogKey
-  readonly passphrase: PassphraseSource
-  readonly store: Pick<Store, 'deployment' | 'audit'>
-  readonly clock: Pick<Clock, 'monotonicMs'>
-  readonly after: Timers['after']
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-}
+import type { TreeMetrics } from './tree-metrics.ts'
 
 export interface Tree {
   /** Over PostgreSQL one node makes the tree of all. */
@@ -58,12 +41,11 @@ const KEEP_EVERY_MS = 10_000
 export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
   target.kind === 'sqlite' ? { kind: 'sqlite', path: folder.decisionTree } : target
 
-const shipOf = (config: Pick<Config, 'of' | 'modules'>): TreeInput['ship'] => {
-  const settings = shipSettingsOf(config)
-  const place = settings.decisionsShip
-  if (place === null) return null
+const shipOf = (shipping: ShippingService | null): TreeInput['ship'] => {
+  const place = shipping?.place ?? null
+  if (shipping === null || place === null) return null
   try {
-    return { place, access: bucketAccessOf(settings, place), intervalMs: settings.decisionsShipIntervalSeconds * 1_000 }
+    return { place, access: shipping.accessTo(place), intervalMs: shipping.intervalMs }
   } catch (error) {
     if (error instanceof ShipAccessMissingError) throw new SettingInvalidError(error.message)
     throw error
@@ -72,23 +54,19 @@ const shipOf = (config: Pick<Config, 'of' | 'modules'>): TreeInput['ship'] => {
 
 const headOf = (checkpoint: string) => parseCheckpoint(parseNote(checkpoint).text)
 
-const witnessesOf = ({
-  witnesses,
-  witnessesRequired,
-  witnessesWithinSeconds,
-}: WitnessSettings): TreeInput['witnesses'] =>
+const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): TreeInput['witnesses'] =>
   witnesses.length === 0
     ? null
     : {
         list: witnesses.map(({ key, url }) => ({ key: encodeVerifierKey(key), url })),
-        required: witnessesRequired,
-        withinMs: witnessesWithinSeconds * 1_000,
+        required,
+        withinMs: withinSeconds * 1_000,
       }
 
 /** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
-export const startTree = (dependencies: TreeDependencies): Tree => {
-  const { config, folder, target, logKey, passphrase, store, clock, after, log } = dependencies
-  const ship = shipOf(config)
+export const startTree = (core: ModuleCore, logKey: LogKey): Tree => {
+  const { config, folder, target, passphrase, store, clock, after, log } = core
+  const ship = shipOf(core.findService(SHIPPING))
   let leads = false
   let refusal: string | null = null
   let failures = 0
@@ -208,16 +186,16 @@ export const startTree = (dependencies: TreeDependencies): Tree => {
       saltKey: Buffer.from(logKey.saltKey).toString('hex'),
       key: encodeVerifierKey(logKey.key),
       keystorePath: logKey.keystorePath,
-      passphrases: await readPassphrases(passphrase),
+      passphrases: await readPassphrases(passphrase.source),
       headFile: folder.decisionTreeHead,
       auditFile: folder.auditHead,
       knownHeads: stored === null || stored === '' ? [] : [stored],
       ship,
-      witnesses: witnessesOf(config),
+      witnesses: witnessesOf(witnessSettingsOf(config)),
       flush: !config.decisionsSync,
     }
     const child = startBackgroundChild<TreeReport, TreeOrder>({
-      commandLine: ['workers/tree/decision-tree.process.ts'],
+      commandLine: ['src/modules/transparency/worker/decision-tree.process.ts'],
       input: jsonInput(input),
       onMessage: take,
       onExit,

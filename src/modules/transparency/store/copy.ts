@@ -1,17 +1,18 @@
 // Copies the tree from one database into another of either kind that has none yet. The logs alone can't restore a tree: the
 // order in which lines became leaves is stored nowhere else, and heads of the tree were signed.
 import { rm } from 'node:fs/promises'
-import type { CatalogTable } from '../../../store/copy/table-catalog.ts'
+import type { LogTreeTables } from '../../../store/copy/log-tree-tables.ts'
+import { type CatalogTable, LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
 import { COPY_LIMIT_MS, copyTable, readSnapshot } from '../../../store/copy/table-copy.ts'
 import type { Database, Statements, Transaction } from '../../../store/database.ts'
 import { StoreUnusableError } from '../../../store/errors.ts'
 import type { StoreTarget } from '../../../store/store-address.ts'
 import { openTreeDatabase } from './open.ts'
 import { AUDIT_HEAD } from './reader.ts'
-import { createDecisionTree, DECISION_TREE_PREFIX, hasDecisionTree } from './tables.ts'
+import { createDecisionTree, hasDecisionTree } from './tables.ts'
 
 const table = (name: string, columns: string, ...key: readonly string[]): CatalogTable => ({
-  name: DECISION_TREE_PREFIX + name,
+  name: LOG_TREE_PREFIX + name,
   columns: columns.split(' ').sort(),
   key,
 })
@@ -32,7 +33,7 @@ const open = (target: StoreTarget): Promise<Database> => openTreeDatabase(target
  * Copies the tree, if there is one, within the target's transaction.
  * @throws StoreUnusableError when the target has one already, or what arrived is not what was sent
  */
-export const copyDecisionTree = async (
+const copyDecisionTree = async (
   source: StoreTarget,
   target: Pick<Database, 'schemaWords' | 'dialect'>,
   transaction: Transaction,
@@ -64,7 +65,7 @@ const fill = async (source: StoreTarget, path: string): Promise<boolean> => {
 }
 
 /** The same into a new SQLite file. @returns false when there is no tree; then no file is made */
-export const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
+const copyDecisionTreeToFile = async (source: StoreTarget, path: string): Promise<boolean> => {
   let isFilled = false
   try {
     isFilled = await fill(source, path)
@@ -75,7 +76,7 @@ export const copyDecisionTreeToFile = async (source: StoreTarget, path: string):
 }
 
 /** For a tree from a backup: its audit log may be of another moment, so the kept head of the audit log is dropped. */
-export const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
+const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
   const database = await open(target)
   try {
     if (!(await hasDecisionTree(database, database))) return
@@ -85,4 +86,10 @@ export const forgetAuditHead = async (target: StoreTarget): Promise<void> => {
   } finally {
     await database.close()
   }
+}
+
+export const TREE_TABLES: LogTreeTables = {
+  copy: copyDecisionTree,
+  copyToFile: copyDecisionTreeToFile,
+  forgetAuditHead,
 }

@@ -1,11 +1,9 @@
 // The Merkle tree over the decision log, in tables: a SQLite file of its own beside the store's, so that its commits never
 // hold the store's up, or the deployment's PostgreSQL, where all nodes share one tree. What is here can't be made again from
 // the logs: the order in which their lines came is kept nowhere else, and heads of it have been signed.
+import { LOG_TREE_PREFIX } from '../../../store/copy/table-catalog.ts'
 import type { Database, Statements, Transaction } from '../../../store/database.ts'
 import { StoreUnusableError } from '../../../store/errors.ts'
-
-/** The prefix of the tree's tables; no other table has it. */
-export const DECISION_TREE_PREFIX = 'decision_tree_'
 
 const VERSION = '1'
 
@@ -70,7 +68,7 @@ export const prepareDecisionTree = (database: Database): Promise<void> => {
   })
 }
 
-const TABLES = ['head', 'tiles', 'segments', 'spans', 'pending', 'meta'].map((name) => DECISION_TREE_PREFIX + name)
+const TABLES = ['head', 'tiles', 'segments', 'spans', 'pending', 'meta'].map((name) => LOG_TREE_PREFIX + name)
 
 export const dropDecisionTree = (database: Database): Promise<void> =>
   database.transaction(async (transaction) => {

@@ -1,10 +1,9 @@
 // The tree's part of a verification, for the command and for the dashboard's task: the log against the tree, and the tree and the
 // audit log against their heads that were kept.
-import { knownNodeName } from '../../../decision-log/node-name.ts'
-import { type TreeReport, type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
-/** A log's folder, or those of all nodes as they were shipped. */
-export type CheckedLogs = string | VerifyTreeOptions['logs']
+import { knownNodeName } from '../../../decision-log/node-name.ts'
+import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.ts'
+import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
   /** Null: no service has made a tree yet. */

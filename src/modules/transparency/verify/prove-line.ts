@@ -1,6 +1,7 @@
 // The proof that a line is in the log: whoever holds it and the log's public key needs nothing else. The line and its salt are
 // in it, so it is for whoever the line belongs to.
 
+import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
 import { parseCheckpoint } from '../tree/checkpoint.ts'
 import { HASH_BYTES, hashLeaf } from '../tree/hash.ts'
@@ -21,14 +22,6 @@ export interface ProvingTree {
     place: { readonly slot: string; readonly segment: string },
     byte: number,
   ): Promise<readonly { readonly firstLeaf: number; readonly leaves: number }[]>
-}
-
-export interface LineToProve {
-  readonly slot: string
-  readonly segment: string
-  /** Where the line begins. */
-  readonly offset: number
-  readonly line: string
 }
 
 const findLeaf = async (

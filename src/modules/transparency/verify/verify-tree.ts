@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { listSegments, listSlots, parseSegmentName, type SegmentName } from '../../../decision-log/segment-name.ts'
+import type { TreeReport } from '../../../decision-log/tree-report.ts'
 import { firstHeader } from '../../../decision-log/verify.ts'
 import { EMPTY_TREE, growTree, rootOf } from '../tree/grow.ts'
 import { EMPTY_ROOT, HASH_BYTES } from '../tree/hash.ts'
@@ -59,21 +60,6 @@ export interface VerifyTreeOptions {
   readonly archivedBefore: string | null
   /** Told of the bytes of the log that were read. */
   readonly onChunk?: (bytes: number) => void
-}
-
-export interface TreeReport {
-  readonly ok: boolean
-  /** Number of lines of all nodes that the newest head covers. */
-  readonly size: number
-  /** Lines that were compared, and found as the tree has them. */
-  readonly compared: number
-  /** Lines of the logs that are newer than the newest head. */
-  readonly newer: number
-  /** Lines that the head covers and that were not looked for: of other nodes, or archived. */
-  readonly elsewhere: number
-  /** In words, each with its place. */
-  readonly problems: readonly string[]
-  readonly warnings: readonly string[]
 }
 
 const TILES_AT_ONCE = 64

@@ -1,13 +1,13 @@
 // Stores the audit log's newest head beside the tree's head: in the tree's tables and in a file. An older head never
 // replaces a newer one.
 
-import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
-import type { LogSigner } from '../../src/modules/transparency/tree/checkpoint.ts'
-import type { VerifierKey } from '../../src/modules/transparency/tree/note.ts'
-import { openAuditHead, signAuditHead } from '../../src/modules/transparency/verify/audit-head.ts'
-import { readHeadFile } from '../../src/modules/transparency/verify/tree-heads.ts'
-import { writePrivateFile } from '../../src/signing/private-file.ts'
-import type { AuditHead } from '../../src/store/audit.ts'
+import { writePrivateFile } from '../../../signing/private-file.ts'
+import type { AuditHead } from '../../../store/audit.ts'
+import type { DecisionTree } from '../store/open.ts'
+import type { LogSigner } from '../tree/checkpoint.ts'
+import type { VerifierKey } from '../tree/note.ts'
+import { openAuditHead, signAuditHead } from '../verify/audit-head.ts'
+import { readHeadFile } from '../verify/tree-heads.ts'
 
 export interface AuditKeeper {
   /** @returns the stored head. @throws NoteInvalidError when the stored text is no signed head */

@@ -1,42 +1,36 @@
 // The tree over the decision log, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommandFailedError, type CommandOutput } from '../../command-line/output.ts'
-import { findSlotEnd, slotLinesBackwards } from '../../decision-log/backwards.ts'
-import { peekUuid } from '../../decision-log/record.ts'
-import { listSlots } from '../../decision-log/segment-name.ts'
-import {
-  openTreeAccess,
-  type TreeAccess,
-  type TreeAccessOptions,
-} from '../../modules/transparency/service/tree-access.ts'
-import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
-import { type CheckedLogs, checkTree } from '../../modules/transparency/verify/check-tree.ts'
-import { type LineToProve, proveLine } from '../../modules/transparency/verify/prove-line.ts'
-import type { KeptHead, TreeReport } from '../../modules/transparency/verify/verify-tree.ts'
-import type { Store } from '../../store/store.ts'
-import { shown } from './decisions-report.ts'
+import type { CommandDeployment } from '../../../command-line/command-deployment.ts'
+import type { TreeCheck } from '../../../command-line/log-services.ts'
+import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
+import { findSlotEnd, slotLinesBackwards } from '../../../decision-log/backwards.ts'
+import type { LineToProve } from '../../../decision-log/line-proof.ts'
+import { peekUuid } from '../../../decision-log/record.ts'
+import { listSlots } from '../../../decision-log/segment-name.ts'
+import { openTreeAccess, type TreeAccess } from '../service/tree-access.ts'
+import { encodeVerifierKey } from '../tree/note.ts'
+import { checkTree } from '../verify/check-tree.ts'
+import { proveLine } from '../verify/prove-line.ts'
+import type { KeptHead } from '../verify/verify-tree.ts'
 
 const DAMAGED_SHOWN = 3
 
 /** @throws CommandFailedError when this version of the service was never started; errors of opening the store */
-export const openTreeForCommand = async (
-  open: () => Promise<Store>,
-  options: Omit<TreeAccessOptions, 'store'>,
-): Promise<TreeAccess> => {
-  const store = await open()
-  try {
-    const access = await openTreeAccess({ store, ...options })
+export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =>
+  deployment.withStore(async (store) => {
+    const { folder, shipping } = deployment
+    const access = await openTreeAccess({
+      store,
+      folder,
+      target: await deployment.locateStore(),
+      shipTarget: (shipping?.place ?? null) === null ? null : () => deployment.shipTarget(null),
+    })
     if (access !== null) return access
     throw new CommandFailedError(
       'there is no tree over this log yet: start the service once, or check the --chains alone',
     )
-  } finally {
-    await store.close()
-  }
-}
-
-export type TreeCheck = (logs: CheckedLogs) => Promise<TreeReport>
+  })
 
 /** @param checkpoints files with heads that a third party kept. @param archivedBefore an ISO time: older lines may be archived */
 export const createTreeCheck =
@@ -56,16 +50,6 @@ export const createTreeCheck =
       await access.close()
     }
   }
-
-export const printTree = (report: TreeReport, stdout: (text: string) => void): void => {
-  const { size, compared, newer, elsewhere, problems, warnings } = report
-  for (const problem of problems) stdout(`tree PROBLEM: ${shown(problem)}\n`)
-  for (const warning of warnings) stdout(`tree warning: ${shown(warning)}\n`)
-  const counts = [`${compared} of ${size} lines compared`]
-  if (elsewhere > 0) counts.push(`${elsewhere} elsewhere`)
-  if (newer > 0) counts.push(`${newer} newer than its head`)
-  stdout(`tree: ${counts.join(', ')}: ${problems.length === 0 ? 'ok' : `${problems.length} with problems`}\n`)
-}
 
 /**
  * Finds a decision in a node's log, newest lines first.

@@ -1,12 +1,12 @@
 // `witness --listen`: the log posts each head with its proof, and the answer is the cosignature. Submissions are handled one at a
 // time, so that two heads can't be cosigned on the same old one. Source: https://c2sp.org/tlog-witness.
 
-import type { CommandOutput } from '../../command-line/output.ts'
-import { judgeSubmission } from '../../modules/transparency/tree/add-checkpoint.ts'
-import type { VerifierKey } from '../../modules/transparency/tree/note.ts'
-import { HEAD_MAX_BYTES } from '../../modules/transparency/verify/tree-heads.ts'
-import { type ListenAddress, listenUrl } from '../../server/listen-address.ts'
-import { requestPath } from '../../server/request-path.ts'
+import type { CommandOutput } from '../../../../command-line/output.ts'
+import { type ListenAddress, listenUrl } from '../../../../server/listen-address.ts'
+import { requestPath } from '../../../../server/request-path.ts'
+import { judgeSubmission } from '../../tree/add-checkpoint.ts'
+import type { VerifierKey } from '../../tree/note.ts'
+import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
 import type { WitnessState } from './witness-state.ts'
 
 /** Seconds until an idle connection is closed. */

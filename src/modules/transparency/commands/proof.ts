@@ -1,13 +1,13 @@
 // `countersign proof check|key`: checks the proof of a decision, for which the log's key is enough, and prints that key.
-import { checkDecisionProof, ProofInvalidError } from '../../client/decision-proof.ts'
-import { ArgumentInvalidError } from '../../client/errors.ts'
-import { type Command, type CommandContext, text } from '../../command-line/command.ts'
-import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
-import { readText } from '../../command-line/read-text.ts'
-import { readLogKey } from '../../modules/transparency/service/log-key.ts'
-import { encodeVerifierKey } from '../../modules/transparency/tree/note.ts'
-import { readLogKeyOption } from '../log-key-option.ts'
-import { shown } from './decisions-report.ts'
+import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-proof.ts'
+import { ArgumentInvalidError } from '../../../client/errors.ts'
+import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
+import { shown } from '../../../command-line/decisions-report.ts'
+import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
+import { readText } from '../../../command-line/read-text.ts'
+import { readLogKey } from '../service/log-key.ts'
+import { encodeVerifierKey } from '../tree/note.ts'
+import { readLogKeyOption } from './log-key-option.ts'
 
 const check = ({ command, output: { stdout } }: CommandContext): number => {
   const [path = ''] = command.words

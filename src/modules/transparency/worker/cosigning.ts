@@ -1,15 +1,15 @@
 // Asks witnesses to cosign the newest head, round by round. Nothing waits for the witnesses: a head is signed and
 // stored whether or not they answer, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
 
-import { BoundedFetchFailedError, fetchBounded } from '../../src/lib/bounded-fetch.ts'
-import { errorClassOf, NamedError } from '../../src/lib/named-error.ts'
-import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
-import type { StoredHead } from '../../src/modules/transparency/store/types.ts'
-import { encodeSubmission } from '../../src/modules/transparency/tree/add-checkpoint.ts'
-import { openCosignature, withCosignatures } from '../../src/modules/transparency/tree/cosignature.ts'
-import { NoteInvalidError, type VerifierKey } from '../../src/modules/transparency/tree/note.ts'
-import { proveConsistency } from '../../src/modules/transparency/tree/prove.ts'
-import { HEAD_MAX_BYTES } from '../../src/modules/transparency/verify/tree-heads.ts'
+import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
+import { errorClassOf, NamedError } from '../../../lib/named-error.ts'
+import type { DecisionTree } from '../store/open.ts'
+import type { StoredHead } from '../store/types.ts'
+import { encodeSubmission } from '../tree/add-checkpoint.ts'
+import { openCosignature, withCosignatures } from '../tree/cosignature.ts'
+import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
+import { proveConsistency } from '../tree/prove.ts'
+import { HEAD_MAX_BYTES } from '../verify/tree-heads.ts'
 
 /** Time limit of one request. A round sends each witness two requests at most. */
 const REQUEST_MS = 4_000

@@ -2,15 +2,15 @@
 // cosignature is shown, so that the witness can't sign another history after a restart.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { CommandFailedError } from '../../command-line/output.ts'
-import { cosign } from '../../modules/transparency/tree/cosignature.ts'
-import { encodeNote, parseNote, type VerifierKey, verifierKeyOf } from '../../modules/transparency/tree/note.ts'
-import { readHeadFile } from '../../modules/transparency/verify/tree-heads.ts'
-import { makeKeyFile, readKeyFile } from '../../setup/key-file.ts'
-import { createEd25519Signer } from '../../signing/ed25519.ts'
-import { writePrivateFile } from '../../signing/private-file.ts'
-import { StoreUnusableError } from '../../store/errors.ts'
-import { lockFolder } from '../../store/sqlite/folder-lock.ts'
+import { CommandFailedError } from '../../../../command-line/output.ts'
+import { makeKeyFile, readKeyFile } from '../../../../setup/key-file.ts'
+import { createEd25519Signer } from '../../../../signing/ed25519.ts'
+import { writePrivateFile } from '../../../../signing/private-file.ts'
+import { StoreUnusableError } from '../../../../store/errors.ts'
+import { lockFolder } from '../../../../store/sqlite/folder-lock.ts'
+import { cosign } from '../../tree/cosignature.ts'
+import { encodeNote, parseNote, type VerifierKey, verifierKeyOf } from '../../tree/note.ts'
+import { readHeadFile } from '../../verify/tree-heads.ts'
 
 export interface WitnessState {
   readonly key: VerifierKey

@@ -1,9 +1,9 @@
 // The messages between the service and the process that makes the decision log's tree.
 
-import type { BucketAccess } from '../../src/object-store/ship-bucket.ts'
-import type { ShipPlace } from '../../src/object-store/ship-target.ts'
-import type { AuditHead } from '../../src/store/audit.ts'
-import type { StoreTarget } from '../../src/store/store-address.ts'
+import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
+import type { ShipPlace } from '../../../object-store/ship-target.ts'
+import type { AuditHead } from '../../../store/audit.ts'
+import type { StoreTarget } from '../../../store/store-address.ts'
 import type { CosigningState } from './cosigning.ts'
 
 /** The input on standard input: secrets belong neither in an argument nor in the environment. */

@@ -2,28 +2,35 @@
 import { describe, expect, test } from 'bun:test'
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
+import { transparency } from '../../src/modules/transparency/module.ts'
+import { witnessSettingsOf } from '../../src/modules/transparency/settings.ts'
 import { encodeVerifierKey, verifierKeyOf } from '../../src/modules/transparency/tree/note.ts'
 
 const keyOf = (name: string, type: 'cosignature' | 'ed25519' = 'cosignature'): string =>
   encodeVerifierKey(verifierKeyOf(name, type, Buffer.alloc(32, 7)))
 const load = (witnesses: string, required?: string) =>
-  loadConfig({
-    arguments: [],
-    environment: {
-      COUNTERSIGN_WITNESSES: witnesses,
-      ...(required === undefined ? {} : { COUNTERSIGN_WITNESSES_REQUIRED: required }),
-    },
-  })
+  witnessSettingsOf(
+    loadConfig(
+      {
+        arguments: [],
+        environment: {
+          COUNTERSIGN_WITNESSES: witnesses,
+          ...(required === undefined ? {} : { COUNTERSIGN_WITNESSES_REQUIRED: required }),
+        },
+      },
+      [transparency],
+    ),
+  )
 
 test('witnesses are read with their keys, and one cosignature is required unless set', () => {
-  const config = load(
+  const settings = load(
     `${keyOf('one.example/1')} https://one.example/w/, ${keyOf('two.example')}  http://127.0.0.1:9090`,
   )
-  expect(config.witnesses.map(({ key, url }) => [key.name, url])).toEqual([
+  expect(settings.witnesses.map(({ key, url }) => [key.name, url])).toEqual([
     ['one.example/1', 'https://one.example/w'],
     ['two.example', 'http://127.0.0.1:9090'],
   ])
-  expect([config.witnessesRequired, config.witnessesWithinSeconds]).toEqual([1, 60])
+  expect([settings.required, settings.withinSeconds]).toEqual([1, 60])
   expect(load('').witnesses).toEqual([])
 })
 

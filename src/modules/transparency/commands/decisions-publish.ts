@@ -1,16 +1,16 @@
 // `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
 // auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
 
-import { CommandFailedError } from '../../command-line/output.ts'
-import type { TreeAccess } from '../../modules/transparency/service/tree-access.ts'
-import { parseCheckpoint } from '../../modules/transparency/tree/checkpoint.ts'
-import { HASH_BYTES } from '../../modules/transparency/tree/hash.ts'
-import { parseNote } from '../../modules/transparency/tree/note.ts'
-import { TileTooShortError } from '../../modules/transparency/tree/prove.ts'
-import { levelWidth, TILE_WIDTH, tilePath } from '../../modules/transparency/tree/tiles.ts'
-import { widthIn } from '../../modules/transparency/tree/witness.ts'
-import { headProblem, readHeadObject } from '../../modules/transparency/verify/tree-heads.ts'
-import type { ShipTarget } from '../../object-store/ship-target.ts'
+import { CommandFailedError } from '../../../command-line/output.ts'
+import type { ShipTarget } from '../../../object-store/ship-target.ts'
+import type { TreeAccess } from '../service/tree-access.ts'
+import { parseCheckpoint } from '../tree/checkpoint.ts'
+import { HASH_BYTES } from '../tree/hash.ts'
+import { parseNote } from '../tree/note.ts'
+import { TileTooShortError } from '../tree/prove.ts'
+import { levelWidth, TILE_WIDTH, tilePath } from '../tree/tiles.ts'
+import { widthIn } from '../tree/witness.ts'
+import { headProblem, readHeadObject } from '../verify/tree-heads.ts'
 
 const CHECKPOINT = 'checkpoint'
 

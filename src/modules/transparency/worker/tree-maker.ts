@@ -1,22 +1,16 @@
 // Makes one pass of the tree. Every node hands in the new lines of its log. The leading node then makes leaves of all
 // that was handed in, signs the new head and writes it to its file. Shipping the head is a separate step.
 
-import { createLineIntake, type LineIntake } from '../../src/decision-log/line-hashes.ts'
-import { withTimeout } from '../../src/lib/with-timeout.ts'
-import type { DecisionTree } from '../../src/modules/transparency/store/open.ts'
-import type { LeafRun, StoredHead } from '../../src/modules/transparency/store/types.ts'
-import type { LogSigner } from '../../src/modules/transparency/tree/checkpoint.ts'
-import { EMPTY_ROOT } from '../../src/modules/transparency/tree/hash.ts'
-import { leafHashesOf } from '../../src/modules/transparency/tree/leaf.ts'
-import {
-  headProblem,
-  readHeadFile,
-  readShippedHead,
-  shipHead,
-  TreeRolledBackError,
-} from '../../src/modules/transparency/verify/tree-heads.ts'
-import type { ShipTarget } from '../../src/object-store/ship-target.ts'
-import { writePrivateFile } from '../../src/signing/private-file.ts'
+import { createLineIntake, type LineIntake } from '../../../decision-log/line-hashes.ts'
+import { withTimeout } from '../../../lib/with-timeout.ts'
+import type { ShipTarget } from '../../../object-store/ship-target.ts'
+import { writePrivateFile } from '../../../signing/private-file.ts'
+import type { DecisionTree } from '../store/open.ts'
+import type { LeafRun, StoredHead } from '../store/types.ts'
+import type { LogSigner } from '../tree/checkpoint.ts'
+import { EMPTY_ROOT } from '../tree/hash.ts'
+import { leafHashesOf } from '../tree/leaf.ts'
+import { headProblem, readHeadFile, readShippedHead, shipHead, TreeRolledBackError } from '../verify/tree-heads.ts'
 
 export interface TreeMakerOptions {
   readonly directory: string

@@ -1,6 +1,6 @@
 // An option with a verifier key: the key itself, or the name of a file that holds it.
 import { readFileSync } from 'node:fs'
-import { UsageError } from '../command-line/output.ts'
+import { UsageError } from '../../../command-line/output.ts'
 
 /** @throws UsageError */
 export const readLogKeyOption = (given: string, option: string): string => {

@@ -1,0 +1,151 @@
+// `countersign decisions tail|verify`: the decision log for people and scripts. The service may be running.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
+import {
+  type DecisionsTable,
+  decisionsCommands,
+  PLACE,
+  parsePlace,
+  type RunDecisions,
+} from '../command-line/decisions-commands.ts'
+import { isoTime, printReport, printTree, shown } from '../command-line/decisions-report.ts'
+import { LOG_COPIES, LOG_TREE, type LogCopies, type TreeCheck } from '../command-line/log-services.ts'
+import { parseWhole } from '../command-line/option-values.ts'
+import { CommandFailedError, UsageError } from '../command-line/output.ts'
+import { followDecisions } from '../decision-log/follow.ts'
+import { readTail, type TailEntry } from '../decision-log/tail.ts'
+import { type VerifyProgress, verifyDecisions } from '../decision-log/verify.ts'
+import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
+
+const POLL_MS = 250
+const PROGRESS_MS = 1_000
+
+/** The log of a node, and its surroundings. */
+export interface DecisionsIo {
+  readonly dataDirectory: string
+  /** Ends `tail --follow`; without it the command runs until the process ends. */
+  readonly signal?: AbortSignal
+  /** @param place null: the place in the settings. @throws CommandFailedError */
+  readonly openTarget: (place: ShipPlace | null) => ShipTarget
+  /** Compares a log with its tree; null: checks the hash chains only. */
+  readonly checkOf: ((checkpoints: readonly string[], archivedBefore: string | null) => TreeCheck) | null
+  /** Null: logs are not copied. */
+  readonly copies: LogCopies | null
+  /** Waits between two reads of `tail --follow`; 250 ms unless given. */
+  readonly wait?: () => Promise<void>
+}
+
+const ioOfDeployment = ({ deployment }: CommandContext): DecisionsIo => {
+  const tree = deployment.findService(LOG_TREE)
+  return {
+    dataDirectory: deployment.config.dataDir,
+    openTarget: deployment.shipTarget,
+    checkOf: tree === null ? null : (...heads) => tree.checkOf(deployment, ...heads),
+    copies: deployment.findService(LOG_COPIES),
+  }
+}
+
+type Run = RunDecisions<DecisionsIo>
+
+const describe = ({ slot, record }: TailEntry): string => {
+  const start = `${isoTime(record.at)} ${slot} ${record.uuid}`
+  if (record.kind === 'withheld') return `${start} withheld after the deadline`
+  const { compliant, kind, chain, from, to, policy_name, rule, code } = record
+  const reason = compliant || code === undefined ? '' : ` code ${shown(code)}`
+  const by = rule === null ? 'default' : `rule ${shown(rule)}`
+  const verdict = compliant ? 'compliant' : 'denied'
+  return `${start} ${kind} ${verdict} ${shown(chain)} ${shown(from)} -> ${shown(to)} ${shown(policy_name)} ${by}${reason}`
+}
+
+const tail: Run = async ({ command, output }, io, directory) => {
+  const count = parseWhole(command.text('lines') ?? '10', '--lines')
+  const json = command.flag('json')
+  const print = (entry: TailEntry): void => output.stdout(`${json ? entry.line : describe(entry)}\n`)
+  const { entries, position, unreadable, unreadableAt } = readTail(directory, count)
+  for (const entry of entries) print(entry)
+  if (unreadable > 0) {
+    output.stderr(
+      `${unreadable} lines could not be read, the newest ${unreadableAt}; see countersign decisions verify\n`,
+    )
+  }
+  if (command.flag('follow')) {
+    const wait = io.wait ?? (() => sleep(POLL_MS))
+    for await (const entry of followDecisions({
+      directory,
+      position,
+      wait,
+      signal: io.signal ?? new AbortController().signal,
+    }))
+      print(entry)
+  }
+  return unreadable > 0 ? 1 : 0
+}
+
+const verify: Run = async ({ command, output, clock }, io, directory) => {
+  const { stdout, stderr } = output
+  const json = command.flag('json')
+  const archivedBefore = command.text('archived-before') ?? null
+  if (archivedBefore !== null && Number.isNaN(Date.parse(archivedBefore))) {
+    throw new UsageError('--archived-before must be a time')
+  }
+  const from = command.text('from')
+  const place = from === 'shipped' ? null : parsePlace('from', from)
+  const checkTree =
+    io.checkOf === null || command.flag('chains') ? null : io.checkOf(command.texts('checkpoint'), archivedBefore)
+  const { monotonicMs } = clock
+  if (from !== undefined) {
+    if (io.copies === null) throw new CommandFailedError('this deployment copies no logs: see --without')
+    return io.copies.verifyDecisions({ target: io.openTarget(place), json, monotonicMs, stdout, stderr, checkTree })
+  }
+  let lastPrintedMs = monotonicMs()
+  const onProgress = ({ pass, bytesRead, bytesTotal }: VerifyProgress): void => {
+    if (monotonicMs() - lastPrintedMs < PROGRESS_MS) return
+    lastPrintedMs = monotonicMs()
+    stderr(`pass ${pass}: ${Math.floor((100 * bytesRead) / Math.max(bytesTotal, 1))}% of ${bytesTotal} bytes\n`)
+  }
+  const report = await verifyDecisions(directory, { onProgress })
+  const tree = (await checkTree?.(directory)) ?? null
+  if (json) stdout(`${JSON.stringify(tree === null ? report : { ...report, tree })}\n`)
+  else {
+    printReport(report, stdout)
+    if (tree !== null) printTree(tree, stdout)
+  }
+  return report.ok && tree?.ok !== false ? 0 : 1
+}
+
+const TABLE: DecisionsTable<DecisionsIo> = [
+  {
+    verb: 'tail',
+    summary: 'Print the newest records of all workers, oldest first',
+    description: 'With --json, the lines as they are in the log.',
+    options: [
+      text('lines', 'N', 'Number of records. Defaults to 10', { short: 'n' }),
+      flag('follow', 'Print records as they are written, until interrupted', 'f'),
+    ],
+    run: tail,
+  },
+  {
+    verb: 'verify',
+    summary: 'Check every hash, every line, the links between files, and that no uuid occurs twice',
+    description:
+      'Compares the log with the signed tree over it, and the tree with its heads: in its tables, in the head’s file, in the store and ' +
+      'where heads are shipped. A change of all of those at once is found only with a head that somebody else kept: give it with ' +
+      '--checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
+    options: [
+      text('checkpoint', 'FILE', 'Signed head that somebody else kept, which the tree must extend', { many: true }),
+      text('archived-before', 'TIME', 'Files from before this time were archived, and are not missed'),
+      flag('chains', 'Compare with no tree: for a copy without its store'),
+      text(
+        'from',
+        'PLACE',
+        `Check what all nodes have shipped to ${PLACE}, or to the configured place (shipped). Needs room in TMPDIR`,
+      ),
+    ],
+    run: verify,
+  },
+]
+
+export const decisionsCommandsOver = (ioOf: (context: CommandContext) => DecisionsIo): readonly Command[] =>
+  decisionsCommands(TABLE, ioOf)
+
+export const DECISIONS_COMMANDS = decisionsCommandsOver(ioOfDeployment)

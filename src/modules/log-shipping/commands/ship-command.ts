@@ -1,0 +1,56 @@
+// `countersign decisions ship`: copies the log to another place, as the service does.
+import { type Command, type CommandContext, flag, text } from '../../../command-line/command.ts'
+import {
+  type DecisionsTable,
+  decisionsCommands,
+  PLACE,
+  parsePlace,
+  type RunDecisions,
+} from '../../../command-line/decisions-commands.ts'
+import type { ShipPlace, ShipTarget } from '../../../object-store/ship-target.ts'
+import { runShip } from './decisions-ship.ts'
+
+export interface ShipIo {
+  readonly dataDirectory: string
+  /** Ends the command; without it, it runs until the process ends. */
+  readonly signal?: AbortSignal
+  /** @param place null: the place in the settings. @throws CommandFailedError */
+  readonly openTarget: (place: ShipPlace | null) => ShipTarget
+  /** Milliseconds between two passes. */
+  readonly shipEveryMs: number
+}
+
+const ioOfDeployment = ({ deployment }: CommandContext): ShipIo => ({
+  dataDirectory: deployment.config.dataDir,
+  shipEveryMs: deployment.shipping?.intervalMs ?? 0,
+  openTarget: deployment.shipTarget,
+})
+
+const ship: RunDecisions<ShipIo> = async ({ command, output, clock }, io, directory) =>
+  runShip({
+    directory,
+    target: io.openTarget(parsePlace('to', command.text('to'))),
+    intervalMs: io.shipEveryMs,
+    once: command.flag('once'),
+    json: command.flag('json'),
+    signal: io.signal ?? new AbortController().signal,
+    monotonicMs: clock.monotonicMs,
+    ...output,
+  })
+
+const TABLE: DecisionsTable<ShipIo> = [
+  {
+    verb: 'ship',
+    summary: 'Copy the log to another place, as the service does if decisions-ship is set',
+    options: [
+      text('to', 'PLACE', `${PLACE}. Defaults to the place of decisions-ship`),
+      flag('once', 'Ship the present log and end, instead of continuing until interrupted'),
+    ],
+    run: ship,
+  },
+]
+
+export const shipCommandsOver = (ioOf: (context: CommandContext) => ShipIo): readonly Command[] =>
+  decisionsCommands(TABLE, ioOf)
+
+export const SHIP_COMMANDS = shipCommandsOver(ioOfDeployment)

@@ -1,0 +1,109 @@
+// `countersign decisions prove|publish|begin-tree`: proofs of decisions, the published tree, and a new tree after the old one
+// was lost.
+import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
+import {
+  type DecisionsTable,
+  decisionsCommands,
+  PLACE,
+  parsePlace,
+  type RunDecisions,
+} from '../../../command-line/decisions-commands.ts'
+import { print } from '../../../command-line/output.ts'
+import type { ShipPlace, ShipTarget } from '../../../object-store/ship-target.ts'
+import { locatePassphrase } from '../../../setup/passphrase.ts'
+import { type BegunTree, beginTree as begin } from '../service/begin-tree.ts'
+import type { TreeAccess } from '../service/tree-access.ts'
+import { encodeVerifierKey } from '../tree/note.ts'
+import { publishTree } from './decisions-publish.ts'
+import { openTreeOf, runProve } from './decisions-tree.ts'
+
+/** The log of a node, and its tree. */
+export interface TreeIo {
+  readonly dataDirectory: string
+  /** @param place null: the place in the settings. @throws CommandFailedError */
+  readonly openTarget: (place: ShipPlace | null) => ShipTarget
+  /** @throws CommandFailedError */
+  readonly openTree: () => Promise<TreeAccess>
+  readonly beginTree: () => Promise<BegunTree>
+}
+
+const ioOfDeployment = ({ deployment }: CommandContext): TreeIo => {
+  const { config, folder } = deployment
+  return {
+    dataDirectory: config.dataDir,
+    openTarget: deployment.shipTarget,
+    openTree: () => openTreeOf(deployment),
+    beginTree: () =>
+      deployment.runAlone(async (store) =>
+        begin({
+          folder,
+          store,
+          target: await deployment.locateStore(),
+          passphrase: locatePassphrase(config, folder, false),
+          now: new Date(),
+        }),
+      ),
+  }
+}
+
+type Run = RunDecisions<TreeIo>
+
+const prove: Run = async ({ command, output }, io, directory) =>
+  runProve({
+    uuid: (command.words[0] ?? '').toLowerCase(),
+    directory,
+    openTree: io.openTree,
+    json: command.flag('json'),
+    ...output,
+  })
+
+const publish: Run = async (context, io) => {
+  const target = io.openTarget(parsePlace('to', context.command.required('to')))
+  const access = await io.openTree()
+  try {
+    const size = await publishTree(access, target)
+    print(context, { size }, `${size} lines are under the published head\n`)
+    return 0
+  } finally {
+    await access.close()
+  }
+}
+
+const beginTree: Run = async (context, io) => {
+  const { before, key, putAside } = await io.beginTree()
+  const logKey = encodeVerifierKey(key)
+  const kept = putAside === null ? '' : `, and is in ${putAside}`
+  print(
+    context,
+    { before, log_key: logKey, kept: putAside },
+    `${before} has ended${kept}. The log key is:\n${logKey}\n`,
+  )
+  return 0
+}
+
+const TABLE: DecisionsTable<TreeIo> = [
+  {
+    verb: 'prove',
+    summary: 'Print the proof that a decision of this node is in the log',
+    words: [{ name: 'UUID', help: 'Of the decision' }],
+    run: prove,
+  },
+  {
+    verb: 'publish',
+    summary: 'Write the tree as static files (checkpoint and tile/…), which contain no decisions',
+    options: [text('to', 'PLACE', PLACE, { required: true })],
+    run: publish,
+  },
+  {
+    verb: 'begin-tree',
+    summary: 'Begin the tree over the log again, under another name and key, with the service stopped',
+    description:
+      'For use after a restore of an older backup. Whoever checks proofs needs the new key; proofs of the old tree remain valid.',
+    run: beginTree,
+  },
+]
+
+export const treeCommandsOver = (ioOf: (context: CommandContext) => TreeIo): readonly Command[] =>
+  decisionsCommands(TABLE, ioOf)
+
+export const TREE_COMMANDS = treeCommandsOver(ioOfDeployment)

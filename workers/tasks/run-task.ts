@@ -1,0 +1,52 @@
+// Runs the task of a task's process: reads it from standard input, sends its progress and then its result, and ends.
+import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
+import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { stayInBackground } from '../background-process.ts'
+import { decodeTaskInput, type TaskInput } from './task-input.ts'
+import type { TaskMessage } from './task-protocol.ts'
+
+const PROGRESS_EVERY_MS = 200
+
+export interface TaskProgress {
+  /** Sends the progress, unless it was sent a moment ago. */
+  say(done: number, total: number): void
+  sayNow(done: number, total: number): void
+}
+
+const send = (message: TaskMessage): void => void process.send?.(message)
+
+const createProgress = (): TaskProgress => {
+  let saidMs = 0
+  const sayNow = (done: number, total: number): void => send({ type: 'progress', done, total })
+  return {
+    sayNow,
+    say: (done, total) => {
+      if (performance.now() - saidMs < PROGRESS_EVERY_MS) return
+      saidMs = performance.now()
+      sayNow(done, total)
+    },
+  }
+}
+
+const failureOf = (error: unknown): string => {
+  if (error instanceof DecisionDirectoryMissingError) return 'there is no decision log yet'
+  if (error instanceof PolicyInvalidError) return 'the policy is not valid any more'
+  return 'the task failed'
+}
+
+/** Resolves when the process may end. */
+export const runTask = async (
+  work: (task: TaskInput, progress: TaskProgress) => Promise<Readonly<Record<string, unknown>>>,
+): Promise<void> => {
+  stayInBackground()
+  process.on('disconnect', () => process.exit(1))
+  try {
+    const task = decodeTaskInput(await Bun.stdin.bytes())
+    send({ type: 'done', result: await work(task, createProgress()) })
+  } catch (error) {
+    send({ type: 'failed', failure: failureOf(error), errorClass: errorClassOf(error) })
+  }
+  // Closing the channel sends the last messages first.
+  process.disconnect?.()
+}
