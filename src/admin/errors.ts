@@ -65,6 +65,16 @@ export class OriginRefusedError extends fixedError(
   'the request does not come from the dashboard',
 ) {}
 
+/** The operation belongs to a module that the deployment runs without. */
+export class ModuleLeftOutError extends CountersignError {
+  constructor(module: string) {
+    super(
+      'NOT_FOUND',
+      `this deployment runs without the module ${module}: to switch it on, remove it from the setting “without” and restart the service`,
+    )
+  }
+}
+
 /** The subject does not exist or belongs to another organization: the caller can't tell which. */
 export class SubjectUnknownError extends CountersignError {
   constructor(what: string) {

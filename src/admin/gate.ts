@@ -119,7 +119,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
    * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */
   return async (
-    route: Route,
+    route: Pick<Route, 'access' | 'method'>,
     params: Readonly<Record<string, string>>,
     headers: Headers,
     { counted = true }: { readonly counted?: boolean } = {},

@@ -16,6 +16,7 @@ import { adminPlugin } from '../admin/admin-api.ts'
 import { createDecisionSearch } from '../admin/decisions/search.ts'
 import { createAdminGate } from '../admin/gate.ts'
 import { createAdminIdempotency } from '../admin/idempotency.ts'
+import { createExplainMissing } from '../admin/left-out.ts'
 import type { ProcessControl } from '../admin/live/processes.ts'
 import { createLiveStreams } from '../admin/live/streams.ts'
 import { createLiveWatch } from '../admin/live/watch.ts'
@@ -69,6 +70,8 @@ export interface AdminDependencies {
   /** Services of modules. */
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
+  /** Finds the module of an operation among the modules that are left out. */
+  readonly findLeftOut: (method: string, path: string) => Promise<string | null>
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
@@ -231,16 +234,17 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
         }
       : null,
   }
+  const gate = createAdminGate({
+    store,
+    sessions,
+    origins,
+    authenticator: dependencies.authenticator,
+    limiter: dependencies.limiter,
+  })
   const api = adminPlugin({
     routes,
     services,
-    gate: createAdminGate({
-      store,
-      sessions,
-      origins,
-      authenticator: dependencies.authenticator,
-      limiter: dependencies.limiter,
-    }),
+    gate,
     deadlines: dependencies.deadlines,
     idempotent: createAdminIdempotency({
       store: store.adminIdempotency,
@@ -267,6 +271,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       publicUrl: urls.dashboard,
       tls: dependencies.tls,
       api,
+      explain: createExplainMissing(gate, dependencies.findLeftOut),
       reference: createReferencePages(services.documents),
       pages: createDashboardPages(await buildDashboardAssets(config.modules)),
       requestIds: dependencies.requestIds,

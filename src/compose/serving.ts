@@ -16,8 +16,8 @@ import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
 import { findServiceAmong, provide } from '../lib/service-key.ts'
 import { systemTimers } from '../lib/time.ts'
-import { openSessionModules, runningModules } from '../module-interface/open-modules.ts'
-import { loadOperations } from '../module-interface/operations.ts'
+import { leftOutModules, openSessionModules, runningModules } from '../module-interface/open-modules.ts'
+import { createModuleFinder, loadOperations } from '../module-interface/operations.ts'
 import { SHIPPING } from '../object-store/shipping.ts'
 import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
 import { LOG_FILES } from '../server/log-files.ts'
@@ -250,6 +250,7 @@ export const serve = async (
         store,
         provided: proofs === null ? provided : [...provided, provide(PROVE_DECISION, proofs.prove)],
         operations: await loadOperations(runningModules(opened.modules, config)),
+        findLeftOut: createModuleFinder(leftOutModules(opened.modules, config)),
         notifyChanges: feed.catchUp,
         processes: place.control,
         identity,

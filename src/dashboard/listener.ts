@@ -2,6 +2,7 @@
 // so that it can be kept off the networks that the other listeners are on.
 import type { AnyElysia } from 'elysia'
 import { ADMIN_PREFIX } from '../admin/admin-api.ts'
+import type { ExplainMissing } from '../admin/left-out.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { problemResponse } from '../server/response.ts'
 import type { ReferencePages } from './reference.ts'
@@ -11,6 +12,7 @@ export type DashboardPages = (request: Request, path: string) => Response | null
 
 export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {
   readonly api: AnyElysia
+  readonly explain: ExplainMissing
   readonly reference: ReferencePages
   readonly pages: DashboardPages
   readonly report: (error: unknown, requestId: string) => void

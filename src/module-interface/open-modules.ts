@@ -9,6 +9,9 @@ import type { Module, ModuleCore, OpenedModule, SessionCore, SessionParts } from
 export const runningModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => config.modules.has(name))
 
+export const leftOutModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
+  modules.filter(({ name }) => !config.modules.has(name))
+
 /** The services of modules that run. */
 export const providedByModules = (
   modules: readonly Module[],

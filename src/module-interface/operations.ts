@@ -1,6 +1,7 @@
 // The operations of modules: routes of the admin API, those of the command line alone, and the services that they use.
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
+import { onceMade } from '../lib/once.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
@@ -21,6 +22,29 @@ export interface ModuleOperations {
   readonly commands?: readonly Route[]
   readonly services?: (core: OperationCore) => readonly ProvidedService[]
   readonly tasks?: (core: TaskCore) => readonly TaskKind[]
+}
+
+interface OperationModule {
+  readonly name: string
+  readonly operations?: () => Promise<ModuleOperations>
+}
+
+/** Whether the path of a request is the declared one, whose parameters stand for one segment each. */
+const isPath = (declared: string, path: string): boolean => {
+  const asked = path.split('/')
+  const segments = declared.split('/')
+  return segments.length === asked.length && segments.every((each, at) => each.startsWith('{') || each === asked[at])
+}
+
+/** Finds the module that declares an operation of the admin API; null if none does. Imports the operations on first use. */
+export const createModuleFinder = (modules: readonly OperationModule[]) => {
+  const load = onceMade(() =>
+    Promise.all(modules.map(async ({ name, operations }) => ({ name, routes: (await operations?.())?.routes ?? [] }))),
+  )
+  return async (method: string, path: string): Promise<string | null> => {
+    const declares = (route: Route): boolean => route.method === method && isPath(route.path, path)
+    return (await load()).find(({ routes }) => routes.some(declares))?.name ?? null
+  }
 }
 
 /** Imports the operations of modules. */

@@ -22,6 +22,8 @@ export interface ListenerOptions {
   readonly requestIds: RequestIdSource
   /** Converts an error into the answer. Must not throw. */
   readonly toResponse: (error: unknown, requestId: string) => Response
+  /** Returns the error to answer instead of one for a path or method that no route has. */
+  readonly explain?: (error: unknown, request: Request, path: string) => Promise<unknown>
   /** Answers GET and HEAD of paths that no route has; null if there is nothing. */
   readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
   /** Delays refusals under a flood. */
@@ -90,7 +92,9 @@ export const startListener = (options: ListenerOptions): Listener => {
     try {
       return await findPage(request)
     } catch (error) {
-      const make = () => fail(error, request)
+      const explained =
+        options.explain === undefined ? error : await options.explain(error, request, requestPath(request.url))
+      const make = () => fail(explained, request)
       return pacer === undefined ? make() : pacer.refuse(make)
     }
   }

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadOperations } from '../../src/module-interface/operations.ts'
 import { MODULES } from '../../src/modules.ts'
 import { type Caller, createCaller, walletOf } from '../conformance/identity-caller.ts'
 import { ask } from './calls.ts'
@@ -42,20 +41,32 @@ describe('without any module', () => {
     expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringContaining('tree') })
   })
 
-  test('no operation of a module is served', async () => {
-    const { routes } = await loadOperations(MODULES)
-    expect(routes.length).toBeGreaterThan(0)
-    const statusOf = async (method: string, path: string): Promise<number> =>
-      (await fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1${path}`, { method })).status
-    // Nobody is signed in: an operation that is served answers 401.
-    expect(await statusOf('GET', '/organizations')).toBe(401)
-    const served = await Promise.all(
-      routes.map(async ({ method, path, operationId }) => ({
-        operationId,
-        status: await statusOf(method, path.replaceAll(/\{\w+\}/g, 'x')),
-      })),
+  test('no operation of a module is served, and the answer names the module to callers with credentials', async () => {
+    const request = async (method: string, path: string, headers: Record<string, string> = {}) =>
+      fetch(`${service.quickstart['DASHBOARD_URL']}/admin/v1${path}`, { method, headers })
+    // An operation that is served answers 401 to callers without credentials.
+    expect((await request('GET', '/organizations')).status).toBe(401)
+    const authorization = `Bearer ${service.quickstart['ADMIN_API_KEY']}`
+    const answers = await Promise.all(
+      MODULES.map(async ({ name, operations }) =>
+        ((await operations?.())?.routes ?? []).map(async ({ method, path, operationId }) => {
+          const named = path.replaceAll(/\{\w+\}/g, 'x')
+          const open = await request(method, named)
+          const known = await request(method, named, { authorization })
+          return {
+            operationId,
+            isMissing: open.status === 404 || open.status === 405,
+            isNamed: (await open.text()).includes(`module ${name}`),
+            status: known.status,
+            isExplained: (await known.text()).includes(`module ${name}`),
+          }
+        }),
+      ),
     )
-    expect(served.filter(({ status }) => status !== 404 && status !== 405)).toEqual([])
+    const served = await Promise.all(answers.flat())
+    expect(served.length).toBeGreaterThan(0)
+    const leftOut = { isMissing: true, isNamed: false, status: 404, isExplained: true }
+    expect(served).toEqual(served.map(({ operationId }) => ({ operationId, ...leftOut })))
   })
 
   test('a command of a module says that the module is left out', async () => {
