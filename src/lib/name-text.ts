@@ -49,7 +49,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 const DROPPED = /[®©™℠´]/g
 const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
 /** Marks that say in which direction to write, and what joins or splits without being seen. */
-const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05c7\u0640]/gu
+const INVISIBLE =
+  /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640]/gu
 /** It looks like a letter. */
 const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
 const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv

@@ -138,6 +138,8 @@ test.each([
   ['김정은', null, 'a name'],
   ['حسينغلامرشيد محمودحامدنور يوسفصالحسعيد', null, 'three words that may be two'],
   ['حسينغلامرشيد محمودحامدنور يوسفصالحسعيد جمالكريموليدرضاعمر طارق', 'too-many-ways', 'more words that may be two'],
+  ['ذخذخذخذ', 'too-many-ways', 'a word with more readings than are compared'],
+  ['חוחוחוחוב', 'too-many-ways', 'the same in Hebrew'],
   ['גבריאלוביץכהן '.repeat(6), 'too-many-ways', 'more words that may be two, in Hebrew'],
 ] as const)('%s is %p (%s)', (name, problem) => {
   expect(smallList.screen({ name, kind: 'person' }, DEFAULT_THRESHOLD).problem).toBe(problem)

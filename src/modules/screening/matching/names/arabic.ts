@@ -1,8 +1,7 @@
 // Reads words in Arabic letters, also those of Persian, Pashto and Urdu: without short vowels, with letters that Latin spells
 // in several ways, and with names of two words that Latin writes as one (`نصر الله`, Nasrallah).
-import { type Skeleton, skeletonFrom } from './consonants.ts'
-import { WORD_MAX } from './fold.ts'
-import { alternatives, combine } from './spellings.ts'
+import { createAbjad } from './abjad.ts'
+import type { Skeleton } from './consonants.ts'
 
 export interface ArabicWord {
   readonly text: string
@@ -23,21 +22,31 @@ const FORMS: Readonly<Record<string, string>> = {
   ۍ: 'ي',
   ئ: 'ي',
   ؤ: 'و',
+  ۆ: 'و',
+  ۇ: 'و',
+  ۈ: 'و',
+  ۋ: 'و',
+  ێ: 'ي',
+  ڕ: 'ر',
+  ڵ: 'ل',
+  ۃ: 'ة',
+  ۓ: 'ي',
   ک: 'ك',
+  ڪ: 'ك',
   ګ: 'گ',
   ہ: 'ه',
+  ۂ: 'ه',
   ھ: 'ه',
   ە: 'ه',
   ۀ: 'ه',
   ء: 'ع',
 }
 
-/** Consonants that Latin letters write for each; A, W and Y for the long vowels; `-` for nothing. */
-const SOUNDS: ReadonlyMap<string, readonly string[]> = new Map(
+/** A, W and Y for the long vowels, E for a letter that may be left out. */
+const ABJAD = createAbjad(
   `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ە A -;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
-  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`
-    .split(/;\s*/)
-    .map((row) => [row.slice(0, 1), alternatives(row.slice(2))]),
+  غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`,
+  'AWYE',
 )
 
 /** Words that are known whole, in the spelling that the lists of titles, particles and same names have. */
@@ -81,6 +90,8 @@ const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
 
+export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORMS[letter] ?? letter)
+
 interface Part {
   readonly text: string
   /** Latin may write it and the next part as one word. */
@@ -111,24 +122,13 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
   })
 }
 
-const isGap = (sound: string): boolean => 'AWYE'.includes(sound)
-
 /** A final h is a vowel's, or silent, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
-/** More readings of one word are left out. */
-const READINGS_MAX = 64
-
-const skeletonsOf = (letters: string): readonly Skeleton[] => {
-  const heard = letters.slice(0, WORD_MAX).replace(FINAL_H, 'ە').replaceAll(MAYBE_SILENT, 'ۀ')
-  const sounds = [...heard].flatMap((letter) => [SOUNDS.get(letter) ?? []])
-  const skeletons = combine(
-    sounds.filter((each) => each.length > 0),
-    READINGS_MAX,
-  ).map((text) => skeletonFrom(text, isGap))
-  return skeletons.filter(({ consonants }) => consonants !== '')
-}
+const heard = (letters: string): string => letters.replace(FINAL_H, 'ە').replaceAll(MAYBE_SILENT, 'ۀ')
+const skeletonsOf = (letters: string): readonly Skeleton[] => ABJAD.skeletonsOf(heard(letters))
+export const hasMoreArabicReadings = (piece: string): boolean => ABJAD.hasMoreReadings(heard(normalized(piece)))
 
 /** @param labelOf Latin text to show for a word */
 const wordOf = (letters: string, labelOf: (text: string) => string): ArabicWord => {

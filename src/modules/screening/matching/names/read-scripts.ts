@@ -1,8 +1,9 @@
 // Reads the pieces of a name, whatever their script, into words in lower-case ASCII, in each way that the script allows.
-import { type ArabicWord, createArabicReader } from './arabic.ts'
-import { type Skeleton, skeletonOf } from './consonants.ts'
+import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLetterRead } from './arabic.ts'
+import type { Skeleton } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
 import { toAscii, WORD_MAX } from './fold.ts'
+import { hasMoreHebrewReadings, isHebrewLetterRead, readHebrew } from './hebrew.ts'
 
 export type NameKind = 'person' | 'organization'
 
@@ -10,8 +11,7 @@ const ARABIC = /^\p{Script=Arabic}+$/u
 const HEBREW = /^\p{Script=Hebrew}+$/u
 const HAN = /^\p{Script=Han}+$/u
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}]+$/u
-/** Alef, alifu of Thaana, and a letter of Thai are silent. */
-const SOUNDED = /[\p{L}--[\u0627\u0787\u0e45]]/v
+const LETTER = /\p{L}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
@@ -55,10 +55,7 @@ type Way = readonly RawWord[]
 const fromArabic = (words: readonly ArabicWord[]): Way =>
   words.map(({ text, skeletons }) => ({ ...toRawWord(text), skeletons, isExact: skeletons.length === 0 }))
 
-const fromHebrew = (piece: string): RawWord => {
-  const word = toRawWord(toAscii(piece))
-  return { ...word, skeletons: [{ ...skeletonOf(word.text), gaps: null }] }
-}
+const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(toAscii(piece)), skeletons: readHebrew(piece) })
 
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
@@ -101,12 +98,16 @@ const readRun = (pieces: readonly string[], kind: NameKind, isWhole: boolean): R
     const read = (texts: readonly string[]): readonly Way[] => readArabic(texts).map(fromArabic)
     const cuts = cutWords(pieces)
     const within = cuts.slice(0, CUTS_MAX).flatMap((texts) => read(texts).slice(0, 1))
-    return { ways: read(pieces), within, hasMoreWays: cuts.length > CUTS_MAX }
+    return { ways: read(pieces), within, hasMoreWays: cuts.length > CUTS_MAX || pieces.some(hasMoreArabicReadings) }
   }
   if (HEBREW.test(first)) {
     const cuts = cutWords(pieces)
     const within = cuts.slice(0, CUTS_MAX).map((texts) => texts.map(fromHebrew))
-    return { ways: [pieces.map(fromHebrew)], within, hasMoreWays: cuts.length > CUTS_MAX }
+    return {
+      ways: [pieces.map(fromHebrew)],
+      within,
+      hasMoreWays: cuts.length > CUTS_MAX || pieces.some(hasMoreHebrewReadings),
+    }
   }
   if (EAST_ASIAN.test(first) && kind === 'person') {
     const isHan = HAN.test(first)
@@ -130,29 +131,35 @@ export interface ScriptReading {
   readonly hasMoreWays: boolean
 }
 
-/** A company's name is often translated from another script instead of being spelled in Latin letters. */
-const NOT_SPELLED =
-  /[\p{L}--[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Georgian}\p{Script=Common}]]/v
+const lettersOutside = (scripts: string): RegExp =>
+  new RegExp(`[\\p{L}--[${scripts.replaceAll(/\w+/g, '\\p{Script=$&}').replaceAll(' ', '')}]]`, 'v')
+const ALPHABETS = 'Latin Cyrillic Greek Armenian Georgian Common'
+/** Letters of other scripts than those with a reading. A company's name is often translated instead of being spelled. */
+const UNCOMPARED: Readonly<Record<NameKind, RegExp>> = {
+  person: lettersOutside(`${ALPHABETS} Hebrew Arabic Han Hangul Hiragana Katakana`),
+  organization: lettersOutside(ALPHABETS),
+}
 /** Kana write foreign names, other than the given name beside a family name in Chinese characters. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
 
 const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]): boolean =>
-  kind === 'organization'
-    ? NOT_SPELLED.test(piece)
-    : KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other)))
+  UNCOMPARED[kind].test(piece) ||
+  (KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other))))
 
 /** Letters that belong to no script, such as tones. In some scripts letters are signs of stress, or silent. */
 const COMMON = /\p{Script=Common}/u
 const HAS_SOUND = /[a-z0-9]/
 
 const isUnknown = (letter: string): boolean => {
+  if (ARABIC.test(letter)) return !isArabicLetterRead(letter)
+  if (HEBREW.test(letter)) return !isHebrewLetterRead(letter)
   const read = toAscii(letter)
   return read === '' || (COMMON.test(letter) && !HAS_SOUND.test(read))
 }
 
 const hasUnknownLetter = (piece: string): boolean =>
-  [...piece].some((letter) => letter > '\u007f' && SOUNDED.test(letter) && isUnknown(letter))
+  [...piece].some((letter) => letter > '\u007f' && LETTER.test(letter) && isUnknown(letter))
 
 export const readScripts = (pieces: readonly string[], kind: NameKind): ScriptReading => {
   const runs: string[][] = []
