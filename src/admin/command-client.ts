@@ -73,7 +73,7 @@ export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>)
 /** A module declares the operation, and this deployment runs without the module. */
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
-  'this deployment runs without the module of this operation: see --without',
+  'this deployment runs without the module of this operation: to switch it on, remove it from the setting “without” and restart the service',
 ) {}
 
 /** Adds a getter that throws for each service that only a running service has. */

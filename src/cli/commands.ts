@@ -3,6 +3,7 @@
 import { commandRoutes } from '../admin/route-table.ts'
 import type { Command } from '../command-line/command.ts'
 import { loadCommands } from '../module-interface/commands.ts'
+import type { Module } from '../module-interface/module.ts'
 import { loadOperations } from '../module-interface/operations.ts'
 import { MODULES } from '../modules.ts'
 import { ACCOUNT_COMMANDS } from './account.ts'
@@ -39,8 +40,16 @@ const WRITTEN: readonly Command[] = [
 const FIRST = ['list', 'show', 'create', 'update', 'delete']
 const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(verb) ? FIRST.indexOf(verb) : verb}`
 
+const ROUTES = commandRoutes(await loadOperations(MODULES))
+
+const deriveOf = async (module: Module): Promise<readonly Command[]> => {
+  const { routes, commands } = await loadOperations([module])
+  return deriveCommands([...routes, ...commands], ROUTES).map((command) => ({ ...command, module: module.name }))
+}
+
 export const COMMANDS: readonly Command[] = [
-  ...deriveCommands(commandRoutes(await loadOperations(MODULES))),
+  ...deriveCommands(commandRoutes(await loadOperations([])), ROUTES),
+  ...(await Promise.all(MODULES.map(deriveOf))).flat(),
   ...WRITTEN,
   ...(await loadCommands(MODULES)),
 ].toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1))

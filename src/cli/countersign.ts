@@ -1,5 +1,5 @@
 #!/usr/bin/env bun
-import type { Command } from '../command-line/command.ts'
+import { type Command, isServed } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { isNoted, noteCommand } from '../command-line/command-note.ts'
 import { didYouMean, LocalCommandError, UsageError } from '../command-line/output.ts'
@@ -8,13 +8,15 @@ import { splitOverride } from '../command-line/second-person.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
 // `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
 // 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
-import { loadConfig } from '../config/config.ts'
+import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings } from '../config/settings.ts'
 import { VERSION } from '../config/version.ts'
 import { systemClock } from '../lib/time.ts'
 import { loadCommands } from '../module-interface/commands.ts'
 import { MODULES } from '../modules.ts'
 import { PROGRAM } from '../program/labels.ts'
+import { dataFolderAt } from '../setup/data-folder.ts'
+import { asStarted } from '../setup/left-out-modules.ts'
 import { createDeployment } from './deployment.ts'
 import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
@@ -22,24 +24,25 @@ import { openRemote, withoutKey } from './remote-client.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
 import { runVerb, VERBS } from './verbs.ts'
 
-const usage = async (): Promise<string> => {
-  const { NOUNS, commandsOf } = await import('./commands.ts')
+/** @param modules names of the running modules */
+const usage = async (modules: ReadonlySet<string>): Promise<string> => {
+  const { COMMANDS } = await import('./commands.ts')
   const { described } = await import('./help.ts')
-  const isLocal = (noun: string): boolean => commandsOf(noun).every((command) => command.isLocal)
-  const verbsOf = (noun: string) =>
-    [
-      noun,
-      commandsOf(noun)
-        .map(({ verb }) => verb)
-        .join(', '),
-    ] as const
+  const nouns = Map.groupBy(
+    COMMANDS.filter((command) => isServed(command, modules)),
+    ({ noun }) => noun,
+  )
+  const describe = (isLocal: boolean) =>
+    [...nouns]
+      .filter(([, commands]) => commands.every((command) => command.isLocal) === isLocal)
+      .map(([noun, commands]) => [noun, commands.map(({ verb }) => verb).join(', ')] as const)
   return `Usage: ${PROGRAM} NOUN VERB [options]
        ${PROGRAM} VERB [options]
 
 Administration, on this machine or with --url and an admin key at another deployment:
-${described(NOUNS.filter((noun) => !isLocal(noun)).map(verbsOf))}
+${described(describe(false))}
 This machine:
-${described([...NOUNS.filter(isLocal).map(verbsOf), ...Object.entries(VERBS)])}
+${described([...describe(true), ...Object.entries(VERBS)])}
 countersign help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
 Changes are live in a running service within a second.
 
@@ -102,6 +105,21 @@ const runNoun = async (
   })
 }
 
+/** @throws SettingInvalidError */
+const configOf = (settings: string[], environment: CommandPlace['environment']): Config => {
+  const config = loadConfig({ arguments: settings, environment: withoutKey(environment) }, MODULES)
+  return asStarted(config, dataFolderAt(config.dataDir))
+}
+
+/** Names of the running modules; of all modules if the settings are wrong, because help is printed in any case. */
+const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> => {
+  try {
+    return configOf(...given).modules
+  } catch {
+    return new Set(MODULES.map(({ name }) => name))
+  }
+}
+
 /** @param commandLine the words after the program's name. @returns the exit code. @throws only errors that are faults of ours */
 export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
   const { output, environment } = place
@@ -110,7 +128,7 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     const { url, words } = splitUrl(given)
     const [verb, ...rest] = asHelpOption(words)
     if (verb === undefined || verb === '--help' || verb === '-h') {
-      output.stdout(await usage())
+      output.stdout(await usage(modulesOf(settings, environment)))
       return verb === undefined ? 2 : 0
     }
     if (verb === '--version' || verb === 'version') {
@@ -124,7 +142,7 @@ export const runCountersign = async (commandLine: readonly string[], place: Comm
     }
     if (verb === 'completion') return (await import('./completion.ts')).runCompletion(rest, output)
     if (verb === 'sbom') return (await import('./sbom.ts')).runSbom(rest, output)
-    const config = loadConfig({ arguments: settings, environment: withoutKey(environment) }, MODULES)
+    const config = configOf(settings, environment)
     const { others, override } = splitOverride(rest)
     const { clock, user } = place
     const deployment = createDeployment({

@@ -1,7 +1,8 @@
 // Runs one command of a table: finds it, parses its words and options, prints help, and turns errors into a line and an exit code.
 
+import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { Open, Opened } from '../command-line/admin-client.ts'
-import { type Command, findCommand, parseGiven, takesUrl } from '../command-line/command.ts'
+import { type Command, findCommand, isServed, parseGiven, takesUrl } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { type CommandOutput, LocalCommandError, UsageError } from '../command-line/output.ts'
 import { printError } from '../command-line/print-error.ts'
@@ -21,6 +22,11 @@ export interface CommandInput {
   readonly url: string | null
   /** Asks at a terminal; null elsewhere. */
   readonly ask: ((question: string) => Promise<boolean>) | null
+}
+
+/** @throws ModuleLeftOutError */
+const requireServed = (command: Command, modules: ReadonlySet<string>): void => {
+  if (command.module !== undefined && !modules.has(command.module)) throw new ModuleLeftOutError(command.module)
 }
 
 export const isHelp = (word: string): boolean => word === '--help' || word === '-h'
@@ -43,7 +49,11 @@ export const runCommand = async (
     const wantsHelp = args.some(isHelp)
     command = findCommand(commands, args)
     if (command === null) {
-      output[wantsHelp ? 'stdout' : 'stderr'](nounHelp(noun, commands))
+      const { modules } = input.deployment.config
+      const served = input.url === null ? commands.filter((each) => isServed(each, modules)) : commands
+      const [first] = commands
+      if (served.length === 0 && first !== undefined) requireServed(first, modules)
+      output[wantsHelp ? 'stdout' : 'stderr'](nounHelp(noun, served))
       return wantsHelp ? 0 : 2
     }
     const given = parseGiven(command, args)
@@ -55,6 +65,7 @@ export const runCommand = async (
     if (url !== null && command.isLocal) {
       throw new LocalCommandError()
     }
+    if (url === null) requireServed(command, input.deployment.config.modules)
     const open = async (): Promise<Opened> => {
       opened ??= url === null ? await input.open() : input.openRemote(url)
       return opened

@@ -1,12 +1,12 @@
 // Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
 // takes longer than most commands.
 
+import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { noteCommand } from '../command-line/command-note.ts'
 import { CommandFailedError, type CommandOutput } from '../command-line/output.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
-import { ModuleLeftOutError } from '../module-interface/commands.ts'
 import { providedByModules } from '../module-interface/open-modules.ts'
 import { MODULES } from '../modules.ts'
 import type { ShipPlace } from '../object-store/ship-target.ts'

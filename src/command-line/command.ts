@@ -67,6 +67,8 @@ export interface Command {
   readonly asks?: true
   /** Works on files of this machine, so it takes no --url. */
   readonly isLocal?: true
+  /** Name of the module that it belongs to. It does not run on a deployment without the module. */
+  readonly module?: string
   /** @returns the exit code; 0 if it returns nothing */
   run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
@@ -97,6 +99,10 @@ const REMOTE = text(
   'URL',
   'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]',
 )
+
+/** Whether the command belongs to the core or to one of the modules. @param modules names of the running modules */
+export const isServed = ({ module }: Command, modules: ReadonlySet<string>): boolean =>
+  module === undefined || modules.has(module)
 
 /** Whether --url names a deployment: not if the command has an option of its own by that name. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>

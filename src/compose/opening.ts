@@ -11,7 +11,7 @@ import type { Closers } from '../lib/closers.ts'
 import { findServiceAmong } from '../lib/service-key.ts'
 import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module, ModuleCore } from '../module-interface/module.ts'
-import { openModules, providedByModules } from '../module-interface/open-modules.ts'
+import { leftOutModules, openModules, providedByModules } from '../module-interface/open-modules.ts'
 import { createCatalog } from '../policy/catalog.ts'
 import { createAttesterReload } from '../pool/attester-reload.ts'
 import { createAuthenticator } from '../server/authenticate.ts'
@@ -21,6 +21,7 @@ import { inspectCertificateTerms } from '../setup/certificate-term.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
 import { inspectExposure } from '../setup/exposure.ts'
+import { rememberLeftOut } from '../setup/left-out-modules.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import { isFirstStart, prepareQuickstart } from '../setup/quickstart.ts'
 import { locateStore } from '../setup/store-location.ts'
@@ -90,6 +91,10 @@ export const openService = async (
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
   const { folder, store, target, passphrase } = storage
+  if (isFirst) {
+    const leftOut = leftOutModules(modules, config).map(({ name }) => name)
+    await rememberLeftOut(folder, leftOut)
+  }
   const stored = await readAttesters(store, folder)
   const attesters = presentAttesters(stored, log)
   const provided = providedByModules(modules, { config, folder })

@@ -32,6 +32,8 @@ export interface DataFolder {
   readonly quickstart: string
   /** Where the store is, when it is not `database`; see store-place.ts. */
   readonly storePlace: string
+  /** Names of the modules that the service was started without; see left-out-modules.ts. */
+  readonly leftOutModules: string
 }
 
 export const dataFolderAt = (root: string): DataFolder => ({
@@ -51,6 +53,7 @@ export const dataFolderAt = (root: string): DataFolder => ({
   lock: join(root, 'service.lock'),
   quickstart: join(root, 'quickstart.env'),
   storePlace: join(root, 'store-place'),
+  leftOutModules: join(root, 'left-out-modules'),
 })
 
 const unusable = (folder: DataFolder, error: unknown): unknown => {

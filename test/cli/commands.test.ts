@@ -65,7 +65,7 @@ test('a command of a module that is left out is refused before it opens anything
         const code = await runCommand([command], least(command), { ...place(), output, deployment })
         expect({ code, stderr: printed.stderr }).toEqual({
           code: 1,
-          stderr: expect.stringMatching(/^this deployment runs without the module [a-z-]+: see --without\n$/),
+          stderr: expect.stringMatching(/^this deployment runs without the module [a-z-]+: to switch it on, .*\n$/),
         })
       }
       expect(`${name} ${noun}: ${commands.length > 0}`).toBe(`${name} ${noun}: true`)
@@ -174,7 +174,7 @@ describe('a derived command sends what it was given, and prints what was answere
   const file = `${folder.path}/file`
   const routes = COMMAND_ROUTES as readonly Route[]
   for (const route of routes) {
-    const [derived] = deriveCommands([route])
+    const [derived] = deriveCommands([route], [route])
     if (derived === undefined) continue
     const listed = COMMANDS.find(({ noun, verb }) => noun === derived.noun && verb === derived.verb)
     if (listed === undefined) continue

@@ -1,7 +1,5 @@
 // The core alone: a service with every module left out attests, verifies people, and has nothing of a module.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { MODULES } from '../../src/modules.ts'
 import { type Caller, createCaller, walletOf } from '../conformance/identity-caller.ts'
 import { ask } from './calls.ts'
@@ -35,9 +33,7 @@ describe('without any module', () => {
     const proof = await fetch(`${service.url}/v2/attestations/${attestation.uuid}/proof`, { headers })
     expect(proof.status).toBe(404)
     expect((await fetch(`${service.url}/checkpoint`)).status).toBe(404)
-    const config = join(service.dataDirectory, 'without.yaml')
-    writeFileSync(config, `without: ${WITHOUT}\n`)
-    const verified = await runCommand(service.dataDirectory, 'decisions', 'verify', '--config', config)
+    const verified = await runCommand(service.dataDirectory, 'decisions', 'verify')
     expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringContaining('tree') })
   })
 
@@ -69,14 +65,24 @@ describe('without any module', () => {
     expect(served).toEqual(served.map(({ operationId }) => ({ operationId, ...leftOut })))
   })
 
-  test('a command of a module says that the module is left out', async () => {
-    const config = join(service.dataDirectory, 'without.yaml')
-    writeFileSync(config, `without: ${WITHOUT}\n`)
-    const words = ['minimum-age', 'show', '--org', 'demo', '--config', config]
-    expect(await runCommand(service.dataDirectory, ...words)).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('runs without the module'),
-    })
+  // The service was started with the flag; commands run without it.
+  test('a command of a module is refused, and the answer names the module', async () => {
+    for (const [module, ...words] of [
+      ['documents', 'minimum-age', 'update', '--years', '21'],
+      ['screening', 'screening', 'update', '--threshold', '90'],
+      ['screening', 'screening-list', 'import', 'own', '/dev/null', '--format', 'csv'],
+    ] as const) {
+      const { code, stderr } = await runCommand(service.dataDirectory, ...words)
+      expect([words[0], code, stderr]).toEqual([words[0], 1, expect.stringContaining(`without the module ${module}:`)])
+    }
+  })
+
+  test('help does not list the commands of modules', async () => {
+    const { stdout } = await runCommand(service.dataDirectory, 'help')
+    expect(stdout).toContain('  policy ')
+    expect(stdout).not.toMatch(/^ {2}(?:screening|minimum-age|session-policy)/m)
+    const noun = await runCommand(service.dataDirectory, 'screening-list', '--help')
+    expect([noun.code, noun.stderr]).toEqual([1, expect.stringContaining('without the module screening:')])
   })
 
   test('no metric of a module is exposed', async () => {

@@ -193,8 +193,11 @@ const derive = (routes: readonly Route[], pair: Pair): Command => {
   }
 }
 
-/** The commands of all operations that a command can run, by noun and verb. */
-export const deriveCommands = (routes: readonly Route[]): readonly Command[] => {
+/**
+ * The commands of the operations that a command can run, by noun and verb.
+ * @param all operations, among which those that find an id are looked up
+ */
+export const deriveCommands = (routes: readonly Route[], all: readonly Route[]): readonly Command[] => {
   const pairs = new Map<string, Pair>()
   for (const route of routes.filter(isRunnable)) {
     const name = commandName(route).join(' ')
@@ -203,5 +206,5 @@ export const deriveCommands = (routes: readonly Route[]): readonly Command[] => 
     if (known[part] !== undefined) throw new Error(`two operations are the command ${name}`)
     pairs.set(name, { ...known, [part]: route })
   }
-  return [...pairs.values()].map((pair) => derive(routes, pair))
+  return [...pairs.values()].map((pair) => derive(all, pair))
 }
