@@ -41,11 +41,12 @@ import {
   checksWithoutSubmission,
   checkTurns,
   completionOverride,
+  endedHits,
   hitSubject,
   linkProof,
   ofacComments,
   removedWallets,
-} from './migrations/0029-0035.ts'
+} from './migrations/0029-0036.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly Migration[] = [
   hitSubject,
   checkTurns,
   removedWallets,
+  endedHits,
 ]
 
 /** Names in place of a dialect's words. */

@@ -207,7 +207,7 @@ test.each<[string, EvidenceFields]>([
 })
 
 describe('when a list changes', () => {
-  test('verified people are compared again; what was decided stays, and what is no longer listed goes', async () => {
+  test('verified people are compared again; a decision lasts as long as the entry, and what is no longer listed goes', async () => {
     const { store, changes } = identity
     const cleared = await handIn({ fullName: 'Ivan Primerov', country: 'RU' })
     const later = await handIn({ fullName: 'Pavel Obraztsov', country: 'RU' })
@@ -235,8 +235,13 @@ describe('when a list changes', () => {
     // The version before can still be read.
     expect(await store.screeningLists.readVersion(before ?? '')).not.toBeNull()
     await importList('own', 'csv', 'id,kind,name\np3,person,Boris Drugoi\n')
-    await until(async () => (await hitsOf(later)).length === 0, SLOW)
-    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['cleared'])
+    await until(async () => (await hitsOf(later)).length + (await hitsOf(cleared)).length === 0, SLOW)
+    const ended = await store.screeningChecks.endedHits(organizationId, cleared)
+    expect(ended).toMatchObject([{ entry: 'p1', state: 'cleared' }])
+    // Listed again with the same content.
+    await importList('own', 'csv', LIST)
+    await until(async () => (await hitsOf(cleared)).length > 0, SLOW)
+    expect((await hitsOf(cleared)).map(({ state }) => state)).toEqual(['open'])
   })
 })
 

@@ -17,6 +17,7 @@ const outcomesWith = async (...lists: readonly AddressListInUse[]): Promise<read
   const settings = { addressLists: null } as never
   const checks = createWalletChecks({
     lists: () => lists,
+    memoOf: async () => null,
     settings: async () => ({ of: () => settings, key: '' }),
     walletsOf: async () => new Map(),
   })

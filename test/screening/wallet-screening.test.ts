@@ -95,10 +95,15 @@ afterAll(async () => {
   await identity.remove()
 })
 
-const list = async (owner: string | null, name: string, ...addresses: readonly WalletAddress[]): Promise<void> => {
+const edit = async (
+  owner: string | null,
+  name: string,
+  addresses: readonly WalletAddress[],
+  changed: { readonly memo?: string; readonly present?: boolean } = {},
+): Promise<void> => {
   const { store } = identity
   const there = (await store.lists.find(owner, name)) ?? (await store.lists.create({ owner, name }))
-  const entry = { present: true, memo: '', author: 'test', addedAtSeconds: 1 }
+  const entry = { present: true, memo: '', author: 'test', addedAtSeconds: 1, ...changed }
   await store.lists.edit(
     owner,
     name,
@@ -107,6 +112,8 @@ const list = async (owner: string | null, name: string, ...addresses: readonly W
   lists.changed(there.id)
   await lists.settled()
 }
+const list = (owner: string | null, name: string, ...addresses: readonly WalletAddress[]): Promise<void> =>
+  edit(owner, name, addresses)
 
 /** The shared list of wallets that a list of sanctioned people names. */
 const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> => {
@@ -278,6 +285,69 @@ describe('when a list changes', () => {
     await identity.store.screeningSettings.set(organizationId, { ...settings, screenersAgain: true })
     await until(async () => (await hitsOf(id)).length > 0, SLOW)
     expect(await hitsOf(id)).toMatchObject([{ check: 'wallets.screeners.stub', entry: evmWallet(20) }])
+  })
+})
+
+describe('a wallet whose hit was cleared', () => {
+  const clear = async (sessionId: string) => {
+    const open = (await identity.store.screeningChecks.hits(organizationId, sessionId)).find(
+      ({ state }) => state === 'open',
+    )
+    await identity.store.screeningChecks.decideHit(
+      { organizationId, sessionId, hitId: open?.id ?? '' },
+      { state: 'cleared', by: 'operator:test', reason: 'listed by mistake' },
+    )
+  }
+  const statesOf = async (id: string) => (await hitsOf(id)).map(({ state }) => state).sort()
+  /** Waits until the lists were compared again. */
+  const isState = (id: string, ...states: readonly string[]) =>
+    until(async () => (await statesOf(id)).join() === states.join(), SLOW)
+
+  test('is a new hit if it is taken off the list and listed again, or listed for another reason', async () => {
+    const denied = (changed: Parameters<typeof edit>[3]) => edit(organizationId, 'deny', [evmWallet(60)], changed)
+    const id = await handIn(evmWallet(60))
+    await denied({ memo: 'a mistake' })
+    await isState(id, 'open')
+    await clear(id)
+    await denied({ present: false })
+    await isState(id)
+    await denied({ memo: 'a mistake' })
+    await isState(id, 'open')
+    await clear(id)
+    // Taken off and listed again between two comparisons.
+    await denied({ memo: 'laundering' })
+    await isState(id, 'cleared', 'open')
+  })
+
+  test('is a new hit if another entry of the sanctions list names it', async () => {
+    await sanction(evmWallet(62))
+    const id = await handIn(evmWallet(62))
+    await clear(id)
+    const { store, clock } = identity
+    await listWallets(store, 'ofac-sdn', [evmWallet(62)], '2')
+    await shareWallets(store, clock)
+    lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+    await isState(id, 'cleared', 'open')
+  })
+
+  test('is a new hit if the screener withdraws its flag and flags it again', async () => {
+    const { changes } = identity
+    verdictOf = () => ({ flagged: true })
+    const id = await handIn(evmWallet(63))
+    await clear(id)
+    const again = async () => {
+      const change = { organizationId, sessionId: id }
+      await changes.changeStatus({ ...change, to: 'retry', actor: 'operator:test' })
+      await changes.changeStatus({ ...change, to: 'submitted', actor: 'person' })
+      await runDue()
+      return statesOf(id)
+    }
+    expect(await again()).toEqual(['cleared'])
+    verdictOf = () => ({ flagged: false })
+    expect(await again()).toEqual([])
+    verdictOf = () => ({ flagged: true })
+    expect(await again()).toEqual(['open'])
+    verdictOf = () => ({ flagged: false })
   })
 })
 

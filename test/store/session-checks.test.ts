@@ -218,7 +218,48 @@ describeStores((open) => {
     await find(target, [], { settings: 'threshold 60' })
     expect(await hitsOf(target)).toHaveLength(2)
     await find(target, [], under)
-    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 cleared'], ['passed']])
+    expect([await hitsOf(target), await outcomeOf(target)]).toEqual([[], ['passed']])
+  })
+
+  test.each(['cleared', 'confirmed'] as const)(
+    'a hit that was %s ends when its entry is gone, and a later listing is a new hit',
+    async (state) => {
+      const target = await targetOf()
+      const { screeningChecks } = temporary.store
+      await find(target, [foundHit()])
+      await decide(target, state)
+      const kept = [`person b 77 ${state}`]
+      // The entry is not gone: it has changed, or the settings or the data have, or the check was not made in full.
+      await find(target, [foundHit({ basis: 'c' })])
+      await find(target, [], { settings: 'other' })
+      expect(await hitsOf(target)).toEqual([...kept, 'person c 77 open'])
+      await find(target, [foundHit()])
+      await find(target, [], { settings: 'other' })
+      await find(target, [], { subjectBases: ['t'] })
+      await find(target, [], { outcome: 'not-done' })
+      expect(await hitsOf(target)).toEqual(kept)
+      // Found under other settings, it belongs to those.
+      await find(target, [foundHit()], { settings: 'other' })
+      await find(target, [])
+      expect(await hitsOf(target)).toEqual(kept)
+      expect(await find(target, [], { settings: 'other' })).toBe(0)
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([[], ['passed']])
+      const [ended] = await screeningChecks.endedHits(organizationId, target.sessionId)
+      expect(ended).toMatchObject({ state, name: 'Ivan', reason: 'somebody else', decidedBy: 'operator:ada' })
+      const decision = { state: 'cleared', by: 'operator:ada', reason: 'gone' } as const
+      expect(await screeningChecks.decideHit({ ...target, hitId: ended?.id ?? '' }, decision)).toBeNull()
+      expect(await find(target, [foundHit()])).toBe(1)
+      expect([await hitsOf(target), await outcomeOf(target)]).toEqual([['person b 77 open'], ['look']])
+    },
+  )
+
+  test('a decision from before the basis of a wallet had the content of its entry is taken over once', async () => {
+    const target = await targetOf()
+    await find(target, [foundHit({ subject: 'wallet', basis: 's' })])
+    await decide(target, 'cleared')
+    expect(await find(target, [foundHit({ subject: 'wallet', basis: 'b' })])).toBe(0)
+    expect(await hitsOf(target)).toEqual(['wallet b 77 cleared'])
+    expect(await find(target, [foundHit({ subject: 'wallet', basis: 'c' })])).toBe(1)
   })
 
   test('an open hit stays if its person submits something else, until the entry is found again as surely', async () => {

@@ -123,7 +123,7 @@ const queue = (model: Model): Result => {
 
 export const basisOf = ({ subject, entry }: Pick<Hit, 'subject' | 'entry'>): string => `${subject} ${entry}`
 
-/** An open hit ends because the list changed, or because the same entry is open at least as surely. */
+/** A hit ends because the list changed, and an open one also because the same entry is open at least as surely. */
 const check = (model: Model, subject: string, found: Found): readonly Hit[] => {
   const scores = new Map(found)
   const isSame = (hit: Hit): boolean => !hit.isAnonymous && hit.subject === subject
@@ -135,7 +135,7 @@ const check = (model: Model, subject: string, found: Found): readonly Hit[] => {
       const isReplaced = score !== undefined && score >= hit.score && !isDecided(hit.entry)
       return hit.state === 'open' && isReplaced ? [] : [hit]
     }
-    if (score === undefined) return hit.state === 'open' ? [] : [hit]
+    if (score === undefined) return []
     const isOpened = hit.state === 'open' || (hit.state === 'cleared' && score > hit.score)
     return [isOpened ? { ...hit, state: 'open', score } : hit]
   })

@@ -3,6 +3,7 @@
 // searched in a process of their own, not in the thread that answers requests.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
+import { addressKey } from '../../domain/address-key.ts'
 import type { StoreChecks } from '../../identity/checks/check-again.ts'
 import { type CheckPart, partOf } from '../../identity/checks/checks.ts'
 import { comparisonKey } from '../../identity/checks/comparison-key.ts'
@@ -71,7 +72,14 @@ export const createScreeningService = ({
     screenerFor: held.screenerFor,
     onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
   })
-  const listed = createWalletChecks({ ...shared, lists: wallets.lists })
+  const listed = createWalletChecks({
+    ...shared,
+    lists: wallets.lists,
+    memoOf: async (listId, address) => {
+      const list = await store.lists.findById(listId)
+      return list === null ? null : ((await store.lists.findEntry(list, addressKey(address)))?.memo ?? null)
+    },
+  })
   const screened = createScreenerChecks({
     ...shared,
     screeners: [...wallets.screeners.keys()],

@@ -1,5 +1,6 @@
 // Hits of sessions, and the decisions about them. A decision holds for what was compared when it was made: the same subject
-// and entry with another name, date or content are a new hit.
+// and entry with another name, date or content are a new hit. A decided hit ends when its entry is gone: a later listing is
+// a new hit.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -63,6 +64,28 @@ const hitsOf = async (
 ): Promise<readonly StoredHit[]> =>
   (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
+/** A decided hit whose entry was no longer found, kept for the history. */
+export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings'> {
+  readonly endedAtSeconds: number
+}
+
+const ENDED = defineTable('screening_ended_hits', {
+  id: text,
+  organizationId: hidden(text),
+  sessionId: hidden(text),
+  list: PLACE.list,
+  entry: PLACE.entry,
+  subject: PLACE.subject,
+  state: PLACE.state,
+  check: HITS.shape.check,
+  name: HITS.shape.name,
+  ...columnsOf<
+    Pick<EndedHit, 'versionId' | 'score' | 'foundAtSeconds' | 'decidedAtSeconds' | 'decidedBy' | 'reason'>
+  >()('versionId score foundAtSeconds decidedAtSeconds decidedBy reason'),
+  why: HITS.shape.why,
+  endedAtSeconds: integer,
+})
+
 interface HitTarget {
   readonly organizationId: string
   readonly sessionId: string
@@ -89,6 +112,8 @@ const MATCHES: readonly Matches[] = [
   (stored, hit) => stored.basis === hit.basis && roleOf(stored.subject) === roleOf(hit.subject),
   // Stored before hits had a basis.
   (stored, hit) => stored.basis === '' && stored.subject === hit.subject,
+  // Stored before the basis of a wallet's hit had the content of the entry.
+  (stored, hit) => stored.basis === stored.subjectBasis && stored.basis === hit.subjectBasis,
 ]
 
 /** Each stored hit is matched once. Two names of one entry are one hit: the first, which has the highest score. */
@@ -145,11 +170,24 @@ const EARLIER = 'earlier'
 const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
 const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
+/** Keeps a decided hit for the history only: it matches no later listing. */
+const endHit = async (
+  transaction: Transaction,
+  target: HitTarget,
+  { basis: _, subjectBasis: __, settings: ___, ...hit }: StoredHit,
+  nowSeconds: number,
+): Promise<void> => {
+  const { organizationId, sessionId } = target
+  await ENDED.insert(transaction, { ...hit, organizationId, sessionId, endedAtSeconds: nowSeconds })
+  await HITS.removeAll(transaction, { organizationId, id: hit.id })
+}
+
 /**
- * Call it in the transaction that stores a check: replaces the check's hits by what was found. An open hit that is not found
- * again is deleted if the list is the reason: its subject was compared again, in full and under the same settings. Otherwise
- * a person decides it, so that nobody ends a hit by typing another name. The same entry, found at the same score or a higher
- * one, takes its place. A cleared hit opens again if its score rises. A hit on another basis is a new one.
+ * Call it in the transaction that stores a check: replaces the check's hits by what was found. A hit that is not found again
+ * ends if the list is the reason: its subject was compared again, in full and under the same settings. An open hit is then
+ * deleted, a decided one kept for the history. Otherwise a decision stays, and a person decides an open hit, so that nobody
+ * ends a hit by typing another name. The same entry, found at the same score or a higher one, takes an open hit's place. A
+ * cleared hit opens again if its score rises. A hit on another basis is a new one.
  * @returns how many hits were opened, and the check's outcome with its hits
  */
 export const replaceHits = async (
@@ -186,15 +224,19 @@ export const replaceHits = async (
     } else if (same.state === 'open' || (same.state === 'cleared' && hit.score > same.score)) {
       await HITS.updateAll(transaction, { organizationId, id: same.id }, { ...found, ...UNDECIDED })
       if (same.state === 'cleared') opened++
-    } else if (same.subject !== hit.subject || same.basis !== hit.basis) {
+    } else if (same.subject !== hit.subject || same.basis !== hit.basis || same.settings !== settings) {
       const { subject, basis, subjectBasis } = hit
-      await HITS.updateAll(transaction, { organizationId, id: same.id }, { subject, basis, subjectBasis })
+      await HITS.updateAll(transaction, { organizationId, id: same.id }, { subject, basis, subjectBasis, settings })
     }
   }
   for (const hit of outcome === 'not-done' ? [] : lost) {
     const { id } = hit
-    if (hit.state !== 'open' || hit.settings !== settings) continue
-    if (subjectBases.includes(hit.subjectBasis) || isReplaced(hit)) {
+    if (hit.settings !== settings) continue
+    const isCompared = subjectBases.includes(hit.subjectBasis)
+    if (hit.state !== 'open') {
+      const isListed = found.some((other) => isOfEntry(hit, other))
+      if (isCompared && !isListed) await endHit(transaction, target, hit, nowSeconds)
+    } else if (isCompared || isReplaced(hit)) {
       await HITS.removeAll(transaction, { organizationId, id })
     } else if (!hit.why.some(({ part }) => part === EARLIER)) {
       await HITS.updateAll(transaction, { organizationId, id }, { why: [...hit.why, CHANGED] })
@@ -213,19 +255,12 @@ export const eraseResemblances = async (
   organizationId: string,
   sessionId: string,
 ): Promise<void> => {
+  const ofNames = { organizationId, sessionId, check: NAME_CHECK }
   // Entries stay distinct, because they are a part of the table's unique constraint.
-  await HITS.updateAll(
-    transaction,
-    { organizationId, sessionId, check: NAME_CHECK },
-    {
-      entry: sql`id`,
-      name: '',
-      basis: '',
-      subjectBasis: '',
-      score: 0,
-      why: sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`,
-    },
-  )
+  const erased = { entry: sql`id`, name: '', score: 0 }
+  const why = sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`
+  await HITS.updateAll(transaction, ofNames, { ...erased, basis: '', subjectBasis: '', why })
+  await ENDED.updateAll(transaction, ofNames, { ...erased, why: [] })
   // Once the open hits are cleared, the check does not pass: there is nothing to compare.
   await transaction.execute(
     `UPDATE session_checks SET own_outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
@@ -251,6 +286,10 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
   /** The highest score first. */
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
+
+  /** Decided hits whose entries are gone, the newest first. */
+  endedHits: (organizationId: string, sessionId: string): Promise<readonly EndedHit[]> =>
+    ENDED.list(scope, { organizationId, sessionId }, { by: ['endedAtSeconds', 'id'], descending: true }),
 
   /** Decisions about the hits of some sessions, in the order in which the hits were found. */
   statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>

@@ -1,6 +1,7 @@
 // Looks up a session's wallets in address lists. An organization may name the lists; otherwise they are the shared
 // lists of sanctioned people and its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../../../domain/address.ts'
+import { screeningListName } from '../../../domain/list.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import type { SessionWallet } from '../../../domain/wallet.ts'
@@ -32,8 +33,12 @@ export interface WalletScreeningDependencies {
 
 export interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
+  /** The memo of a list's entry; null if the list has no such entry. */
+  readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
+/** Version of how wallets are looked up. Wallets that were looked up by another one are looked up again. */
+const LOOKUP = 'wallets 2'
 /** The name of the part and of its only check. */
 const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 /** The organization's deny list, which may not exist until it has an entry. */
@@ -76,22 +81,28 @@ const listsFor = (
     .sort((left, right) => (left.name < right.name ? -1 : 1))
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
-  const { lists: readLists, settings, walletsOf } = dependencies
+  const { lists: readLists, settings, walletsOf, memoOf } = dependencies
 
-  const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): FoundHit[] =>
-    lists
-      .filter((list) => list.has(address))
-      .map(({ name, version }) => ({
-        list: name,
-        entry: addressText,
-        versionId: String(version),
-        name: addressText,
-        subject: 'wallet',
-        score: SURE,
-        why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
-        compared: address,
-        comparedSubject: address,
-      }))
+  const hitsOf = ({ address, addressText }: SessionWallet, lists: readonly AddressListInUse[]): Promise<FoundHit[]> =>
+    Promise.all(
+      lists
+        .filter((list) => list.has(address))
+        .map(async ({ id, name, version }) => {
+          const memo = await memoOf(id, address)
+          return {
+            list: name,
+            entry: addressText,
+            versionId: String(version),
+            name: addressText,
+            subject: 'wallet',
+            score: SURE,
+            why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
+            // The memo is the name of the list if the wallet was shared before memos named the entry.
+            compared: memo === screeningListName(name) ? address : JSON.stringify([address, memo]),
+            comparedSubject: address,
+          }
+        }),
+    )
 
   return {
     name: WALLET_CHECK,
@@ -104,10 +115,10 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
       const keyOf = (organizationId: string): string => {
         const used = usedBy(organizationId)
         const named = of(organizationId).addressLists
-        return used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([versionsFor(used), named])
+        return used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
       }
       return {
-        key: organization === null ? comparisonKey([versionsFor(lists), key]) : '',
+        key: organization === null ? comparisonKey([LOOKUP, versionsFor(lists), key]) : '',
         keyOf,
         compare: async (sessions) => {
           const [first] = sessions
@@ -129,14 +140,17 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
             versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
           }
-          return (await walletsOfEach(walletsOf, organizationId, sessions)).map((wallets) => [
-            {
-              ...check,
-              hits: wallets.flatMap((wallet) => hitsOf(wallet, used)),
-              subjects: wallets.map(({ address }) => address),
-              detail: { ...detail, wallets: wallets.length },
-            },
-          ])
+          const walletsOfSessions = await walletsOfEach(walletsOf, organizationId, sessions)
+          return Promise.all(
+            walletsOfSessions.map(async (wallets) => [
+              {
+                ...check,
+                hits: (await Promise.all(wallets.map((wallet) => hitsOf(wallet, used)))).flat(),
+                subjects: wallets.map(({ address }) => address),
+                detail: { ...detail, wallets: wallets.length },
+              },
+            ]),
+          )
         },
       }
     },

@@ -1,5 +1,6 @@
 // A version's entries as they are kept: JSON, one entry a line, compressed. The same entries in the same order give the same
 // lines, by whose hash a version is known.
+import { MEMO_LENGTH_MAX } from '../../../domain/list.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 
 export interface PackedEntries {
@@ -47,4 +48,18 @@ export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
     yield { id, kind, names, birthDates, countries, wallets }
     at = stop + 1
   }
+}
+
+/** The wallets of packed entries, each with the entries that list it, as the memo of an address list. */
+export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: string, memo: string])[] => {
+  const memos = new Map<string, string[]>()
+  for (const { id, names, wallets } of unpackEntries(packed)) {
+    for (const wallet of wallets) {
+      const listed = memos.get(wallet) ?? []
+      listed.push(`${id} ${names[0] ?? ''}`)
+      memos.set(wallet, listed)
+    }
+  }
+  // The order of the entries does not count.
+  return [...memos].map(([wallet, listed]) => [wallet, listed.sort().join('; ').slice(0, MEMO_LENGTH_MAX)])
 }

@@ -30,10 +30,10 @@ const shareVersion = async (
   const packed = await screeningLists.readVersion(versionId)
   if (packed === null) throw new VersionMissingError()
   const sink = createEntrySink()
-  for (const wallet of await processes.readWallets(packed)) {
+  for (const [wallet, memo] of await processes.readWallets(packed)) {
     const address = parseAnyAddress(wallet)
     // Addresses of chains that are not supported, Bitcoin's for example.
-    if (address !== null) sink.add(address, name)
+    if (address !== null) sink.add(address, memo)
   }
   const list = await lists.ofScreening(name, sink.added > 0)
   if (list === null) return screeningLists.shareNothing(version)

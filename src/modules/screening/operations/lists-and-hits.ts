@@ -11,7 +11,7 @@ import { FieldInvalidError } from '../../../domain/errors.ts'
 import { HIT_STATES } from '../../../domain/screening-hit.ts'
 import { counted } from '../../../lib/counted.ts'
 import { isoTime } from '../../../lib/time.ts'
-import type { StoredHit } from '../../../store/lists/screening-checks.ts'
+import type { EndedHit, StoredHit } from '../../../store/lists/screening-checks.ts'
 import type { ScreeningList } from '../../../store/lists/screening-lists.ts'
 import type { Tables } from '../../../store/store.ts'
 import { PUBLISHERS, publisherOf, SCREENING_FORMATS } from '../formats/publishers.ts'
@@ -91,7 +91,7 @@ const settingsText = ({ format, urls, intervalSeconds }: ReturnType<typeof setti
   every_seconds: intervalSeconds,
 })
 
-const HIT = closed({
+const HIT_FIELDS = {
   id: Type.String(),
   check: Type.String({
     description: 'Which found it: `lists.names`, `wallets.lists` or `wallets.screeners.` and a name',
@@ -108,7 +108,9 @@ const HIT = closed({
   decided_at: nullable(time()),
   decided_by: nullable(Type.String()),
   reason: nullable(Type.String()),
-})
+}
+const HIT = closed(HIT_FIELDS)
+const ENDED_HIT = closed({ ...HIT_FIELDS, ended_at: time() })
 
 const OUTCOMES = ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'] as const
 /** As the part of the checks is called that compares with lists. */
@@ -127,10 +129,13 @@ const CHECK = named(
     checked_at: nullable(time()),
     versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
     hits: Type.Array(HIT),
+    ended_hits: Type.Array(ENDED_HIT, {
+      description: 'Decided hits whose entries are no longer found, newest first; a new listing is a new hit',
+    }),
   }),
 )
 
-const showHit = (hit: StoredHit): Static<typeof HIT> => ({
+const showHit = (hit: StoredHit | EndedHit): Static<typeof HIT> => ({
   id: hit.id,
   check: hit.check,
   list: hit.list,
@@ -173,6 +178,10 @@ const checkOf = async (
     checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
     versions: Object.entries(detail.versions ?? {}).map(([list, version]) => ({ list, version })),
     hits: (await tables.screeningChecks.hits(organizationId, sessionId)).map(showHit),
+    ended_hits: (await tables.screeningChecks.endedHits(organizationId, sessionId)).map((hit) => ({
+      ...showHit(hit),
+      ended_at: isoTime(hit.endedAtSeconds),
+    })),
   }
 }
 

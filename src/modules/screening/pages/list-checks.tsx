@@ -131,8 +131,9 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
     if (value !== null) onOpenHits(openHits)
   }, [onOpenHits, value, openHits])
   if (value === null) return <Problem error={error} retry={reload} />
-  const { outcome, detail, hits, versions } = value
-  if (hits.length === 0 && outcome === 'off') return null
+  const { outcome, detail, hits, ended_hits: ended, versions } = value
+  const rows: readonly (Hit & { readonly ended_at?: string })[] = [...hits, ...ended]
+  if (rows.length === 0 && outcome === 'off') return null
   return (
     <Card
       title="Sanctions lists and wallets"
@@ -149,10 +150,10 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
       {outcome === 'passed' && hits.length === 0 && (
         <p class="soft">Nobody alike on {versions.map(({ list }) => list).join(', ')}.</p>
       )}
-      {hits.length > 0 && (
+      {rows.length > 0 && (
         <Table
           caption="What was found on lists"
-          rows={hits}
+          rows={rows}
           rowKey={({ id }) => id}
           columns={{
             Found: (hit) => (
@@ -180,7 +181,10 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
                     ))}
                   </div>
                 ) : (
-                  <Badge tone={STATE_TONES[hit.state]}>{decisionOf(hit, hit.state).word}</Badge>
+                  <>
+                    <Badge tone={STATE_TONES[hit.state]}>{decisionOf(hit, hit.state).word}</Badge>
+                    {hit.ended_at !== undefined && <div class="faint">No longer found</div>}
+                  </>
                 ),
               narrow: true,
             },

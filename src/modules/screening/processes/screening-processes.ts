@@ -5,6 +5,7 @@ import { sendToChild } from '../../../cluster/send.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
 import { NamedError } from '../../../lib/named-error.ts'
 import { ownProcess } from '../../../program/entries.ts'
+import type { listedWallets } from '../formats/entry-lines.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 import {
@@ -34,8 +35,8 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** The wallet addresses that packed entries name. @throws ScreeningProcessError */
-  readWallets(packed: Uint8Array): Promise<readonly string[]>
+  /** The wallet addresses that packed entries name, with their memos. @throws ScreeningProcessError */
+  readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when the screener is ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
 }
@@ -135,6 +136,8 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
 export const screeningProcesses: ScreeningProcesses = {
   readFiles: async (files) => decodeReading(await transformed('screening-list.process.ts', encodeFiles(files))),
   readWallets: async (packed) =>
-    JSON.parse(new TextDecoder().decode(await transformed('screening-wallets.process.ts', packed))) as string[],
+    JSON.parse(new TextDecoder().decode(await transformed('screening-wallets.process.ts', packed))) as ReturnType<
+      typeof listedWallets
+    >,
   startScreener: async (lists) => startScreener(await transformed('screening-image.process.ts', encodeLists(lists))),
 }

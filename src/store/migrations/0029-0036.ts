@@ -1,4 +1,4 @@
-// Migrations 29 to 35.
+// Migrations 29 to 36.
 import type { Migration } from '../migrations.ts'
 
 /** Links that open a session in use only with a proof of one of its wallets. */
@@ -98,5 +98,39 @@ export const removedWallets: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
     'CREATE INDEX session_removed_wallets_by_address ON session_removed_wallets (address, environment)',
+  ],
+}
+
+/**
+ * Decided hits whose entry was no longer found, and which enabling of a list a comparison was made with. An older program would
+ * clear a new listing by an old decision, and end the open hits of a list that was enabled again.
+ */
+export const endedHits: Migration = {
+  number: 36,
+  name: 'ended-hits',
+  statements: ({ integer, tableEnd }) => [
+    `CREATE TABLE screening_ended_hits (
+       id TEXT PRIMARY KEY NOT NULL,
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       check_name TEXT NOT NULL,
+       list_name TEXT NOT NULL,
+       entry_id TEXT NOT NULL,
+       version_id TEXT NOT NULL,
+       entry_name TEXT NOT NULL,
+       subject TEXT NOT NULL,
+       score ${integer} NOT NULL,
+       why TEXT NOT NULL,
+       state TEXT NOT NULL CHECK (state IN ('cleared', 'confirmed')),
+       found_at_seconds ${integer} NOT NULL,
+       decided_at_seconds ${integer} NOT NULL,
+       decided_by TEXT NOT NULL,
+       reason TEXT NOT NULL,
+       ended_at_seconds ${integer} NOT NULL,
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX screening_ended_hits_by_session ON screening_ended_hits (organization_id, session_id)',
+    // Empty: the list was enabled before this migration.
+    "ALTER TABLE screening_lists ADD COLUMN enabling_id TEXT NOT NULL DEFAULT ''",
   ],
 }
