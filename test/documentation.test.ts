@@ -91,7 +91,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
     'the path is the reader’s; test/clients builds the module',
   'pip install ./clients/python': 'changes the machine; test/clients runs the folder',
   'bun install --frozen-lockfile': 'package.json runs it before every test run',
-  'npm install vscode-languageclient': 'needs Visual Studio Code; test/cli/language-server.test.ts runs what it starts',
   'tar -C image -c . | docker load': 'needs Docker',
   'bun test --timeout 30000 ./test/policy/cost.test.ts': 'the suite runs that file',
 }
