@@ -47,8 +47,8 @@ const ratioTable = (measurements: readonly Measurement[]): string =>
     ]),
   )
 
-/** Lateness of the generator; only the result file has it. */
-const NOT_SHOWN = /generator_p99$/
+/** Lateness of the generator and CPU by thread; only the result file has them. */
+const NOT_SHOWN = /generator_p99$|cpu_(?:main|index)$/
 
 const medianTable = (measurements: readonly Measurement[]): string =>
   table(

@@ -41,7 +41,8 @@ const DECLARED: Readonly<Record<string, Declared>> = {
   checks: {
     duplicate: {
       type: 'bool',
-      description: 'Whether document, person or portrait belong to another identity of the organization.',
+      description:
+        'Whether document, person or portrait belong to another identity of the organization, or to a session that an operator rejected.',
     },
   },
   'checks.sanctions': {
