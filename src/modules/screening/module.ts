@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const screening = defineModule({
   name: 'screening',
-  summary: 'compare people, companies and wallets with lists of sanctions',
+  summary: 'compare people, companies and wallets with sanctions lists',
   // Names and countries are also taken from the zones of documents.
   needs: ['documents'],
   processes: {

@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const sessionPolicies = defineModule({
   name: 'session-policies',
-  summary: 'let an organization’s policy decide identity sessions once their checks are done',
+  summary: 'let an organization’s policy decide identity sessions after their checks',
   operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => ({
     onChecked: (await import('./policy-decider.ts')).createPolicyDecider(core),

@@ -57,7 +57,7 @@ const identitySource = <const Kind extends string, const Part extends string>(
       type: {
         type: 'string',
         maxLength: 10,
-        description: '"individual" or "business"; empty when not verified.',
+        description: '"individual" or "business"; empty if not verified.',
         refuseLiteral: oneOf(
           ['individual', 'business', ''],
           `${names.group}.type is "individual", "business" or empty`,
@@ -66,12 +66,12 @@ const identitySource = <const Kind extends string, const Part extends string>(
       },
       level: {
         type: 'int',
-        description: '1 basic, 2 standard, 3 enhanced; 0 when not verified.',
+        description: '1 basic, 2 standard, 3 enhanced; 0 if not verified.',
         select: ({ level }) => intOf(level),
       },
       verified_at: {
         type: 'google.protobuf.Timestamp',
-        description: `When it was verified. Fails while ${names.group}.verified is false.`,
+        description: `Time of the verification. Fails if ${names.group}.verified is false.`,
         select: ({ verifiedAtSeconds }) => timeOf(verifiedAtSeconds),
       },
     },
