@@ -4,8 +4,15 @@ import { LRUCache } from 'lru-cache'
 import { answerOf } from '../decision-log/answer.ts'
 import { findDecision, recallDecision } from '../decision-log/recall.ts'
 import type { DecisionRecord } from '../decision-log/types.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
-import { KEEP_SLACK_SECONDS, type NodeMemory, type Recalled } from '../server/idempotency.ts'
+import {
+  IdempotencyTwinInFlightError,
+  KEEP_SLACK_SECONDS,
+  type NodeMemory,
+  type Recalled,
+  type SoughtDecision,
+} from '../server/idempotency.ts'
 import { DEFAULT_LIFETIME_SECONDS } from '../store/organizations/projects.ts'
 
 /** For attestations that live up to nine minutes and a slack: most do. */
@@ -13,6 +20,12 @@ const KEEP_SECONDS = 600
 /** On another node a retry may have to wait for the node that was lost. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
+/**
+ * Searches that read the log at once, on the thread that answers all requests: one piece of the log is read in each turn of the
+ * event loop. Organizations take turns.
+ */
+const SEARCHES_MAX = 1
+const WAITING_PER_ORGANIZATION_MAX = 512
 /** The clock may be read a moment apart for a record and for a claim. */
 const SLACK_SECONDS = 5
 
@@ -54,17 +67,37 @@ export const createDecisionMemory = (
     const keepSeconds = Math.max(0, Math.min(leftSeconds, usableSeconds))
     return { outcome: 'decided', answer: { body: one.body, keepSeconds } }
   }
+  const searches = createFairSlots(SEARCHES_MAX, Number.POSITIVE_INFINITY, WAITING_PER_ORGANIZATION_MAX)
+  /** @throws IdempotencyTwinInFlightError if too many of the organization's searches wait */
+  const searching = async (organizationId: string, search: () => Promise<Found | null>): Promise<Recalled> => {
+    const release = await searches.acquire(organizationId)
+    if (release === null) throw new IdempotencyTwinInFlightError()
+    try {
+      return recalled(await search())
+    } finally {
+      release()
+    }
+  }
   const find = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
-    found.get(uuid) ?? take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
+    take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
   const recall = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
+    (await find(uuid, sinceSeconds)) ??
     take(await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000))
+  const known = (
+    { uuid, sinceSeconds, organizationId }: SoughtDecision,
+    search: (uuid: string, sinceSeconds: number) => Promise<Found | null>,
+  ): Promise<Recalled> => {
+    const one = found.get(uuid)
+    return one === undefined
+      ? searching(organizationId, () => search(uuid, sinceSeconds))
+      : Promise.resolve(recalled(one))
+  }
 
   return {
     node,
     usableSeconds,
     keepSeconds: node === '' ? KEEP_SECONDS : Math.max(KEEP_SECONDS_OVER_NODES, usableSeconds),
-    find: async (uuid, sinceSeconds) => recalled(await find(uuid, sinceSeconds)),
-    recall: async (uuid, sinceSeconds) =>
-      recalled((await find(uuid, sinceSeconds)) ?? (await recall(uuid, sinceSeconds))),
+    find: (sought) => known(sought, find),
+    recall: (sought) => known(sought, recall),
   }
 }

@@ -42,7 +42,11 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
 
   /** Nothing is signed under these claims any more. If a retry has taken one over meanwhile, it keeps the claim. */
   const tell = async ({ claim, uuidSinceSeconds }: UnansweredClaim): Promise<void> => {
-    const recalled = await memory.recall(claim.uuid, uuidSinceSeconds)
+    const recalled = await memory.recall({
+      organizationId: claim.organizationId,
+      uuid: claim.uuid,
+      sinceSeconds: uuidSinceSeconds,
+    })
     if (recalled.outcome === 'decided') {
       const { body, keepSeconds } = recalled.answer
       await claims.complete(claim, { status: 200, body }, clock.unixSeconds() + keepSeconds + KEEP_SLACK_SECONDS)

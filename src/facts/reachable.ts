@@ -112,9 +112,9 @@ export const createGuardedLookup =
   (hostname, options, callback) => {
     const check = (addresses: readonly LookupAddress[]): void => {
       const allowed = addresses.length > 0 && addresses.every(({ address }) => isReachable(address, reach))
-      if (!allowed) return callback(new UrlRefusedError('leads to an address that is not allowed'), [])
       const [first] = addresses
-      if (options.all === true || first === undefined) callback(null, [...addresses])
+      if (!allowed) callback(new UrlRefusedError('leads to an address that is not allowed'), [])
+      else if (options.all === true || first === undefined) callback(null, [...addresses])
       else callback(null, first.address, first.family)
     }
     resolve(hostname).then(check, (error) => callback(error, []))

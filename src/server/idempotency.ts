@@ -135,6 +135,13 @@ export type Recalled =
   /** It was decided, but its signature is not valid any more, or its denial is too old: treat the request as new. */
   | { readonly outcome: 'expired' }
 
+export interface SoughtDecision {
+  readonly organizationId: string
+  readonly uuid: string
+  /** Unix seconds at which the request came. */
+  readonly sinceSeconds: number
+}
+
 /** The decision log of a node, as the record of the uuids that were signed on it. */
 export interface NodeMemory {
   /** The node's name in the deployment. Empty when there is only one node. */
@@ -147,11 +154,12 @@ export interface NodeMemory {
    */
   readonly keepSeconds: number
   /**
-   * Searches the records of the minute that begins at `sinceSeconds` (Unix) for a uuid. Rejects when the log can't be read.
+   * Searches the records of the minute that begins at `sinceSeconds` for a uuid. Rejects if the log can't be read.
+   * @throws IdempotencyTwinInFlightError if too many of the organization's searches wait
    */
-  find(uuid: string, sinceSeconds: number): Promise<Recalled>
+  find(sought: SoughtDecision): Promise<Recalled>
   /** Like `find`. If that finds nothing, searches all records since `sinceSeconds`. */
-  recall(uuid: string, sinceSeconds: number): Promise<Recalled>
+  recall(sought: SoughtDecision): Promise<Recalled>
 }
 
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
@@ -305,7 +313,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (found.outcome === 'in-flight') {
       const { earlier } = found
       if (memory !== undefined && earlier !== undefined) {
-        const recorded = await memory.find(earlier.uuid, earlier.uuidSinceSeconds)
+        const sought = { organizationId, uuid: earlier.uuid, sinceSeconds: earlier.uuidSinceSeconds }
+        const recorded = await memory.find(sought)
         if (recorded.outcome === 'decided') return answerOf(recorded.answer, true)
       }
       throw new IdempotencyTwinInFlightError(Math.max(1, found.expiresAtSeconds - clock.unixSeconds()))
@@ -321,7 +330,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       if (found.outcome === 'taken-over' && memory !== undefined) {
         const sinceSeconds =
           found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
-        const recalled = await memory.recall(claim.uuid, sinceSeconds)
+        const recalled = await memory.recall({ organizationId, uuid: claim.uuid, sinceSeconds })
         if (recalled.outcome === 'decided') {
           unanswered.delete(claimKey)
           return finish(claim, recalled.answer, true)

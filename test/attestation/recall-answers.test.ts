@@ -21,6 +21,12 @@ afterEach(removeTemporaryDirectories)
 const START_SECONDS = Math.floor(START_MS / 1000)
 const USABLE_SECONDS = 3_660
 
+const sought = (number: number, sinceSeconds = START_SECONDS, organizationId = 'org') => ({
+  organizationId,
+  uuid: uuidOf(number),
+  sinceSeconds,
+})
+
 const memoryWith = (record: DecisionRecord, secondsLater: number) => {
   const directory = temporaryDirectory()
   const writer = openTestSegment(directory)
@@ -32,10 +38,7 @@ const memoryWith = (record: DecisionRecord, secondsLater: number) => {
 
 const outcomes = async (record: DecisionRecord, secondsLater: number): Promise<string[]> => {
   const memory = memoryWith(record, secondsLater)
-  return [
-    (await memory.find(uuidOf(1), START_SECONDS)).outcome,
-    (await memory.recall(uuidOf(1), START_SECONDS)).outcome,
-  ]
+  return [(await memory.find(sought(1))).outcome, (await memory.recall(sought(1))).outcome]
 }
 
 const LIVES = START_SECONDS + 100
@@ -44,11 +47,11 @@ test('an attestation is repeated as long as it lives and a minute, because clock
   const record = attestation(1, { expiration: LIVES })
   expect(await outcomes(record, 159)).toEqual(['decided', 'decided'])
   expect(await outcomes(record, 160)).toEqual(['expired', 'expired'])
-  expect(await memoryWith(record, 40).find(uuidOf(1), START_SECONDS)).toEqual({
+  expect(await memoryWith(record, 40).find(sought(1))).toEqual({
     outcome: 'decided',
     answer: { body: answerOf(record), keepSeconds: 60 },
   })
-  expect(await memoryWith(record, 120).find(uuidOf(1), START_SECONDS)).toMatchObject({ answer: { keepSeconds: 0 } })
+  expect(await memoryWith(record, 120).find(sought(1))).toMatchObject({ answer: { keepSeconds: 0 } })
 })
 
 test('a denial is repeated for five minutes and one', async () => {
@@ -58,7 +61,7 @@ test('a denial is repeated for five minutes and one', async () => {
 
 test('a task, which may expire at a block, as long as its key is kept', async () => {
   const record = task(1, { expiration: 12_345 })
-  expect(await memoryWith(record, 86_000).find(uuidOf(1), START_SECONDS)).toEqual({
+  expect(await memoryWith(record, 86_000).find(sought(1))).toEqual({
     outcome: 'decided',
     answer: { body: answerOf(record), keepSeconds: USABLE_SECONDS },
   })
@@ -72,9 +75,9 @@ test('what was recorded some seconds before its claim, by a clock that was set b
   writer.close()
   const memory = createDecisionMemory(directory, createManualClock(), { node: '', usableSeconds: USABLE_SECONDS })
   const sinceSeconds = START_SECONDS + 4
-  expect((await memory.find(uuidOf(1), sinceSeconds)).outcome).toBe('nothing')
-  expect((await memory.recall(uuidOf(1), sinceSeconds)).outcome).not.toBe('nothing')
-  expect((await memory.recall(uuidOf(5_000), sinceSeconds)).outcome).toBe('nothing')
+  expect((await memory.find(sought(1, sinceSeconds))).outcome).toBe('nothing')
+  expect((await memory.recall(sought(1, sinceSeconds))).outcome).not.toBe('nothing')
+  expect((await memory.recall(sought(5_000, sinceSeconds))).outcome).toBe('nothing')
 })
 
 test('what was found once is not read again', async () => {
@@ -84,11 +87,31 @@ test('what was found once is not read again', async () => {
   writer.close()
   const clock = { ...createManualClock(), unixSeconds: () => START_SECONDS }
   const memory = createDecisionMemory(directory, clock, { node: '', usableSeconds: USABLE_SECONDS })
-  const first = await memory.find(uuidOf(1), START_SECONDS)
+  const first = await memory.find(sought(1))
   removeTemporaryDirectories()
-  expect(await memory.find(uuidOf(1), START_SECONDS)).toEqual(first)
-  expect(await memory.recall(uuidOf(1), START_SECONDS)).toEqual(first)
-  expect(await memory.find(uuidOf(2), START_SECONDS)).toEqual({ outcome: 'nothing' })
+  expect(await memory.find(sought(1))).toEqual(first)
+  expect(await memory.recall(sought(1))).toEqual(first)
+  expect(await memory.find(sought(2))).toEqual({ outcome: 'nothing' })
+})
+
+test('searches of organizations take turns, one at a time, and an organization with too many is refused', async () => {
+  const directory = temporaryDirectory()
+  const writer = openTestSegment(directory)
+  writer.append(range(1, 20).map((number) => attestation(number)))
+  writer.close()
+  const memory = createDecisionMemory(directory, createManualClock(), { node: '', usableSeconds: USABLE_SECONDS })
+  const ended: string[] = []
+  const search = async (organizationId: string, number: number) => {
+    await memory.find(sought(number, START_SECONDS, organizationId))
+    ended.push(organizationId)
+  }
+  const flood = Array.from({ length: 513 }, () => search('flooding', 9_999))
+  const refused = memory.find(sought(9_999, START_SECONDS, 'flooding'))
+  await expect(refused).rejects.toMatchObject({ code: 'IDEMPOTENCY_IN_FLIGHT' })
+  const other = search('other', 1)
+  await other
+  expect(ended.length).toBeLessThanOrEqual(3)
+  await Promise.all(flood)
 })
 
 test('where nodes share a store, a claim is kept for a day', () => {

@@ -18,6 +18,7 @@ import {
   type NodeMemory,
   type OnDispatch,
   type Recalled,
+  type SoughtDecision,
 } from '../../src/server/idempotency.ts'
 import { openLoggedClaims } from '../../src/store/claim-log/claims.ts'
 import type { IdempotencyClaim } from '../../src/store/idempotency.ts'
@@ -287,7 +288,7 @@ describe('after an error', () => {
     const afterCutOff = async (recalled: Recalled) => {
       const asked: unknown[] = []
       const run = guard(
-        memoryOf(async (uuid, sinceSeconds) => {
+        memoryOf(async ({ uuid, sinceSeconds }) => {
           asked.push([uuid, temporary.clock.unixSeconds() - sinceSeconds])
           return recalled
         }),
@@ -311,7 +312,7 @@ describe('after an error', () => {
     test('is looked for from its first use on, however often its answer could not be stored', async () => {
       const asked: number[] = []
       const run = guard(
-        memoryOf(async (uuid, sinceSeconds) => {
+        memoryOf(async ({ uuid, sinceSeconds }) => {
           asked.push(temporary.clock.unixSeconds() - sinceSeconds)
           return { outcome: 'decided', answer: await sign(uuid) }
         }),
@@ -337,7 +338,7 @@ describe('after an error', () => {
     const asked: string[] = []
     const recorded = new Map<string, Recalled>([[u(1), { outcome: 'expired' }]])
     const run = guard(
-      memoryOf(async (uuid) => {
+      memoryOf(async ({ uuid }) => {
         asked.push(uuid)
         return recorded.get(uuid) ?? { outcome: 'nothing' }
       }),
@@ -510,7 +511,7 @@ describe('answers that the log has', () => {
   let searches: string[]
   const look =
     (depth: string) =>
-    async (uuid: string): Promise<Recalled> => {
+    async ({ uuid }: SoughtDecision): Promise<Recalled> => {
       searches.push(`${depth} ${uuid}`)
       const answer = log.get(uuid)
       return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
@@ -645,7 +646,7 @@ describe('over nodes', () => {
   /** What each node has in its decision log. */
   let logs: Map<string, Map<string, FreshAnswer>>
   const nodeMemory = (node: string): NodeMemory =>
-    memoryOf(async (uuid) => {
+    memoryOf(async ({ uuid }) => {
       const answer = logs.get(node)?.get(uuid)
       return answer === undefined ? { outcome: 'nothing' } : { outcome: 'decided', answer }
     }, node)
@@ -806,7 +807,7 @@ describe('over nodes', () => {
 
   test('a uuid of which it is not known since when it was used is looked for a day back', async () => {
     const sinceSeconds: number[] = []
-    const recall: NodeMemory['recall'] = async (_uuid, since) => {
+    const recall: NodeMemory['recall'] = async ({ sinceSeconds: since }) => {
       sinceSeconds.push(temporary.clock.unixSeconds() - since)
       return { outcome: 'nothing' }
     }
