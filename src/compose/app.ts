@@ -8,7 +8,7 @@ import { identityRoutes } from '../identity/routes.ts'
 import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
 import { listenUrl } from '../server/listen-address.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
-import { createLogFileAnswer, type LogFiles } from '../server/log-files.ts'
+import { createLogFilePages, type LogFiles } from '../server/log-files.ts'
 import { type OperationsRoutesOptions, operationsRoutes } from '../server/operations.ts'
 import { toProblem } from '../server/problem.ts'
 import { problemResponse } from '../server/response.ts'
@@ -30,17 +30,14 @@ export interface AppOptions
 
 export const startApp = (options: AppOptions): Listener => {
   const { endpoints, identity, operations, logFiles, requestIds, report, recordRefusal } = options
-  const logFile = logFiles === null ? null : createLogFileAnswer(logFiles, requestIds)
-  const app = new Elysia({ name: 'api' })
-    .use(attestationRoutes(endpoints))
-    .use(identityRoutes(identity))
-    .use(operationsRoutes(operations))
-  if (logFile !== null) app.get('/checkpoint', ({ request }) => logFile(request))
   return startListener({
     ...options,
-    app,
+    app: new Elysia({ name: 'api' })
+      .use(attestationRoutes(endpoints))
+      .use(identityRoutes(identity))
+      .use(operationsRoutes(operations)),
     answersHead: true,
-    pages: (request, path) => (logFile !== null && path.startsWith('/tile/') ? logFile(request) : null),
+    ...(logFiles === null ? {} : { pages: createLogFilePages(logFiles, requestIds) }),
     toResponse: (error, requestId) => {
       const { status, code } = toProblem(error)
       recordRefusal(status, code)

@@ -1,8 +1,6 @@
 // Serves `/checkpoint` and `/tile/…`: the decision log's tree for monitors, which need no API key.
 import { serviceKey } from '../lib/service-key.ts'
 import type { RequestIdSource } from './request-id.ts'
-import { requestPath } from './request-path.ts'
-import { RouteNotFoundError } from './route-errors.ts'
 
 export interface LogFile {
   readonly content: string | Uint8Array<ArrayBuffer>
@@ -14,12 +12,12 @@ export type LogFiles = (path: string) => Promise<LogFile | null>
 
 export const LOG_FILES = serviceKey<LogFiles>('published files of the log')
 
-/** @throws RouteNotFoundError from the returned function when there is no such file */
-export const createLogFileAnswer =
+/** @returns answers paths that no route has; null if there is no such file */
+export const createLogFilePages =
   (files: LogFiles, requestIds: RequestIdSource) =>
-  async ({ url, headers }: Request): Promise<Response> => {
-    const file = await files(requestPath(url))
-    if (file === null) throw new RouteNotFoundError()
+  async ({ headers }: Request, path: string): Promise<Response | null> => {
+    const file = await files(path)
+    if (file === null) return null
     const { content, contentType } = file
     return new Response(content, {
       headers: {
