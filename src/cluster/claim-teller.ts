@@ -1,6 +1,6 @@
 // Records what happened to requests that this node did not finish answering, so that other nodes can answer: until then
 // they refuse a retry (invariant 3). Only the node that may have signed knows, from its own decision log.
-import type { Clock, Timers } from '../lib/time.ts'
+import { type Clock, createHeldClock, type Timers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../server/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
 
@@ -22,23 +22,12 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const { memory, claims, clock, claimSeconds, after, onError } = dependencies
   const claimMs = claimSeconds * 1000
   const startedMs = clock.monotonicMs()
-  /** The wall clock minus the monotonic one at each pass, back to the last reading before the last `claimMs`. */
-  const offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
+  /** By this time, a claim must have expired so that no process of this node still works on it. */
+  const endedBySeconds = createHeldClock(clock, claimMs)
   /** Whether every claim that was made before this process started has ended. */
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
   /** Uuids without a record whose claims are released later. */
   const undecided = new Set<string>()
-
-  /**
-   * Returns the time (Unix) by which a claim must have expired so that no process of this node still works on it. The
-   * wall clock may have been set ahead since a claim was made: until `claimMs` have passed, its earlier setting counts.
-   */
-  const endedBySeconds = (): number => {
-    const nowMs = clock.monotonicMs()
-    offsets.push({ atMs: nowMs, offsetMs: clock.unixSeconds() * 1000 - nowMs })
-    while (offsets[1] !== undefined && offsets[1].atMs <= nowMs - claimMs) offsets.shift()
-    return Math.floor((nowMs + Math.min(...offsets.map(({ offsetMs }) => offsetMs))) / 1000)
-  }
 
   /** Nothing is signed under these claims any more. If a retry has taken one over meanwhile, it keeps the claim. */
   const tell = async ({ claim, uuidSinceSeconds }: UnansweredClaim): Promise<void> => {

@@ -57,6 +57,23 @@ export const systemTimers: Timers = {
 /** Waits until the event loop has handled what is waiting: call it between two parts of long work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+/**
+ * Returns a clock for the end of what other processes hold for `heldMs`: the wall clock without its steps ahead since then.
+ * Unix seconds. A process that goes by it waits out what was held before a step. Read it once before it matters.
+ */
+export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
+  /** The wall clock minus the monotonic one, ascending, back to the last reading before the last `heldMs`. */
+  const offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
+  return () => {
+    const nowMs = Math.floor(monotonicMs())
+    const offsetMs = unixSeconds() * 1_000 - nowMs
+    while ((offsets.at(-1)?.offsetMs ?? Number.NEGATIVE_INFINITY) >= offsetMs) offsets.pop()
+    offsets.push({ atMs: nowMs, offsetMs })
+    while (offsets[1] !== undefined && offsets[1].atMs <= nowMs - heldMs) offsets.shift()
+    return Math.floor((nowMs + (offsets[0]?.offsetMs ?? offsetMs)) / 1_000)
+  }
+}
+
 /** The wall clock was set ahead a short time ago. */
 export class ClockAheadError extends NamedError {}
 

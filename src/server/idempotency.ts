@@ -2,7 +2,7 @@
 // is dispatched. A retry gets the stored answer, a refusal, or the same uuid again, so it can't produce a second
 // attestation. Requests without the header do none of this.
 import { CountersignError, fixedError } from '../domain/errors.ts'
-import type { Clock } from '../lib/time.ts'
+import { type Clock, createHeldClock } from '../lib/time.ts'
 import { isVisibleAscii } from './request-id.ts'
 
 /** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
@@ -45,7 +45,8 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     bodyHash: Uint8Array,
     uuid: string,
     claimExpiresAtSeconds: number,
-    place?: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number },
+    place: { readonly node: string; readonly usableSeconds: number; readonly keepSeconds: number } | undefined,
+    nowSeconds: number,
   ): Promise<ClaimOutcome<Claim>>
   /**
    * Records that from now on the claim's uuid may be signed on its node, and keeps the claim until `keepUntilSeconds` at
@@ -229,6 +230,9 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
    * for in the log, which would cost the most under overload.
    */
   const unanswered = new Map<string, UnansweredClaim>()
+  /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
+  const heldClock = createHeldClock(clock, claimSeconds * 1_000)
+  heldClock()
   let forgotMs = 0
   const noteUnanswered = (claimKey: string, claim: UnansweredClaim): void => {
     const nowMs = clock.monotonicMs()
@@ -305,7 +309,8 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     refuseUnanswered(claimKey, bodyHash)
     const endsMs = clock.monotonicMs() + claimSeconds * 1000
     const expiresAtSeconds = clock.unixSeconds() + claimSeconds
-    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory)
+    const nowSeconds = heldClock()
+    const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory, nowSeconds)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
     // Another request may have claimed the key since the first look.

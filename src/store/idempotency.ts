@@ -146,6 +146,7 @@ export const createIdempotencyTable = (
    * be the same in a retry: the body, and the route if a key may be used on several. A claim that another node
    * dispatched is refused as in flight until that node has settled it, or until a signature under it can't be used any
    * more. From then on, and if nothing was dispatched, the key is claimed as new, with the uuid given here.
+   * @param nowSeconds Unix seconds by which an earlier claim must have expired
    */
   claim: async (
     organizationId: string,
@@ -155,14 +156,15 @@ export const createIdempotencyTable = (
     uuid: string,
     claimExpiresAtSeconds: number,
     { node, usableSeconds, keepSeconds }: ClaimPlace = ANYWHERE,
+    nowSeconds = scope.nowSeconds(),
   ): Promise<ClaimResult> => {
-    const nowSeconds = scope.nowSeconds()
+    const uuidSinceSeconds = scope.nowSeconds()
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
     const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
     // Without a node's name, the dispatch is never marked.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
-    const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds: nowSeconds }
+    const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
     const values = insertedBy(kept, dispatched)
     // Almost every key is new, and then this one statement is all.
     if ((await scope.execute(insert, values, DURABILITY)) === 1) return { outcome: 'claimed', claim }
@@ -207,7 +209,7 @@ export const createIdempotencyTable = (
       }
       const isNew = !mayBeSigned || isElsewhere
       const next = isNew
-        ? { uuid, node, dispatched, uuidSinceSeconds: nowSeconds, keepUntilSeconds }
+        ? { uuid, node, dispatched, uuidSinceSeconds, keepUntilSeconds }
         : {
             uuid: row.uuid,
             node: row.node,

@@ -470,6 +470,38 @@ describe.each<[string, () => ReturnType<typeof guard>]>([
     },
   )
 
+  test.each([CLAIM_SECONDS, KEEP_SECONDS / 2])(
+    'of a request that goes on is not taken over by another process, though the clock steps by %p s',
+    async (seconds) => {
+      const [one, other] = [open(), open()]
+      temporary.clock.advance(3_600)
+      const [started, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const first = one(request(u(1)), async (uuid, onDispatch) => {
+        await onDispatch(LIFETIME_SECONDS)
+        started.resolve()
+        await end.promise
+        return sign(uuid)
+      })
+      await started.promise
+      const signed: string[] = []
+      const retry = () =>
+        other(request(u(2)), (uuid) => {
+          signed.push(uuid)
+          return sign(uuid)
+        })
+      temporary.clock.step(seconds)
+      expect(await codeOf(retry())).toBe('IDEMPOTENCY_IN_FLIGHT')
+      temporary.clock.advance(CLAIM_SECONDS - 1)
+      expect(await codeOf(retry())).toBe('IDEMPOTENCY_IN_FLIGHT')
+      expect(signed).toEqual([])
+      // By now, the first holder's deadline is over.
+      temporary.clock.advance(1)
+      expect((await retry()).body).toBe(answered(u(1)).body)
+      end.resolve()
+      await first.catch((error: unknown) => error)
+    },
+  )
+
   test('of a request that was cut off is kept for its time by the monotonic clock', async () => {
     const run = open()
     expect(await codeOf(run(request(u(1)), failWith(new DeadlineExceededError())))).toBe('DEADLINE_EXCEEDED')

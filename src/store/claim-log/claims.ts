@@ -42,6 +42,7 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
       uuid,
       claimExpiresAtSeconds,
       { keepSeconds } = ANYWHERE,
+      heldSeconds = Number.POSITIVE_INFINITY,
     ) => {
       const claim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
       const digest = digestOf(claim)
@@ -60,7 +61,7 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
         }
         if (!sameHash(current.bodyHash, bodyHash)) return { append: null, result: { outcome: 'mismatch' } }
         const { uuidSinceSeconds } = current
-        if (current.claimExpiresAtSeconds > nowSeconds) {
+        if (current.claimExpiresAtSeconds > Math.min(nowSeconds, heldSeconds)) {
           const earlier = { uuid: current.uuid, uuidSinceSeconds }
           return {
             append: null,
