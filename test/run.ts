@@ -13,7 +13,8 @@
 // Temporary files are kept in memory where the machine has it: of file systems made for disks, the suite asks thousands of
 // files made and removed at once.
 // Skipped tests are listed with their names, which say the missing part. What failed is printed once more before the
-// closing line: of a long log often only the end is kept. Arguments replace the folders.
+// closing line: of a long log often only the end is kept. `bun run test core` runs the tests of the core, and
+// `bun run test NAME` those of a module (test/support/parts.ts). Other arguments are files, which replace the folders.
 import {
   chmodSync,
   mkdirSync,
@@ -28,6 +29,7 @@ import {
 import { freemem, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ALLOCATOR_ENVIRONMENT } from '../src/cluster/allocator.ts'
+import { isOfPart, PARTS } from './support/parts.ts'
 import type { PostgresServer } from './support/postgres-server.ts'
 import { PROGRAM_LIST } from './support/run-program.ts'
 
@@ -107,13 +109,17 @@ interface Target {
   readonly paths: readonly string[]
 }
 
-/** @param name of a file, or of a folder whose files run a few at a time */
-const targetsOf = (name: string): Target[] => {
+/**
+ * @param name of a file, or of a folder whose files run a few at a time
+ * @param part null: all files
+ */
+const targetsOf = (name: string, part: string | null = null): Target[] => {
   const path = `./test/${name}`
-  if (name.endsWith('.test.ts')) return [{ title: path, paths: [path] }]
-  const files = readdirSync(join(ROOT, path), { recursive: true })
-    .map((file) => `${path}/${file}`)
-    .filter((file) => /\.test\.tsx?$/.test(file))
+  const listed = name.endsWith('.test.ts')
+    ? [path]
+    : readdirSync(join(ROOT, path), { recursive: true }).map((file) => `${path}/${file}`)
+  const files = listed
+    .filter((file) => /\.test\.tsx?$/.test(file) && (part === null || isOfPart(file.slice(2), part)))
     .sort()
   const atOnce = FEW_AT_ONCE.get(name) ?? FILES_AT_ONCE
   return Array.from({ length: Math.ceil(files.length / atOnce) }, (_, at) => {
@@ -124,15 +130,18 @@ const targetsOf = (name: string): Target[] => {
 
 const rankOf = (name: string): number => (LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length)
 
+/** Of the product, whose tests alone run; null: all tests, or the named files. */
+const part = process.argv.length === 3 ? (PARTS.find((name) => name === process.argv[2]) ?? null) : null
+
 const targets = (): Target[] => {
   const given = process.argv.slice(2)
   if (given[0] === '--long') return targetsOf('long')
-  if (given.length > 0) return given.map((path) => ({ title: path, paths: [path] }))
+  if (given.length > 0 && part === null) return given.map((path) => ({ title: path, paths: [path] }))
   return readdirSync(import.meta.dir, { withFileTypes: true })
     .filter((entry) => (entry.isDirectory() ? entry.name !== 'long' : entry.name.endsWith('.test.ts')))
     .map(({ name }) => name)
     .sort((left, right) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1))
-    .flatMap(targetsOf)
+    .flatMap((name) => targetsOf(name, part))
 }
 
 interface Counts {
@@ -273,9 +282,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(1)
   })
 }
-const isWhole = process.argv.length === 2
+const isWhole = process.argv.length === 2 || part === 'core'
 const making = isWhole ? makeProgram() : null
-const postgres = isWhole || process.argv[2] === '--long' ? await startSharedPostgres() : null
+const postgres = isWhole || part !== null || process.argv[2] === '--long' ? await startSharedPostgres() : null
 const results = new Map<Target, Result>()
 const waiting = [...targets().entries()]
 const runLane = async (): Promise<void> => {

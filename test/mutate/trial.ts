@@ -1,7 +1,7 @@
 // Tries one mutant: puts it into a copy of the tree and runs the tests that may notice it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { TreeCopy } from './copy.ts'
+import type { TreeCopy } from '../support/tree-copy.ts'
 import { type TestCoverage, testsFor } from './coverage.ts'
 import { applyMutant, type Mutant } from './mutants.ts'
 import { runTests } from './run-tests.ts'

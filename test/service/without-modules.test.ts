@@ -11,7 +11,7 @@ const WITHOUT = MODULES.map(({ name }) => name).join(',')
 let service: RunningService
 let caller: Caller
 beforeAll(async () => {
-  service = await startService({ arguments: ['--without', WITHOUT] })
+  service = await startService({ arguments: WITHOUT === '' ? [] : ['--without', WITHOUT] })
   caller = createCaller(service, service.quickstart['IDENTITY_TEST_API_KEY'] ?? '')
 }, TIMEOUT_MS)
 afterAll(() => service.stop())

@@ -19,9 +19,12 @@ const trackedFiles = (): readonly string[] => {
   return stdout.toString().split('\0').filter(Boolean)
 }
 
-/** Git's files and the new ones that it does not ignore; `node_modules` is linked. */
-export const copyTree = (): TreeCopy => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-mutate-'))
+/**
+ * Git's files and the new ones that it does not ignore; `node_modules` is linked.
+ * @param isCopied whether a file is copied, by its path from the root
+ */
+export const copyTree = (isCopied: (name: string) => boolean = () => true): TreeCopy => {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-copy-'))
   // PostgreSQL's tests run their server as another user, who has to reach its folder below this one.
   chmodSync(folder, 0o755)
   const path = join(folder, 'tree')
@@ -29,7 +32,7 @@ export const copyTree = (): TreeCopy => {
   mkdirSync(temporary)
   for (const name of trackedFiles()) {
     // Deleted, and that is not committed.
-    if (!existsSync(join(ROOT, name))) continue
+    if (!isCopied(name) || !existsSync(join(ROOT, name))) continue
     mkdirSync(dirname(join(path, name)), { recursive: true })
     copyFileSync(join(ROOT, name), join(path, name))
   }
