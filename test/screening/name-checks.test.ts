@@ -54,7 +54,7 @@ const ZONE: Zone = {
 
 const checkOf = async (fullName: string, ...zones: readonly Zone[]) => {
   const { begin } = createNameChecks({
-    versions: async () => ({ own: 'v1' }),
+    listsInUse: async () => ({ versions: { own: 'v1' }, enabled: ['own'] }),
     screenerFor: async () => ({
       screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
     }),

@@ -245,6 +245,20 @@ describe('when a list changes', () => {
   })
 })
 
+test('an open hit of a list that was disabled waits for a person, whatever list is enabled under its name', async () => {
+  const { store } = identity
+  await importList('ended', 'csv', 'id,kind,name\ne1,person,Zoltan Qvistgaard\n')
+  const id = await handIn({ fullName: 'Zoltan Qvistgaard', country: 'DE' })
+  const versionOf = async () => (await findCheck(id))?.version
+  expect((await checkOf(id))?.outcome).toBe('look')
+  const before = await versionOf()
+  await store.screeningLists.remove('ended')
+  await importList('ended', 'csv', 'id,kind,name\ne2,person,Nobody Atall\n')
+  await until(async () => (await versionOf()) !== before, SLOW)
+  expect((await hitsOf(id)).map(({ entry, state }) => `${entry} ${state}`)).toEqual(['e1 open'])
+  await store.screeningLists.remove('ended')
+})
+
 test('the name in a document is compared at first and again when a list changes', async () => {
   const { session } = await identity.register(organizationId)
   typed.set(session.id, { fullName: 'Anna Schmidt', country: 'DE' })

@@ -9,6 +9,7 @@ const list = (name: string, organizationId: string | null, current: boolean): Ad
   organizationId,
   current,
   isOfSanctioned: organizationId === null,
+  enablingId: null,
   version: 1,
   has: () => false,
 })

@@ -288,6 +288,18 @@ describe('when a list changes', () => {
   })
 })
 
+test('an open hit of a sanctions list that was disabled waits for a person, whatever list is enabled under its name', async () => {
+  await sanction(evmWallet(70))
+  const id = await handIn(evmWallet(70))
+  const versionOf = async () =>
+    (await identity.store.sessionChecks.list(organizationId, id)).find(({ name }) => name === 'wallets.lists')?.version
+  const before = await versionOf()
+  await identity.store.screeningLists.remove('ofac-sdn')
+  await sanction(evmWallet(71))
+  await until(async () => (await versionOf()) !== before, SLOW)
+  expect(await hitsOf(id)).toMatchObject([{ list: 'ofac_sdn', state: 'open' }])
+})
+
 describe('a wallet whose hit was cleared', () => {
   const clear = async (sessionId: string) => {
     const open = (await identity.store.screeningChecks.hits(organizationId, sessionId)).find(

@@ -20,6 +20,7 @@ export interface StoredListRow {
   /** What people keep is what it says it is; anything else ages. */
   readonly keptBy: ListKeeper
   readonly isOfSanctioned: boolean
+  readonly enablingId: string | null
   readonly confirmedAtSeconds: number | null
 }
 
@@ -65,6 +66,8 @@ export interface ListMembership extends ListMembers {
   readonly name: string
   /** Its publisher names sanctioned people. */
   readonly isOfSanctioned: boolean
+  /** Another one once its list of sanctioned people was disabled and enabled again; null if it has none. */
+  readonly enablingId: string | null
   /** Rises with every change of its entries. */
   readonly version: number
   /** False: nothing may be decided on it. */
@@ -347,13 +350,14 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         current: image.current,
       })),
     memberships: () =>
-      [...held.values()].map(({ row: { id, organizationId, name, isOfSanctioned, version }, image }) => {
+      [...held.values()].map(({ row: { id, organizationId, name, isOfSanctioned, enablingId, version }, image }) => {
         let members: ListMembers | null = null
         return {
           id,
           organizationId,
           name,
           isOfSanctioned,
+          enablingId,
           version,
           current: image.current,
           has: (address) => {

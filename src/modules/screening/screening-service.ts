@@ -68,7 +68,7 @@ export const createScreeningService = ({
   const names = createNameChecks({
     settings: shared.settings,
     evidence,
-    versions: held.versions,
+    listsInUse: held.inUse,
     screenerFor: held.screenerFor,
     onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
   })
@@ -85,7 +85,7 @@ export const createScreeningService = ({
     screeners: [...wallets.screeners.keys()],
     ask: async (name, { address, chain }) =>
       (await wallets.screeners.get(name)?.screen({ from: address, chain: await wallets.chainOf(chain) })) ?? null,
-    listsKey: async () => comparisonKey(await held.versions()),
+    listsKey: async () => comparisonKey((await held.inUse())?.versions ?? null),
   })
 
   const againWith = createRepeatChecks({ store, storeAgain, clock, log })

@@ -43,9 +43,10 @@ const LISTS = defineTable(
     updatedAtSeconds: integer,
     screeningList: nullable(text),
     sourceFormat: computed(nullable(typed<ListFormat>()), ofSource('format')),
-    enabledList: computed(
+    /** Of its list of sanctioned people; null unless that list is enabled. */
+    enablingId: computed(
       nullable(text),
-      '(SELECT screening_lists.name FROM screening_lists WHERE screening_lists.name = lists.screening_list)',
+      '(SELECT screening_lists.enabling_id FROM screening_lists WHERE screening_lists.name = lists.screening_list)',
     ),
     /** When it was last confirmed; null before the first time, and where people keep it. */
     confirmedAtSeconds: computed(
@@ -53,12 +54,12 @@ const LISTS = defineTable(
       `COALESCE(${ofSource('confirmed_at_seconds')}, lists.screening_confirmed_at_seconds)`,
     ),
   },
-  ({ sourceFormat, screeningList, enabledList, ...row }) => ({
+  ({ sourceFormat, screeningList, ...row }) => ({
     ...row,
     /** Unless people keep it, its content is confirmed from outside and has an age. */
     keptBy: (sourceFormat !== null ? 'source' : screeningList !== null ? 'screening' : 'people') as ListKeeper,
     /** Its publisher names sanctioned people: an enabled list of these has its wallets here, or is its source. */
-    isOfSanctioned: sourceFormat === 'sdn-advanced' || enabledList !== null,
+    isOfSanctioned: sourceFormat === 'sdn-advanced' || row.enablingId !== null,
   }),
 ).announcing('list', ({ id }) => id)
 

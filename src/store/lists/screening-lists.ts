@@ -30,6 +30,8 @@ export interface ScreeningList {
   readonly validators: Readonly<Record<string, string>>
   /** Made by the last lease or change: a reading passes it back with its result. */
   readonly token: string
+  /** Another one once the list was disabled and enabled again; empty if it was enabled before migration 36. */
+  readonly enablingId: string
 }
 
 export interface ScreeningVersion {
@@ -63,7 +65,7 @@ const LISTS = defineTable(
   'screening_lists',
   {
     ...columnsOf<Omit<ScreeningList, 'urls' | 'validators' | 'version'>>()(
-      'name format reach intervalSeconds dueAtSeconds attemptedAtSeconds failure confirmedAtSeconds token',
+      'name format reach intervalSeconds dueAtSeconds attemptedAtSeconds failure confirmedAtSeconds token enablingId',
     ),
     urls: json<readonly string[]>(),
     validators: json<Readonly<Record<string, string>>>(),
@@ -155,6 +157,16 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
+  /** Whether a list of this name had content before, or a shared list of its wallets would be written again. */
+  hasRemains: async (name: string): Promise<boolean> =>
+    (
+      await scope.statements.query(
+        `SELECT 1 FROM screening_versions WHERE list_name = ?
+         UNION ALL SELECT 1 FROM lists WHERE organization_id IS NULL AND name = ? LIMIT 1`,
+        [name, sharedListName(name)],
+      )
+    ).length > 0,
+
   /**
    * Makes the list, or changes where it comes from; it is due at once. Its content stays.
    * @throws FieldInvalidError if its wallets can't be shared under its name
@@ -163,7 +175,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
     scope.write(async (own) => {
       const { name, format, urls, reach, intervalSeconds } = source
       const due = { dueAtSeconds: scope.nowSeconds(), token: randomBase62(16), ...NOT_LEASED }
-      await LISTS.put(own, { name }, { format, urls, reach, intervalSeconds, ...due, validators: {} })
+      const values = { format, urls, reach, intervalSeconds, ...due, validators: {} }
+      await LISTS.put(own, { name }, values, { enablingId: randomBase62(16) })
       await requireShareable(own, name)
       await announceShared(own, name, scope.nowSeconds())
     }),

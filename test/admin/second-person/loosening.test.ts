@@ -137,12 +137,41 @@ test('a setting that has changed meanwhile, though the request does not name it,
   }
 })
 
-test('one more list of sanctioned people is compared with at once', async () => {
+test('only a publisher’s list, and only as it is published, is compared with at once', async () => {
   const cookie = world.root.cookie
-  const added = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: {} })
-  expect(added.status).toBe(200)
+  const enable = async (name: string, body: object) =>
+    (await world.call('PUT', `/screening/lists/${name}`, { cookie, body })).status
+  expect(await enable('mine', { format: 'csv' })).toBe(202)
+  expect(await enable('ofac-sdn', { urls: ['https://lists.example/mallory.csv'] })).toBe(202)
+  expect(await enable('ofac-sdn', { format: 'csv' })).toBe(202)
+  expect(await enable('ofac-sdn', {})).toBe(200)
   const moved = await world.call('PUT', '/screening/lists/ofac-sdn', { cookie, body: { every_seconds: 2_592_000 } })
   expect(moved.status).toBe(202)
+})
+
+test('a list under the name of an ended one replaces its shared wallets, and needs a second person', async () => {
+  const { screeningLists, lists } = world.store
+  const cookie = world.root.cookie
+  const enable = () => world.call('PUT', '/screening/lists/eu-fsf', { cookie, body: {} })
+  expect((await enable()).status).toBe(200)
+  await screeningLists.remove('eu-fsf')
+  expect((await enable()).status).toBe(200)
+  await screeningLists.remove('eu-fsf')
+  await lists.ofScreening('eu-fsf', true)
+  const asked = await enable()
+  expect(asked.status).toBe(202)
+  expect(asked.body['changes']).toContainEqual({
+    what: 'shared list eu_fsf',
+    before: '0 addresses',
+    after: 'replaced',
+  })
+  await lists.remove(null, 'eu_fsf')
+  // The versions are left, and with them the hits that name them.
+  expect((await enable()).status).toBe(200)
+  const version = { bytes: new Uint8Array([1]), sha256: 'a', entries: 1, names: 1 }
+  await screeningLists.replace('eu-fsf', version, { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+  await screeningLists.remove('eu-fsf')
+  expect((await enable()).status).toBe(202)
 })
 
 test('an endpoint that is to decide is shown with its path and its environment', async () => {

@@ -18,12 +18,12 @@ import { nameOfZone } from '../../documents/names.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import { NAME_PROBLEMS } from '../matching/names/name-problems.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
-import type { ListVersions } from '../processes/list-versions.ts'
+import type { ListsInUse, ListVersions } from '../processes/list-versions.ts'
 import type { Screener } from '../processes/screening-processes.ts'
 
 export interface NameCheckDependencies {
   /** The lists in use; null: none is. */
-  readonly versions: () => Promise<ListVersions | null>
+  readonly listsInUse: () => Promise<ListsInUse | null>
   /** The process that holds the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
@@ -164,8 +164,9 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     name: 'lists',
     after: [DOCUMENT_CHECKS],
     begin: async (organization) => {
-      const versions = await dependencies.versions()
-      if (versions === null) return null
+      const inUse = await dependencies.listsInUse()
+      if (inUse === null) return null
+      const { versions, enabled } = inUse
       const { of, key } = await dependencies.settings(organization)
       const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
       const keyOf = (organizationId: string): string => comparisonKey([MATCHER, versions, thresholdOf(organizationId)])
@@ -179,7 +180,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
           const check = {
             name: NAME_CHECK,
             version: keyOf(first.organizationId),
-            settings: comparisonKey([threshold, Object.keys(versions).sort()]),
+            settings: comparisonKey([threshold, enabled]),
           }
           const detail = { threshold, versions }
           return (await find(sessions, versions, threshold)).map(({ problem, ...found }) => [

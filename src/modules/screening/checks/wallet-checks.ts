@@ -8,6 +8,7 @@ import type { SessionWallet } from '../../../domain/wallet.ts'
 import { NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
 import { comparisonKey } from '../../../identity/checks/comparison-key.ts'
 import { NamedError } from '../../../lib/named-error.ts'
+import { enabledName } from '../processes/list-versions.ts'
 
 export interface AddressListInUse {
   readonly id: string
@@ -16,6 +17,8 @@ export interface AddressListInUse {
   readonly name: string
   /** Whether the list's publisher lists sanctioned people. */
   readonly isOfSanctioned: boolean
+  /** Another one once its list of sanctioned people was disabled and enabled again; null if it has none. */
+  readonly enablingId: string | null
   readonly version: number
   /** False while the list has changed and its new content can't be read. */
   readonly current: boolean
@@ -134,7 +137,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             version,
             name: WALLET_CHECK,
             outcome: missing.length === 0 ? 'passed' : 'not-done',
-            settings: comparisonKey([used.map(({ id }) => id), named]),
+            settings: comparisonKey([used.map(({ id, enablingId }) => enabledName(id, enablingId ?? '')), named]),
           } as const
           const detail = {
             ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),

@@ -20,9 +20,6 @@ export const SCREENING_COMMANDS = [
     }),
     secondPerson: {
       action: 'screening.content',
-      // The first content only adds hits.
-      needs: async ({ screeningLists }, { params }) =>
-        (await screeningLists.find(params.list))?.version == null ? 'nothing' : 'second-person',
       see: async (tables, { params, query }) => {
         const list = await tables.screeningLists.find(params.list)
         return {

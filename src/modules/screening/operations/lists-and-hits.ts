@@ -8,6 +8,7 @@ import { changedFields } from '../../../admin/second-person/declaration.ts'
 import { locationText } from '../../../admin/second-person/location-text.ts'
 import { BASE, operator, requireSession } from '../../../admin/sessions.ts'
 import { FieldInvalidError } from '../../../domain/errors.ts'
+import { sharedListName } from '../../../domain/list.ts'
 import { HIT_STATES } from '../../../domain/screening-hit.ts'
 import { counted } from '../../../lib/counted.ts'
 import { isoTime } from '../../../lib/time.ts'
@@ -85,6 +86,13 @@ const settingsOf = (
   }
 }
 
+/** As its publisher publishes it. */
+const isPublished = (name: string, { format, urls }: ReturnType<typeof settingsOf>): boolean => {
+  const publisher = publisherOf(name)
+  return format === publisher?.format && urls.join() === publisher.urls.join()
+}
+
+const NO_SETTINGS = { format: null, fetched_from: null, every_seconds: null }
 const settingsText = ({ format, urls, intervalSeconds }: ReturnType<typeof settingsOf>) => ({
   format,
   fetched_from: urls.length === 0 ? 'files' : urls.map(locationText).join(', '),
@@ -214,17 +222,32 @@ export const SCREENING_ROUTES = [
     answer: SCREENING_LIST,
     secondPerson: {
       action: 'screening.list',
-      // Comparing with one more list only adds hits.
-      needs: async ({ screeningLists }, { params }) =>
-        (await screeningLists.find(params.list)) === null ? 'nothing' : 'second-person',
+      // A publisher's list only adds hits. Other content decides what policies deny by the shared list of its wallets.
+      needs: async ({ screeningLists }, { params: { list }, body }) =>
+        (await screeningLists.find(list)) === null &&
+        !(await screeningLists.hasRemains(list)) &&
+        isPublished(list, settingsOf(list, null, body))
+          ? 'nothing'
+          : 'second-person',
       see: async (tables, { params, body }) => {
-        const before = await requireList(tables, params.list)
-        const after = settingsOf(params.list, before, body)
+        const known = await tables.screeningLists.find(params.list)
+        const before = known === null ? NO_SETTINGS : settingsText(known)
+        const shared = known === null ? await tables.lists.find(null, sharedListName(params.list)) : null
+        const replaced =
+          shared === null
+            ? []
+            : [
+                {
+                  what: `shared list ${shared.name}`,
+                  before: counted(shared.entryCount, 'address', 'addresses'),
+                  after: 'replaced',
+                },
+              ]
         return {
           subject: params.list,
           name: `screening list ${params.list}`,
-          changes: changedFields(settingsText(before), settingsText(after)),
-          basis: settingsText(before),
+          changes: [...changedFields(before, settingsText(settingsOf(params.list, known, body))), ...replaced],
+          basis: before,
         }
       },
     },

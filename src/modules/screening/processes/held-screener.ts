@@ -5,7 +5,7 @@ import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { FactMetrics } from '../../../telemetry/fact-metrics.ts'
 import type { Logger } from '../../../telemetry/log.ts'
-import { type ListVersions, packLists, versionsOf } from './list-versions.ts'
+import { enabledName, type ListsInUse, type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
 /** The lists have changed since the caller read their versions, or another process leads now. */
@@ -63,8 +63,8 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     /** Lists as last seen. */
     metrics: () => metrics,
 
-    /** Versions of the lists in use; null: no list is. */
-    versions: async (): Promise<ListVersions | null> => {
+    /** The lists in use; null: no list is. */
+    inUse: async (): Promise<ListsInUse | null> => {
       const inUse = (await lists.list()).filter(({ version }) => version !== null)
       metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({
         name: `screening ${name}`,
@@ -73,7 +73,9 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
       }))
       const versions = versionsOf(inUse)
       newestKey = JSON.stringify(versions)
-      if (inUse.length > 0) return versions
+      if (inUse.length > 0) {
+        return { versions, enabled: inUse.map(({ name, enablingId }) => enabledName(name, enablingId)).sort() }
+      }
       await closeHeld()
       return null
     },

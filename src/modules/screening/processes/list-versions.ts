@@ -6,6 +6,16 @@ import type { PackedList } from '../worker/screening-protocol.ts'
 /** Name of the list → id of its version. */
 export type ListVersions = Readonly<Record<string, string>>
 
+export interface ListsInUse {
+  readonly versions: ListVersions
+  /** Their `enabledName`, sorted. */
+  readonly enabled: readonly string[]
+}
+
+/** A name that is another one once the list was disabled and enabled again: hits of the former list are not compared with it. */
+export const enabledName = (name: string, enablingId: string): string =>
+  enablingId === '' ? name : `${name} ${enablingId}`
+
 /** Leaves out lists that were never read. */
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
