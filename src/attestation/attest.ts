@@ -2,7 +2,8 @@
 // chains and stores can take seconds: afterwards the key, the target and the facts about identities are checked again,
 // so that nothing is signed for a revoked key or identity or under a replaced policy.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { FieldMissingError, PolicyMissingError } from '../domain/errors.ts'
+import { type Chain, isTestNetwork } from '../domain/chain.ts'
+import { FieldMissingError, PolicyMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
@@ -82,6 +83,15 @@ const requiredLater = async (
   loading: Promise<ResolvedTarget | null>,
   decoded: DecodedRequest,
 ): Promise<ResolvedTarget> => required(await loading, decoded)
+
+/**
+ * A test key sees the identities of the sandbox, which anyone with such a key creates. The attesters are those of live keys, so
+ * what it signs must not count on a live chain: a task names no chain at all.
+ * @throws TestKeyOnLiveChainError
+ */
+const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
+  if (kind === 'task' || !isTestNetwork(chain)) throw new TestKeyOnLiveChainError()
+}
 
 const isLoading = (pending: unknown): boolean => {
   // The next attempt waits for what is loading, and throws what it rejects with.
@@ -173,13 +183,14 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
   }
 
   /**
-   * @throws PolicyMissingError; FieldMissingError when the active policy reads a field that the request lacks: it can't
+   * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError when the active policy reads a field that the request lacks: it can't
    *   be evaluated, which is an error and never a verdict (decisions §2); what `termsOf` and Pool.submit throw; for the
    *   key, what the gate throws
    */
   return async (kind, decoded, context, termsOf) => {
     const { request, missing } = decoded
     const { caller, uuid, deadlineMs, trace } = context
+    if (caller.principal.environment === 'test') requireTestNetwork(kind, request.chain)
     for (let attempt = 1; ; attempt++) {
       let changes = pool.changes()
       const found = findTarget(decoded, context)

@@ -35,6 +35,12 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('megaeth-testnet', 6343),
 ]
 
+/** EIP-155 ids of public test networks and of the chains that local nodes have by default. */
+const TEST_CHAIN_IDS: ReadonlySet<number> = new Set([11155111, 6343, 1337, 31337])
+
+/** False for Solana, whose statements name no cluster. */
+export const isTestNetwork = (chain: Chain): boolean => chain.family === 'evm' && TEST_CHAIN_IDS.has(chain.chainId)
+
 /** Older names that clients still send (decisions §2). */
 export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
   megaeth_testnet: 'megaeth-testnet',

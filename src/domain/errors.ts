@@ -111,6 +111,12 @@ export class PolicyMissingError extends CountersignError {
   }
 }
 
+/** A test key asks for something that a live chain would accept (403). */
+export class TestKeyOnLiveChainError extends fixedError(
+  'FORBIDDEN_SCOPE',
+  'a test key attests on test networks only, through /v2/attestation: use a live key',
+) {}
+
 /** Spec, Errors row 5. */
 export class DeadlineExceededError extends CountersignError {
   constructor(options: Pick<CountersignErrorOptions, 'nothingSigned'> = {}) {

@@ -81,7 +81,7 @@ const attacked = async (run: (attacked: Attacked) => Promise<void>): Promise<voi
   let key = value('ATTESTATION_API_KEY')
   const bodyOf = (wallet: number) => ({
     from: addressOf(wallet),
-    chain: 'base',
+    chain: 'sepolia',
     verification_hash: value('VERIFICATION_HASH'),
   })
   const command = async (...words: readonly string[]): Promise<string> => {

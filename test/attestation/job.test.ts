@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { type CallContext, createDecide, type DecodedRequest, type JobTerms } from '../../src/attestation/attest.ts'
 import type { CollectJobFacts } from '../../src/attestation/job-facts.ts'
+import type { ApiKeyEnvironment } from '../../src/domain/api-key.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
 import {
   DeadlineExceededError,
   DependencyUnavailableError,
@@ -12,6 +14,7 @@ import {
 import type { OptionalField } from '../../src/domain/target.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import { JobOutdatedError, type PoolAnswer } from '../../src/pool/pending-job.ts'
+import type { Job } from '../../src/pool/protocol.ts'
 import { KeyUnusableError } from '../../src/server/authenticate.ts'
 import { targetOf } from '../pool/support/jobs.ts'
 import { requestOf } from '../support/request.ts'
@@ -23,6 +26,9 @@ const SLOW = new Promise<void>((resolve) => setImmediate(resolve))
 
 const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   const world = {
+    environment: 'live' as ApiKeyEnvironment,
+    kind: 'attestation' as Job['kind'],
+    chain: requestOf().chain,
     events: [] as string[],
     shadowless: [] as boolean[],
     /** What changes while something is awaited. */
@@ -75,7 +81,7 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   })
   const context = {
     caller: {
-      principal: { organizationId: 'o', keyId: 'k', environment: 'live' },
+      principal: { organizationId: 'o', keyId: 'k', environment: world.environment },
       requestId: 'r',
       confirmKey: () => world.confirmKey(),
     },
@@ -87,9 +93,10 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
     },
   } satisfies CallContext
   const run = (missing: readonly OptionalField[] = [], terms?: () => Promise<JobTerms>) => {
-    const call: DecodedRequest = { request: requestOf(), targetBy: 'verification hash', targetText: 'x', missing }
+    const request = { ...requestOf(), chain: world.chain }
+    const call: DecodedRequest = { request, targetBy: 'verification hash', targetText: 'x', missing }
     const termsOf = (_: unknown, { lifetimeSeconds }: ResolvedTarget): JobTerms => ({ expiration: 5, lifetimeSeconds })
-    return decide('attestation', call, context, terms ?? termsOf)
+    return decide(world.kind, call, context, terms ?? termsOf)
   }
   const change = (changes: Partial<ResolvedTarget>): void => {
     world.target = { ...world.target, ...changes }
@@ -98,6 +105,26 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
 }
 
 const DISPATCHED = 'dispatched for 300 s'
+
+describe('a test key', () => {
+  const chains = createChainTable([{ name: 'local', family: 'evm', chainId: 31_337 }])
+  test.each(['sepolia', 'megaeth-testnet', 'local'])('gets an attestation for %s', async (name) => {
+    const { world, run } = setUp(async () => ANSWER, NO_NEEDS)
+    Object.assign(world, { environment: 'test', chain: chains.byName(name) })
+    expect((await run()).compliant).toBe(true)
+  })
+
+  test.each([
+    ['attestation', 'ethereum'],
+    ['attestation', 'solana'],
+    ['task', 'sepolia'],
+  ] as const)('gets no %s for %s: a live contract would accept it', async (kind, name) => {
+    const { world, events, run } = setUp(async () => ANSWER, NO_NEEDS)
+    Object.assign(world, { environment: 'test', kind, chain: chains.byName(name) })
+    await expect(run()).rejects.toMatchObject({ code: 'FORBIDDEN_SCOPE' })
+    expect(events).toEqual([])
+  })
+})
 
 describe('a job', () => {
   test('is announced before it is submitted, with facts and without', async () => {
