@@ -1,16 +1,11 @@
 // The hosted verification page, put together: its API and its pages, on a listener of their own.
 
 import { Elysia } from 'elysia'
-import type { ClientAddress } from '../server/client-address.ts'
-import type { Deadlines } from '../server/deadline.ts'
-import type { ListenerTls } from '../server/listen-address.ts'
-import { type Listener, startListener } from '../server/listener.ts'
-import type { RequestIdSource } from '../server/request-id.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
+import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { basePathOf, buildPortalAssets } from './assets.ts'
 import { createEntry, type PortalEntry } from './entry.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
-import { createPortalGate, type PortalGate, portalProblem } from './gate.ts'
+import { createPortalGate, type PortalGate, type PortalGateDependencies, portalProblem } from './gate.ts'
 import { createPortalPages } from './pages.ts'
 import { createPageLimits, type PageLimits } from './session-limit.ts'
 import { createSessionTools, sessionRoutes } from './session-routes.ts'
@@ -18,18 +13,10 @@ import { streamRoutes } from './stream-route.ts'
 import type { PortalParts } from './types.ts'
 import { walletRoutes } from './wallet-routes.ts'
 
-export interface PortalOptions {
+export interface PortalOptions
+  extends Pick<ListenerOptions, 'listen' | 'tls'>,
+    Omit<PortalGateDependencies, 'origin' | 'monotonicMs'> {
   readonly parts: PortalParts
-  readonly listen: { readonly hostname: string; readonly port: number }
-  /** Null: HTTP. */
-  readonly tls: ListenerTls | null
-  readonly deadlines: Deadlines
-  /** For documents over slow lines. */
-  readonly uploadDeadlines: Deadlines
-  readonly requestIds: RequestIdSource
-  readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  readonly clientAddress: ClientAddress
-  readonly report: (error: unknown, requestId: string) => void
 }
 
 export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEntry, limits: PageLimits) => {
@@ -47,19 +34,9 @@ const IDLE_SECONDS = 60
 
 /** @throws PageBuildError */
 export const startPortal = async (options: PortalOptions): Promise<Listener> => {
-  const { parts, listen, tls, deadlines, uploadDeadlines, requestIds, metrics, clientAddress, report } = options
+  const { parts, listen, tls, requestIds, report } = options
   const { portalUrl, clock } = parts
-  const { origin } = new URL(portalUrl)
-  const gate = createPortalGate({
-    deadlines,
-    uploadDeadlines,
-    requestIds,
-    metrics,
-    report,
-    clientAddress,
-    origin,
-    monotonicMs: clock.monotonicMs,
-  })
+  const gate = createPortalGate({ ...options, origin: new URL(portalUrl).origin, monotonicMs: clock.monotonicMs })
   const limits = createPageLimits(clock)
   const entry = createEntry(parts, limits)
   const api = portalApi(gate, parts, entry, limits)
