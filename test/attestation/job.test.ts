@@ -81,7 +81,9 @@ const setUp = (answer: () => Promise<PoolAnswer>, needs = NO_NEEDS) => {
   })
   const context = {
     caller: {
-      principal: { organizationId: 'o', keyId: 'k', environment: world.environment },
+      get principal() {
+        return { organizationId: 'o', keyId: 'k', environment: world.environment }
+      },
       requestId: 'r',
       confirmKey: () => world.confirmKey(),
     },

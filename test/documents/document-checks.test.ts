@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createCheckAgain } from '../../src/identity/checks/check-again.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
-import { partOf } from '../../src/identity/checks/checks.ts'
 import { createTraces } from '../../src/identity/checks/traces.ts'
 import { DocumentInvalidError, EvidenceBusyError } from '../../src/identity/evidence/errors.ts'
 import { createSealedNote } from '../../src/identity/evidence/sealed-note.ts'
@@ -101,7 +100,7 @@ const runner = () => {
         originOf: store.sessionOrigins.find,
         hashPortrait: async ({ length }) => hashes.get(length) ?? '0'.repeat(16),
       }),
-      partOf(ageChecks()),
+      ageChecks(),
     ],
   })
 }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
-import type { CheckPart, NewSessionCheck } from '../../src/identity/checks/checks.ts'
+import type { CheckPart, Comparison, NewSessionCheck, SinglePart } from '../../src/identity/checks/checks.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
 
 const FOUND: NewSessionCheck = { name: 'first.thing', outcome: 'passed', detail: { sessions: [] }, version: 'v1' }
@@ -28,7 +28,22 @@ const checkedBy = (onChecked: OnChecked | undefined, ...parts: CheckPart[]) =>
   })
 const runnerOf = (...parts: CheckPart[]) => checkedBy(undefined, ...parts)
 
-const part = (name: string, run: CheckPart['run']): CheckPart => ({ name, run })
+const part = (name: string, run: SinglePart['run']): SinglePart => ({ name, run })
+/** A part that compares with a version, which may change at any time. @param compared called for each comparison */
+const comparing = (versionNow: () => string | null, compared: (version: string) => void = () => undefined) => ({
+  name: 'lists',
+  begin: async (): Promise<Comparison> => {
+    const version = versionNow()
+    return {
+      key: version ?? '',
+      keyOf: () => version,
+      compare: async (sessions) => {
+        compared(version ?? '')
+        return sessions.map(() => [{ ...FOUND, name: 'lists.names', version: version ?? '' }])
+      },
+    }
+  },
+})
 
 const handIn = async (slug = 'demo') => {
   const organizationId = await identity.createOrganization(slug)
@@ -77,7 +92,7 @@ describe('the checks of a session', () => {
   test('compare it with nothing once it is rejected, and keep what others are compared with', async () => {
     const run = runnerOf(
       part('first', async () => [FOUND]),
-      { ...part('lists', async () => [{ ...FOUND, name: 'lists.names' }]), isComparison: true },
+      comparing(() => 'v1'),
     )
     const { move, checks, isPending } = await handIn()
     await move('rejected')
@@ -241,6 +256,83 @@ describe('the checks of a session', () => {
     identity.clock.advance(30 + 181)
     await run()
     expect(calls).toBe(2)
+  })
+
+  test('that compare are made again if what they compare with has changed before all others are done', async () => {
+    let [broken, version] = [true, 'v1']
+    const compared: string[] = []
+    const decidedOn: unknown[] = []
+    const run = checkedBy(
+      async ({ organizationId, id }) => {
+        decidedOn.push((await identity.store.sessionChecks.list(organizationId, id)).map((check) => check.version))
+      },
+      comparing(
+        () => version,
+        (by) => void compared.push(by),
+      ),
+      part('screener', () => (broken ? Promise.reject(new Error('silent')) : Promise.resolve([]))),
+    )
+    const { isPending } = await handIn()
+    await run()
+    version = 'v2'
+    broken = false
+    identity.clock.advance(6)
+    await run()
+    expect([compared, decidedOn, await isPending()]).toEqual([['v1', 'v2'], [['v2']], false])
+  })
+
+  test('that compare are made again if what they compare with changes during the comparison', async () => {
+    let version = 'v1'
+    const compared: string[] = []
+    const run = runnerOf(
+      comparing(
+        () => version,
+        (by) => {
+          compared.push(by)
+          version = 'v2'
+        },
+      ),
+    )
+    const { target } = await handIn()
+    await run()
+    const checks = await identity.store.sessionChecks.list(target.organizationId, target.sessionId)
+    expect([compared, checks.map((check) => check.version)]).toEqual([['v1', 'v2'], ['v2']])
+  })
+
+  test('that compare are made again before a failed decision is repeated, if something has changed', async () => {
+    let version: string | null = 'v1'
+    const compared: string[] = []
+    let [single, reported] = [0, 0]
+    const make = () =>
+      checkedBy(
+        async () => {
+          reported += 1
+          if (reported < 4) throw new Error('deaf')
+        },
+        comparing(
+          () => version,
+          (by) => void compared.push(by),
+        ),
+        part('first', async () => {
+          single += 1
+          return [FOUND]
+        }),
+      )
+    const run = make()
+    await handIn()
+    await run()
+    identity.clock.advance(181)
+    await run()
+    expect([compared, reported]).toEqual([['v1'], 2])
+    version = 'v2'
+    identity.clock.advance(181)
+    await run()
+    expect([compared, reported]).toEqual([['v1', 'v2'], 3])
+    // Another process does not know what they were compared with.
+    version = null
+    identity.clock.advance(181)
+    await make()()
+    expect([compared, reported, single]).toEqual([['v1', 'v2'], 4, 1])
   })
 
   test('are taken by one of two runners, and by another once the first is gone', async () => {

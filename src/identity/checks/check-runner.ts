@@ -4,7 +4,14 @@
 import type { Session } from '../../domain/session.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
-import type { CheckPart, NewSessionCheck, QueuedChecks, SessionCheckStore } from './checks.ts'
+import {
+  type CheckPart,
+  type NewSessionCheck,
+  type QueuedChecks,
+  type RepeatedPart,
+  type SessionCheckStore,
+  versionOf,
+} from './checks.ts'
 
 export interface CheckRunnerDependencies {
   readonly store: SessionCheckStore
@@ -24,10 +31,32 @@ const CLAIM_SECONDS = 180
 /** Seconds until the next attempt; after the last the part is `not-done`. */
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
+/** The parts that are done, each with the version of what it compared with. Null: it is not compared again. */
+type DoneParts = Map<string, string | null>
+
+/** The result of a part or of all; `changed`: nothing was stored, because the session has changed. */
+type Result = 'done' | 'again' | 'changed'
+
+interface Made {
+  readonly checks: readonly NewSessionCheck[]
+  readonly version: string | null
+}
+
+const make = async (part: CheckPart, session: Session): Promise<Made> => {
+  if ('run' in part) return { checks: await part.run(session), version: null }
+  const comparison = await part.begin(session.organizationId)
+  const checks = (await comparison?.compare([session]))?.[0] ?? []
+  return { checks, version: versionOf(comparison, session.organizationId) }
+}
+
+/** As of now. Null: the part is not compared again. */
+const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Session): Promise<string | null> =>
+  versionOf(await begin(organizationId), organizationId)
+
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, storeChecks, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
-  /** The parts that are done, by session that is tried again and its sequence number. */
-  const doneParts = new Map<string, { readonly done: ReadonlySet<string>; readonly untilSeconds: number }>()
+  /** By session that is tried again and its sequence number. */
+  const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
   /** Removes sessions that were not tried again in time, because they changed or another process has them. */
   const forgetOld = (): void => {
@@ -35,57 +64,83 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     for (const [place, { untilSeconds }] of doneParts) if (untilSeconds < nowSeconds) doneParts.delete(place)
   }
 
-  /** `changed`: nothing was stored, because the session has changed. */
-  const runPart = async (
-    target: QueuedChecks,
-    session: Session,
-    part: CheckPart,
-  ): Promise<'done' | 'again' | 'changed'> => {
+  const runPart = async (target: QueuedChecks, session: Session, part: CheckPart, done: DoneParts): Promise<Result> => {
     const isLast = target.attempts >= RETRY_AFTER_SECONDS.length
-    let checks: readonly NewSessionCheck[]
+    let made: Made
     try {
-      checks = await part.run(session)
+      made = await make(part, session)
     } catch (error) {
       onError(error, part.name)
       if (!isLast) return 'again'
-      checks = [{ name: part.name, outcome: 'not-done', detail: {}, version: '' }]
+      made = { checks: [{ name: part.name, outcome: 'not-done', detail: {}, version: '' }], version: null }
     }
+    const { checks, version } = made
     const { skipped } = await storeChecks(part.name, session.organizationId, [{ session, checks }])
     if (skipped > 0) return 'changed'
-    return isLast || !checks.some(({ isTriedAgain = false }) => isTriedAgain) ? 'done' : 'again'
+    if (!isLast && checks.some(({ isTriedAgain = false }) => isTriedAgain)) return 'again'
+    done.set(part.name, version)
+    return 'done'
   }
 
-  /** Reports that all checks of the session are done, then removes it from the queue. */
-  const finish = async (target: QueuedChecks, session: Session): Promise<void> => {
-    await store.markMade(target)
-    await onChecked(session)
-    await store.finish(target)
-  }
-
-  const runSession = async (target: QueuedChecks): Promise<void> => {
-    const state = await findSession(target.organizationId, target.sessionId)
-    if (state === null) return store.finish(target)
-    const { session } = state
-    if (target.isMade) return finish(target, session)
-    const place = `${session.id} ${session.sequence}`
-    const done = new Set(doneParts.get(place)?.done)
+  /** Runs the parts that are not done and whose turn it is. */
+  const runParts = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (const part of parts) {
       // Storing the part `person` replaces all checks whose names begin with it, so `person.age` comes after it.
       const isBefore = (name: string): boolean =>
         part.name.startsWith(`${name}.`) || part.after?.includes(name) === true
       const isNext = parts.every(({ name }) => done.has(name) || !isBefore(name))
       if (done.has(part.name) || !isNext) continue
-      // A rejection is final, whatever a comparison would find.
-      const isMoot = part.isComparison === true && session.status === 'rejected'
-      const result = isMoot ? 'done' : await runPart(target, session, part)
-      if (result === 'changed') return store.retry(target, clock.unixSeconds())
-      if (result === 'done') done.add(part.name)
+      if ((await runPart(target, session, part, done)) === 'changed') return 'changed'
     }
-    doneParts.delete(place)
-    if (done.size === parts.length) return finish(target, session)
+    return done.size === parts.length ? 'done' : 'again'
+  }
+
+  /** Forgets comparisons with something that has changed since. @returns whether there are any */
+  const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
+    let isOutdated = false
+    for (const part of parts) {
+      const version = done.get(part.name)
+      if (!('begin' in part) || version === null || version === (await presentVersion(part, session))) continue
+      done.delete(part.name)
+      isOutdated = true
+    }
+    return isOutdated
+  }
+
+  /**
+   * Runs the parts until all are done with what there is to compare with now: while one part is tried again, a list may change,
+   * and checks are made again only for sessions that have left the queue.
+   */
+  const runCurrent = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
+    for (;;) {
+      const result = await runParts(target, session, done)
+      if (result !== 'done' || !(await forgetOutdated(session, done))) return result
+    }
+  }
+
+  const runSession = async (target: QueuedChecks): Promise<void> => {
+    const state = await findSession(target.organizationId, target.sessionId)
+    if (state === null) return store.finish(target)
+    const { session } = state
+    const place = `${session.id} ${session.sequence}`
+    const done: DoneParts = new Map(doneParts.get(place)?.done)
+    for (const part of parts) {
+      const isComparison = 'begin' in part
+      // A rejection is final, whatever a comparison would find.
+      const isMoot = isComparison && session.status === 'rejected'
+      // Once all checks are stored, only comparisons are made again, because they may be outdated.
+      const isMade = target.isMade && (!isComparison || (await presentVersion(part, session)) === null)
+      if (isMoot || isMade) done.set(part.name, null)
+    }
+    const result = await runCurrent(target, session, done)
+    if (result === 'changed') return store.retry(target, clock.unixSeconds())
     const dueAtSeconds = clock.unixSeconds() + (RETRY_AFTER_SECONDS[target.attempts] ?? 0)
     doneParts.set(place, { done, untilSeconds: dueAtSeconds + CLAIM_SECONDS })
-    await store.retry(target, dueAtSeconds)
+    if (result === 'again') return store.retry(target, dueAtSeconds)
+    await store.markMade(target)
+    await onChecked(session)
+    await store.finish(target)
+    doneParts.delete(place)
   }
 
   /** One after the other, because a session is compared with what the check of the one before has stored. */

@@ -37,17 +37,21 @@ export interface NewSessionCheck extends Omit<SessionCheck, 'checkedAtSeconds'> 
   readonly isTriedAgain?: boolean
 }
 
-/** One kind of checks, made together. Add one to the parts in src/compose/check-service.ts. */
-export interface CheckPart {
+interface Part {
   /** The names of its checks are this name, or begin with it and a dot. */
   readonly name: string
   /** Names of parts that must be done before it runs, because it compares what they read. */
   readonly after?: readonly string[]
-  /** True: only compares, and stores nothing that other sessions are compared with. Not run for a rejected session. */
-  readonly isComparison?: boolean
+}
+
+/** Checks that are made once per submission. */
+export interface SinglePart extends Part {
   /** Throws when the checks can't be made now: they are tried again. */
   run(session: Session): Promise<readonly NewSessionCheck[]>
 }
+
+/** One kind of checks, made together. A module adds its parts as `checks`. */
+export type CheckPart = SinglePart | RepeatedPart
 
 /** The key when there is nothing to compare with: the part's stored checks are then deleted. */
 export const NOTHING = ''
@@ -68,8 +72,11 @@ export interface Comparison {
   compare(sessions: readonly Session[]): Promise<readonly (readonly NewSessionCheck[])[]>
 }
 
-/** A part whose checks are made again when what it compares sessions with changes. */
-export interface RepeatedPart extends Pick<CheckPart, 'name' | 'after'> {
+/**
+ * A part whose checks are made again when what it compares sessions with changes. It stores nothing that other sessions are
+ * compared with, and rejected sessions are not compared.
+ */
+export interface RepeatedPart extends Part {
   /**
    * Null: there is nothing to compare with.
    * @param organizationId whose sessions are compared; null: everybody's
@@ -77,21 +84,9 @@ export interface RepeatedPart extends Pick<CheckPart, 'name' | 'after'> {
   begin(organizationId: string | null): Promise<Comparison | null>
 }
 
-export const partOf = ({ begin, ...part }: RepeatedPart): CheckPart => ({
-  ...part,
-  isComparison: true,
-  run: async (session) => {
-    const { organizationId } = session
-    let comparison = await begin(organizationId)
-    for (;;) {
-      const checks = (await comparison?.compare([session]))?.[0] ?? []
-      const latest = await begin(organizationId)
-      // What it was compared with has changed meanwhile, and who makes checks again may already be past this session.
-      if (latest?.keyOf(organizationId) === comparison?.keyOf(organizationId)) return checks
-      comparison = latest
-    }
-  },
-})
+/** The version of an organization's checks with this comparison. Null: they are not compared again. */
+export const versionOf = (comparison: Comparison | null, organizationId: string): string | null =>
+  comparison === null ? NOTHING : comparison.keyOf(organizationId)
 
 /** A session in the queue. */
 export interface QueuedChecks {

@@ -5,7 +5,7 @@
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import { addressKey } from '../../domain/address-key.ts'
 import type { StoreChecks } from '../../identity/checks/check-again.ts'
-import { type CheckPart, partOf } from '../../identity/checks/checks.ts'
+import type { CheckPart } from '../../identity/checks/checks.ts'
 import { comparisonKey } from '../../identity/checks/comparison-key.ts'
 import { createRepeatChecks } from '../../identity/checks/repeat-checks.ts'
 import type { EvidenceService } from '../../identity/evidence-types.ts'
@@ -128,7 +128,7 @@ export const createScreeningService = ({
 
   return {
     lists: held.metrics,
-    parts: [names, listed, screened].map(partOf),
+    parts: [names, listed, screened],
     leaderTask: {
       name: 'screening of people and companies',
       start: begin,

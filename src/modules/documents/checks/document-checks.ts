@@ -3,7 +3,7 @@
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import type { Session } from '../../../domain/session.ts'
-import type { CheckPart, NewSessionCheck } from '../../../identity/checks/checks.ts'
+import type { NewSessionCheck, SinglePart } from '../../../identity/checks/checks.ts'
 import type { Traces } from '../../../identity/checks/traces.ts'
 import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
 import { collect } from '../../../identity/evidence/sealed-stream.ts'
@@ -68,7 +68,7 @@ const distinctZones = (documents: readonly ReadDocument[]): readonly Zone[] => {
   return zones
 }
 
-export const createDocumentChecks = (dependencies: DocumentCheckDependencies): CheckPart => {
+export const createDocumentChecks = (dependencies: DocumentCheckDependencies): SinglePart => {
   const { evidence, readings, readZone, traces, traceStore, clock } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
     name: `${GROUP}${name}`,

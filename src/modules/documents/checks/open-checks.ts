@@ -1,7 +1,6 @@
 // Builds the checks of documents and of the person: their parts, and the processes that open pictures.
 import type { Lead } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
-import { partOf } from '../../../identity/checks/checks.ts'
 import { createRepeatChecks } from '../../../identity/checks/repeat-checks.ts'
 import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
 import type { SessionCore, SessionParts } from '../../../module-interface/module.ts'
@@ -46,7 +45,7 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
           return answer.hash
         },
       }),
-      partOf(ages),
+      ages,
     ],
     leaderTasks: [
       createRepeatedTask({

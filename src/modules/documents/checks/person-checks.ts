@@ -2,7 +2,7 @@
 // organization knows the same person or the same portrait under another identity. The age is in age-checks.ts.
 
 import type { Session } from '../../../domain/session.ts'
-import type { CheckPart, NewSessionCheck } from '../../../identity/checks/checks.ts'
+import type { NewSessionCheck, SinglePart } from '../../../identity/checks/checks.ts'
 import type { Traces } from '../../../identity/checks/traces.ts'
 import { DocumentInvalidError } from '../../../identity/evidence/errors.ts'
 import { collect } from '../../../identity/evidence/sealed-stream.ts'
@@ -25,7 +25,7 @@ const VERSION = 'person 2'
 const GROUP = 'person.'
 const NAME = 'person.name'
 
-export const createPersonChecks = (dependencies: PersonCheckDependencies): CheckPart => {
+export const createPersonChecks = (dependencies: PersonCheckDependencies): SinglePart => {
   const { evidence, hashPortrait, originOf, traces, traceStore } = dependencies
   const check = (name: string, outcome: NewSessionCheck['outcome'], detail = {}): NewSessionCheck => ({
     name: `${GROUP}${name}`,
