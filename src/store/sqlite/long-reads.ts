@@ -45,7 +45,9 @@ export const createLongReads = (path: string): LongReads => {
     // The type is named, because this file is also compiled with a browser's types.
     const worker = new Worker(threadEntry('src/store/sqlite/long-reads.worker.ts'), { smol: true }) as Bun.Worker
     const ended = Promise.withResolvers<void>()
-    worker.addEventListener('message', (event) => resolveRead(event.data as LongReadReply))
+    worker.addEventListener('message', (event) =>
+      resolveRead((event as unknown as { readonly data: LongReadReply }).data),
+    )
     worker.addEventListener('close', () => {
       thread = null
       for (const id of [...waiting.keys()]) resolveRead({ id, rows: null })
