@@ -182,7 +182,7 @@ export interface StagedUpload {
   /** Of the file. */
   readonly sha256: string
   readonly bytes: number
-  /** Null while the rule of the second person is off. */
+  /** Null if no second person has to see it. */
   readonly difference: ListDifference | null
 }
 
@@ -237,7 +237,12 @@ export interface UploadResult {
 export const uploadList = async (
   context: EditContext,
   { contentType, bytes }: { readonly contentType: string | null; readonly bytes: AsyncIterable<Uint8Array> },
-  options: { readonly merge: boolean; readonly skipBad: boolean },
+  options: {
+    readonly merge: boolean
+    readonly skipBad: boolean
+    /** Whether a second person has to see the change if the rule is on. */
+    readonly needsSecondPerson: boolean
+  },
 ): Promise<UploadResult> => {
   const { store, owner, name, author, nowSeconds, stillAllowed } = context
   const format = formatOf(contentType)
@@ -264,7 +269,8 @@ export const uploadList = async (
         const base = await store.listBases.find(activation.baseId)
         const { sha256, bytes } = reading
         // Before the transaction, because a list may have a million entries.
-        const present = (await isRuleOn(store, owner)) ? await store.lists.findById(list.id) : null
+        const isSeen = options.needsSecondPerson && (await isRuleOn(store, owner))
+        const present = isSeen ? await store.lists.findById(list.id) : null
         const difference =
           present === null
             ? null

@@ -1,6 +1,7 @@
 // One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
 // Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
 import { createClient, type Hex, numberToHex } from 'viem'
+import { causesOf } from '../lib/named-error.ts'
 import { hexOf, quantityOf, requireChain } from './evm-answer.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
 import type { ReadCall } from './read-call.ts'
@@ -25,8 +26,6 @@ export interface ChainEndpointOptions {
 const BATCH_MAX = 100
 /** A node that answers everything at length is given up after so many divisions of a batch. */
 const DIVISIONS_MAX = 32
-/** How many levels of `cause` are searched. */
-const CAUSES_MAX = 5
 
 /** Error codes of a contract's own failure: a revert (geth), an error of the virtual machine (Nethermind). */
 const EXECUTION_CODES: readonly unknown[] = [3, -32015]
@@ -44,14 +43,7 @@ const isExecutionFailure = (error: unknown): boolean => {
   return EXECUTION_CODES.includes(code) || (typeof details === 'string' && EXECUTION_WORDS.test(details))
 }
 
-const isTooLong = (error: unknown): boolean => {
-  let current = error
-  for (let level = 0; level < CAUSES_MAX && current instanceof Error; level++) {
-    if (current instanceof AnswerTooLongError) return true
-    current = current.cause
-  }
-  return false
-}
+const isTooLong = (error: unknown): boolean => causesOf(error).some((cause) => cause instanceof AnswerTooLongError)
 
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
   const client = createClient({ transport: createRpcTransport({ url, timeoutMs, batchMax: BATCH_MAX }) })

@@ -14,6 +14,18 @@ export class DetailedError extends NamedError {
   }
 }
 
+/** A chain of causes that is longer is a mistake, or has a circle. */
+const CAUSES_MAX = 5
+
+/** The error and its causes, at most five. */
+export function* causesOf(error: unknown): Generator<Error> {
+  let current = error
+  for (let count = 0; count < CAUSES_MAX && current instanceof Error; count++) {
+    yield current
+    current = current.cause
+  }
+}
+
 /** What may be logged of any error: its text may hold anything, the name of its class does not. */
 export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 

@@ -58,7 +58,14 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
           return { applied: true, entries, read, bad_line_count: 0, bad_lines: [], skipped: {} }
         }
         const contentType = request.headers.get('content-type')
-        const options = { merge: query.merge === true, skipBad: query.skip_bad === true }
+        const merge = query.merge === true
+        const options = {
+          merge,
+          skipBad: query.skip_bad === true,
+          // A command overrides the rule, and a key is refused.
+          needsSecondPerson:
+            call.actor.kind === 'person' && needsForUpload(params.list, context.owner, merge) === 'second-person',
+        }
         const result = await call.services.listUploads.run(context.owner, request.body, (bytes) =>
           uploadList(context, { contentType, bytes }, options),
         )

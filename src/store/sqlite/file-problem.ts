@@ -1,6 +1,8 @@
 // Why a file can't be used, in words for the operator, from what the system or SQLite said of it.
 // Source: errno(3), https://sqlite.org/rescode.html.
 
+import { causesOf } from '../../lib/named-error.ts'
+
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   SQLITE_FULL: 'the disk is full',
@@ -27,7 +29,7 @@ const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): st
 
 /** Searches the error and its causes for a problem with a file. @returns it in words; null when there is none */
 export const fileProblem = (error: unknown): string | null => {
-  for (let each = error; each instanceof Error; each = each.cause) {
+  for (const each of causesOf(error)) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })
     if (problem !== undefined) return problem
   }

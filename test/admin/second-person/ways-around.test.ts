@@ -317,6 +317,25 @@ describe('lists', () => {
     expect(await listed('deny')).toBe(true)
   })
 
+  test('a file that needs no second person is not compared with the list for one', async () => {
+    const { lists } = world.harness.services.store
+    const { readEdits } = lists
+    let reads = 0
+    lists.readEdits = (listId) => {
+      reads += 1
+      return readEdits(listId)
+    }
+    const upload = (query: string) =>
+      world.harness.request('PUT', `/organizations/alpha/lists/deny/content${query}`, {
+        cookie: world.ada.cookie,
+        raw: `${WALLET}\n`,
+        headers: { 'content-type': 'text/plain' },
+      })
+    expect([(await upload('?merge=true')).status, reads]).toEqual([200, 1])
+    expect([(await upload('')).status, reads]).toEqual([202, 2])
+    lists.readEdits = readEdits
+  })
+
   test('a file may be added to the deny list at once, and not replace it', async () => {
     const file = { raw: `${WALLET}\n`, headers: { 'content-type': 'text/plain' }, cookie: world.ada.cookie }
     const path = '/organizations/alpha/lists/deny/content'
