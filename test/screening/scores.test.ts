@@ -1,7 +1,7 @@
 // What each part of a score adds, at its bounds.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { EntryKind, ListedEntry } from '../../src/modules/screening/matching/entry.ts'
+import type { EntryKind, ListedEntry, ScreenedSubject } from '../../src/modules/screening/matching/entry.ts'
 import { scoreBirthDate } from '../../src/modules/screening/matching/narrow.ts'
 import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
 
@@ -116,5 +116,57 @@ describe('one word that tells', () => {
     expect(scoreOf('Ivan Suharto', 'Suharto')).toBeLessThan(65)
     expect(scoreOf('al Suharta', 'al Suharto')).toBeLessThan(80)
     expect(twoWords).toBeGreaterThan(90)
+  })
+})
+
+describe('a person with a name of one word', () => {
+  const suharto = (names: readonly string[]): ListedEntry => ({
+    ...entry(names, 'person', ['1921-06-08']),
+    countries: ['ID'],
+  })
+  const hitsOf = (name: string, listed: string, narrowing: Partial<ScreenedSubject>, others: readonly string[] = []) =>
+    screeningOf(...others.map((other) => entry([other])), suharto([listed]))
+      .screen({ name, kind: 'person', ...narrowing }, 75)
+      .hits.filter((hit) => hit.entry === `${others.length + 1}`)
+  const date = { birthDate: '1921-06-08' }
+  const country = { country: 'ID' }
+  const LETTERS = [...'abcdefghijklmnopqrst']
+  const OTHERS = LETTERS.flatMap((one) => LETTERS.map((other) => `Suharto Xan${one}thop${other}`))
+
+  for (const [name, listed] of [
+    ['Suharto Wibowo', 'Suharto'],
+    ['Budi Suharto Wibowo', 'Suharto'],
+    ['Suhartho Wibowo', 'Suharto'],
+    ['Suharto', 'Suharto Wibowo'],
+    ['Suharto', 'Budi Suharto Wibowo'],
+  ] as const) {
+    test(`is a hit next to other words if date or country agree: ${name}, listed as ${listed}`, () => {
+      expect(hitsOf(name, listed, {})).toEqual([])
+      expect(hitsOf(name, listed, { birthDate: '1990-01-01', country: 'DE' })).toEqual([])
+      expect(hitsOf(name, listed, date)).toMatchObject([{ score: 81, why: [{ points: 73 }, { points: 8 }] }])
+      expect(hitsOf(name, listed, country)).toMatchObject([{ score: 75 }])
+      expect(hitsOf(name, listed, { ...date, ...country })).toMatchObject([{ score: 83 }])
+      expect(hitsOf(name, listed, { ...country, birthDate: '1990-01-01', isFromDocument: true })).toEqual([])
+    })
+
+    test(`needs the date if many have the word, and is found among all of them: ${name}, listed as ${listed}`, () => {
+      expect(hitsOf(name, listed, country, OTHERS.slice(0, 19))).toHaveLength(1)
+      expect(hitsOf(name, listed, country, OTHERS)).toEqual([])
+      expect(hitsOf(name, listed, date, OTHERS)).toHaveLength(1)
+      expect(hitsOf(name, listed, { birthDate: '1921' }, OTHERS)).toHaveLength(1)
+    })
+  }
+
+  test.each([
+    ['Suharta Wibowo', 'Suharto', 'another word'],
+    ['Li Wibowo', 'Li', 'two letters'],
+    ['Suharto Wibowo', 'Suharto Santoso', 'two words each'],
+  ])('is no hit: %s, listed as %s (%s)', (name, listed) => {
+    expect(hitsOf(name, listed, { ...date, ...country })).toEqual([])
+  })
+
+  test('is no hit if it is a company', () => {
+    const company = screeningOf({ ...entry(['Suharto'], 'organization'), countries: ['ID'] })
+    expect(company.screen({ name: 'Suharto Wibowo', kind: 'organization', country: 'ID' }, 75).hits).toEqual([])
   })
 })

@@ -1,5 +1,7 @@
 // What a date of birth and a country add to the score of a name, or take off. Lists are often wrong in both and give several
 // dates: what differs lowers a score, it never rules a person out.
+import type { ListedEntry, ScreenedSubject } from './entry.ts'
+import type { NameKind } from './names/read-scripts.ts'
 import type { ScorePart } from './screen-subject.ts'
 
 interface PartialDate {
@@ -60,9 +62,23 @@ export const scoreBirthDate = (given: string | undefined, listed: readonly strin
 }
 
 /** @returns null when one of the two has no country */
-export const scoreCountry = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
+const scoreCountry = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   if (given === undefined || listed.length === 0) return null
   return listed.includes(given.toUpperCase())
     ? { part: 'country', points: 2, detail: `a listed country: ${given.toUpperCase()}` }
     : { part: 'country', points: -3, detail: `listed with ${listed.join(', ')}` }
+}
+
+/** @returns points of the date of birth, for people only, and of the country; a typed value lowers no score */
+export const narrowParts = (
+  { birthDate, country, isFromDocument }: ScreenedSubject,
+  kind: NameKind,
+  listed: Pick<ListedEntry, 'birthDates' | 'countries'>,
+): readonly ScorePart[] => {
+  const pointsMin = isFromDocument === true ? -100 : 0
+  const parts = [
+    kind === 'person' ? scoreBirthDate(birthDate, listed.birthDates) : null,
+    scoreCountry(country, listed.countries),
+  ]
+  return parts.flatMap((part) => (part === null ? [] : [{ ...part, points: Math.max(pointsMin, part.points) }]))
 }

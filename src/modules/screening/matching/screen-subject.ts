@@ -9,7 +9,7 @@ import { createNameIndexBuilder, openNameIndex } from './names/name-index.ts'
 import type { NameProblem } from './names/name-problems.ts'
 import { divideName, type NameReading, type NameWord, readName } from './names/read-name.ts'
 import type { NameKind } from './names/read-scripts.ts'
-import { scoreBirthDate, scoreCountry } from './narrow.ts'
+import { narrowParts } from './narrow.ts'
 
 export interface ScorePart {
   readonly part: 'name' | 'birth_date' | 'country'
@@ -55,6 +55,10 @@ export interface ScreenedList {
 const LIFT_MAX = 10.5
 /** Words that were divided anew are others by chance, unless nearly all are a name's. */
 const DIVIDED_SIMILARITY_MIN = 0.9
+/** A person's name of one word that is only a part of the other name has these points, if date or country agree. */
+const ONLY_WORD_POINTS = 73
+/** Points of date and country together: a rare word needs the country, a common one the year. */
+const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
 /** More hits are left out, and the name has a problem: the one that is meant may be among them. */
 const HITS_MAX = 50
 
@@ -165,24 +169,30 @@ export const openScreening = (image: Uint8Array): Screening => {
     organization: createNameFinder(indexes.organization),
   }
 
-  const hitOf = (subject: ScreenedSubject, kind: NameKind, found: FoundName): ScreeningHit => {
-    const { birthDates, countries } = unpackFacts(factsOf(found.entry))
+  /** @returns null if the score is below the threshold. A date or a country never rules out a name that is the same. */
+  const hitOf = (
+    subject: ScreenedSubject,
+    kind: NameKind,
+    found: FoundName,
+    threshold: number,
+  ): ScreeningHit | null => {
     // Only the same name has all points.
     const pointsMax = found.comparison.similarity === 1 ? 100 : 99
     const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
-    // What anyone can type lowers no score.
-    const pointsMin = subject.isFromDocument === true ? -100 : 0
-    const narrowed = [
-      kind === 'person' ? scoreBirthDate(subject.birthDate, birthDates) : null,
-      scoreCountry(subject.country, countries),
-    ].flatMap((part) => (part === null ? [] : [{ ...part, points: Math.max(pointsMin, part.points) }]))
-    const score = narrowed.reduce((sum, { points }) => sum + points, namePoints)
+    const narrowed = narrowParts(subject, kind, unpackFacts(factsOf(found.entry)))
+    const narrowing = narrowed.reduce((sum, { points }) => sum + points, 0)
+    const { sharedOnlyWord } = found.comparison
+    const isPlausible =
+      kind === 'person' && sharedOnlyWord !== null && narrowing >= ONLY_WORD_NARROWING_MIN[sharedOnlyWord]
+    const likeness = isPlausible ? Math.max(namePoints, ONLY_WORD_POINTS) : namePoints
+    const score = Math.max(0, Math.min(pointsMax, likeness + narrowing))
+    if (score < threshold && found.comparison.similarity !== 1) return null
     return {
       list: listName(listOf[found.entry]!),
       entry: idOf(found.entry),
       name: nameOf[kind](found.name),
-      score: Math.max(0, Math.min(pointsMax, score)),
-      why: [{ part: 'name', points: namePoints, detail: describeName(found) }, ...narrowed],
+      score,
+      why: [{ part: 'name', points: likeness, detail: describeName(found) }, ...narrowed],
       content: contentOf(found.entry),
     }
   }
@@ -209,10 +219,8 @@ export const openScreening = (image: Uint8Array): Screening => {
     const { found, problem } = find(reading, kind, (threshold - LIFT_MAX) / 100)
     const best = new Map<number, ScreeningHit>()
     for (const candidate of found) {
-      const hit = hitOf(subject, kind, candidate)
-      // A date or a country never rules out a name that is the same.
-      const isHit = hit.score >= threshold || candidate.comparison.similarity === 1
-      if (isHit && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
+      const hit = hitOf(subject, kind, candidate, threshold)
+      if (hit !== null && (best.get(candidate.entry)?.score ?? -1) < hit.score) best.set(candidate.entry, hit)
     }
     const cut = subject.isCut === true ? 'cut' : null
     return { hits: [...best.values()], problem: reading.problem ?? problem ?? cut }

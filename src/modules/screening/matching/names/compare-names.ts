@@ -32,6 +32,10 @@ const WHOLE_LISTED_SIMILARITY = 0.8
 const WHOLE_MIN = 0.97 - 1e-6
 /** A listed name of fewer letters is in other names by chance. */
 const WHOLE_LENGTH_MIN = 9
+/** A name of one word with fewer letters is in other names by chance. */
+const ONLY_WORD_LENGTH_MIN = 3
+/** Listed names that may have a rare word. */
+const RARE_MAX = 20
 /** Of the two names, the one with fewer matched words decides with this share. */
 const STRICTER_SHARE = 0.62
 /** Of a name in syllables nothing is left out. */
@@ -67,6 +71,8 @@ export interface NameComparison {
   readonly similarity: number
   /** All words of the listed name are in the other. */
   readonly hasWhole: boolean
+  /** One name is a single word, which the other has next to more: few listed names have the word, or many. */
+  readonly sharedOnlyWord: 'rare' | 'common' | null
   readonly words: readonly ComparedWord[]
   /** Words of the listed name that the name looked for has not. */
   readonly missing: readonly string[]
@@ -254,7 +260,17 @@ export const compareNames = (
     listed.filter((_, at) => isCounted(at)).length > 1 &&
     listedGain / (listedTotal - smallListed) >= WHOLE_MIN &&
     lettersListed() >= WHOLE_LENGTH_MIN
+  const isOne = (roles: readonly WordRole[]): boolean => roles.filter((role) => !isSmall(role)).length === 1
+  const sharedOnlyWord = (): NameComparison['sharedOnlyWord'] => {
+    if (telling !== 1) return null
+    const pairing = chosen.find(({ part }) => !isSmall(part.word.role))
+    if (pairing === undefined || pairing.part.word.role !== 'name' || pairing.similarity < WHOLE_MIN) return null
+    if (index.textOf(pairing.listed).length < ONLY_WORD_LENGTH_MIN) return null
+    if (!isOne(words.map(({ role }) => role)) && !isOne(Array.from(listed, (_, at) => roleIn(at)))) return null
+    return index.frequency(pairing.listed) <= RARE_MAX ? 'rare' : 'common'
+  }
   return {
+    sharedOnlyWord: sharedOnlyWord(),
     similarity: hasWhole ? Math.max(likeness, WHOLE_LISTED_SIMILARITY) : likeness,
     hasWhole,
     get words() {

@@ -34,7 +34,7 @@ export interface WorkBudget {
 /** What finding in one index uses again and again. */
 export interface NameFinder {
   /**
-   * @param minimum names that are less near are left out
+   * @param minimum names that are less near are left out, unless one name is a single word that the other has
    * @returns nothing once the budget is used up
    */
   find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
@@ -114,7 +114,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
       const candidates = touched
         .filter((name) => shared[name]! >= sharedMin || isShared(name))
         .sort((left, right) => shared[right]! - shared[left]!)
-        .filter((name, at) => at < COMPARED_MAX || isShared(name))
+        .filter((name, at) => at < COMPARED_MAX || isShared(name) || words.length === 1)
       for (const name of touched) {
         shared[name] = 0
         lastPart[name] = 0
@@ -123,7 +123,8 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
       const found: FoundName[] = []
       for (const name of candidates) {
         const comparison = compareNames(index, words, weights, parts, name)
-        if (comparison.similarity >= minimum) found.push({ name, entry: index.entryOf(name), comparison })
+        if (comparison.similarity >= minimum || comparison.sharedOnlyWord !== null)
+          found.push({ name, entry: index.entryOf(name), comparison })
       }
       return found.sort((left, right) => right.comparison.similarity - left.comparison.similarity)
     },
