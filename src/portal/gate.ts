@@ -5,7 +5,8 @@ import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
-import { MethodNotAllowedError } from '../server/route-errors.ts'
+import { requestPath } from '../server/request-path.ts'
+import { MethodNotAllowedError, RouteNotFoundError } from '../server/route-errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { checkSameOrigin } from './same-origin.ts'
 
@@ -86,6 +87,9 @@ export const createPortalGate =
       const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
       const keepOpen = () => server?.timeout(request, 0)
       try {
+        // Ids need no percent-encoding, so each path has one spelling.
+        const path = requestPath(request.url)
+        if (path.includes('%', path.lastIndexOf('/api/'))) throw new RouteNotFoundError()
         if (method !== 'GET') checkSameOrigin(headers, origin)
         const response = await (slow ? uploadDeadlines : deadlines).watch((deadline) =>
           perform({ request, requestId, deadline, params, address, keepOpen }),

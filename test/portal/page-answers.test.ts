@@ -170,6 +170,9 @@ describe('the files', () => {
       for (const base of ['', '/ver%20ify']) {
         const view = await fetch(`${inside.url}${base}/api/sessions/${sessionId}`, { headers: { cookie } })
         expect([base, view.status]).toEqual([base, 200])
+        const encoded = sessionId.replace('-', '%2D')
+        const other = await fetch(`${inside.url}${base}/api/sessions/${encoded}`, { headers: { cookie } })
+        expect([base, other.status]).toEqual([base, 404])
       }
     } finally {
       await inside.stop()
