@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
+import { toProblem } from '../server/problem.ts'
 import { basePathOf, buildPortalAssets } from './assets.ts'
 import { createEntry, type PortalEntry } from './entry.ts'
 import { evidenceRoutes } from './evidence-routes.ts'
@@ -34,7 +35,7 @@ const IDLE_SECONDS = 60
 
 /** @throws PageBuildError */
 export const startPortal = async (options: PortalOptions): Promise<Listener> => {
-  const { parts, listen, tls, requestIds, report } = options
+  const { parts, listen, tls, requestIds, metrics, report } = options
   const { portalUrl, clock } = parts
   const gate = createPortalGate({ ...options, origin: new URL(portalUrl).origin, monotonicMs: clock.monotonicMs })
   const limits = createPageLimits(clock)
@@ -52,6 +53,7 @@ export const startPortal = async (options: PortalOptions): Promise<Listener> => 
     answersHead: false,
     pages: createPortalPages({ assets: await buildPortalAssets(portalUrl), entry, portalUrl }),
     toResponse: (error, requestId) => {
+      metrics.recordError(toProblem(error).code)
       const response = portalProblem(error, requestId)
       if (response.status === 500) report(error, requestId)
       return response

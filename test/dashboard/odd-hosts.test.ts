@@ -76,3 +76,14 @@ test('a path that is written oddly is not found, whoever asks', async () => {
     expect(`${path} ${status}`).toBe(`${path} 404`)
   }
 })
+
+test('an unknown path counts as an error, at the dashboard and at the portal', async () => {
+  const counted = async (): Promise<number> => {
+    const text = await (await fetch(`${host.service.url}/metrics`)).text()
+    return Number(/^countersign_errors_total\{code="NOT_FOUND"[^}]*\} (\d+)$/m.exec(text)?.[1])
+  }
+  const before = await counted()
+  await fetch(`${host.url}/admin/v1/nothing`)
+  await fetch(`${host.service.quickstart['PORTAL_URL']}/api/nothing`)
+  expect(await counted()).toBe(before + 2)
+})
