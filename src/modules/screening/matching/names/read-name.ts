@@ -234,7 +234,12 @@ export const readName = (name: string, kind: NameKind): NameReading => {
     ],
     within: [...within, ...(joinedName?.ofInitials === true ? [] : inJoined)].map(cutWords),
     spelled: joinedName?.ofInitials === true ? inJoined.map(cutWords) : [],
-    divisible: [raw, ...latin, ...inJoined.slice(0, 1), ...(unrepeated.length === raw.length ? [] : [unrepeated])],
+    divisible: [
+      raw,
+      ...latin,
+      ...(joinedName?.hasSingle === true ? inJoined.slice(0, 1) : []),
+      ...(unrepeated.length === raw.length ? [] : [unrepeated]),
+    ],
     problem: problemOf(),
   }
 }

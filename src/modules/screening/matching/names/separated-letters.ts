@@ -34,6 +34,8 @@ export interface JoinedName {
   readonly text: string
   /** The joined letters may be initials: they spell a word by chance. */
   readonly ofInitials: boolean
+  /** Single letters are joined, so the words can be divided in more ways. */
+  readonly hasSingle: boolean
 }
 
 /** @returns the name with its separated letters as words; null if it has none */
@@ -43,7 +45,8 @@ export const joinSeparated = (pieces: readonly NamePiece[]): JoinedName | null =
   const ofInitials = groups.every(
     (group) => group.length === 1 || (group.length <= INITIALS_MAX && group.every(isSingle)),
   )
-  return { text: groups.map(textOf).join(' '), ofInitials }
+  const hasSingle = groups.some((group) => group.length > 1 && group.some(isSingle))
+  return { text: groups.map(textOf).join(' '), ofInitials, hasSingle }
 }
 
 const IS_LOWER = /^\p{Ll}\p{M}*$/u
