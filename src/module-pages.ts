@@ -4,5 +4,11 @@ import type { ModulePages } from './dashboard/page/module-pages.ts'
 import { documentPages } from './modules/documents/pages/pages.ts'
 import { screeningPages } from './modules/screening/pages/pages.ts'
 import { sessionPolicyPages } from './modules/session-policies/pages/pages.ts'
+import { transparencyPages } from './modules/transparency/pages/pages.ts'
 
-export const MODULE_PAGES: readonly ModulePages[] = [sessionPolicyPages, screeningPages, documentPages]
+export const MODULE_PAGES: readonly ModulePages[] = [
+  sessionPolicyPages,
+  screeningPages,
+  documentPages,
+  transparencyPages,
+]

@@ -172,6 +172,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'src/modules/documents/pages': ['src/dashboard/page'],
   'src/modules/screening/pages': ['src/dashboard/page'],
   'src/modules/session-policies/pages': ['src/dashboard/page'],
+  'src/modules/transparency/pages': ['src/dashboard/page'],
   'src/modules/session-policies': [
     'src/domain',
     'src/telemetry',

@@ -59,6 +59,10 @@ export interface ModuleParts {
   readonly review?: ReviewParts
   readonly queue?: QueueParts
   readonly sessionPolicy?: SessionPolicyParts
+  /** A card of the page of the decision log. */
+  readonly decisionLog?: ComponentType
+  /** Below a decision's place in the log. */
+  readonly decision?: ComponentType<{ readonly uuid: string }>
 }
 
 export interface ModulePages {

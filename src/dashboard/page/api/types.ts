@@ -30,7 +30,6 @@ export type ListEntry = Answer<'GET /lists/{list}/entries'>['data'][number]
 export type ListSource = Answer<'GET /lists/{list}/source'>
 export type LiveEvent = Answer<'GET /live/events'>['events'][number]
 export type LivePoint = Answer<'GET /live'>['points'][number]
-export type LogHead = Answer<'GET /decision-log/head'>
 export type Member = Answer<'GET /organizations/{organization}/members'>['data'][number]
 export type MemberOffer = Answer<'GET /organizations/{organization}/member-offers'>['data'][number]
 export type OneTimeLink = Answer<'POST /users/{user}/recovery'>

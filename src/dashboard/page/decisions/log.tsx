@@ -2,12 +2,13 @@
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useReadLater } from '../data/use-read-later.ts'
+import { useModuleParts } from '../module-pages.ts'
 import { type Action, ActionButton } from '../ui/actions.tsx'
 import { Loaded } from '../ui/loaded.tsx'
 import { Badge, Card, Facts, Page } from '../ui/parts.tsx'
+import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { countWord } from './labels.tsx'
-import { LogHeadCard } from './log-head.tsx'
 import { VerifyLog } from './verify-log.tsx'
 
 const LOOK_AGAIN_MS = 500
@@ -24,6 +25,7 @@ const REBUILD: Action = {
 export const DecisionLog = () => {
   const index = useRead('GET /decision-index')
   const { value } = index
+  const ofModules = useModuleParts('decisionLog')
   useReadLater(value !== null && !value.up_to_date, value, LOOK_AGAIN_MS, index.reload)
   return (
     <Page
@@ -31,7 +33,10 @@ export const DecisionLog = () => {
       lead="Every decision is written to this log before its signature is sent. The search index can be rebuilt from the log at any time."
     >
       <VerifyLog />
-      <LogHeadCard />
+      {ofModules.value?.map((Part, index) => (
+        <Part key={index} />
+      ))}
+      <Problem error={ofModules.error} retry={ofModules.reload} />
       <Card title="Search index" actions={<ActionButton action={REBUILD} onDone={index.reload} />}>
         <Loaded query={index}>
           {({ up_to_date: isCurrent, decisions, newest_at: newest, unreadable }) => (

@@ -1,11 +1,8 @@
 // A decision's place in the log: a chain of lines in which each carries the SHA-256 of the one before. The service says how
 // the line hangs in it, the browser hashes the line once more, and a command does the same with the file itself.
 import { useEffect, useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
 import type { DecisionProof } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
+import { useModuleParts } from '../module-pages.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Icon } from '../ui/icons.tsx'
 import { Card, Facts } from '../ui/parts.tsx'
@@ -68,38 +65,9 @@ const CHECK_TEXT: Readonly<Record<NonNullable<Check>, string>> = {
   impossible: 'as the service hashed it; a browser can check it over https only',
 }
 
-/** Saves the proof as a file that stands for itself. */
-const SaveProof = ({ uuid }: { readonly uuid: string }) => {
-  const { params } = useWorkplace()
-  const { busy, failure, run } = useAction(async () => {
-    const { proof } = await call('GET /organizations/{organization}/decisions/{uuid}/proof', {
-      params: { ...params, uuid },
-    })
-    const url = URL.createObjectURL(new Blob([proof], { type: 'text/plain' }))
-    const link = document.createElement('a')
-    link.href = url
-    link.download = `${uuid}.tlog-proof`
-    link.click()
-    URL.revokeObjectURL(url)
-  })
-  return (
-    <>
-      <p class="soft">
-        Proves that this line is part of the log, which its signed head covers. Verify it offline with{' '}
-        <code>countersign proof check</code> and the log’s public key.
-      </p>
-      <div class="form-actions">
-        <Button icon="download" busy={busy} onClick={() => run()}>
-          Save the proof
-        </Button>
-      </div>
-      <Problem error={failure} />
-    </>
-  )
-}
-
 export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly uuid: string }) => {
   const check = useOwnCheck(proof)
+  const ofModules = useModuleParts('decision')
   const { slot, segment, offset, length, hash, previous_hash, previous_matches, next_matches } = proof
   const broken = !previous_matches || next_matches === false || check === 'wrong'
   return (
@@ -149,7 +117,10 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
           ['Bytes', `${offset.toLocaleString('en')} to ${(offset + length).toLocaleString('en')}`],
         ]}
       />
-      <SaveProof uuid={uuid} />
+      {ofModules.value?.map((Part, index) => (
+        <Part key={index} uuid={uuid} />
+      ))}
+      <Problem error={ofModules.error} retry={ofModules.reload} />
       <details class="proof">
         <summary>Check it with the file itself, in the data folder</summary>
         <CodeBlock

@@ -1,14 +1,16 @@
 // The newest signed head of the log, and whether its witnesses cosign in time.
 
+import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useReadLater } from '../../../dashboard/page/data/use-read-later.ts'
+import { countWord } from '../../../dashboard/page/decisions/labels.tsx'
+import { Copyable } from '../../../dashboard/page/ui/copy.tsx'
+import { Badge, Card, Facts, Loading } from '../../../dashboard/page/ui/parts.tsx'
+import { Problem } from '../../../dashboard/page/ui/problem.tsx'
+import { Time } from '../../../dashboard/page/ui/time.tsx'
 import { counted } from '../../../lib/counted.ts'
-import type { LogHead } from '../api/types.ts'
-import { useRead } from '../data/use-query.ts'
-import { useReadLater } from '../data/use-read-later.ts'
-import { Copyable } from '../ui/copy.tsx'
-import { Badge, Card, Facts, Loading } from '../ui/parts.tsx'
-import { Problem } from '../ui/problem.tsx'
-import { Time } from '../ui/time.tsx'
-import { countWord } from './labels.tsx'
+
+type LogHead = AnswerOf<'GET /decision-log/head'>
 
 const LOOK_AGAIN_MS = 5_000
 

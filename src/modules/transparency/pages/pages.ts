@@ -1,0 +1,6 @@
+import type { ModulePages } from '../../../dashboard/page/module-pages.ts'
+
+export const transparencyPages: ModulePages = {
+  module: 'transparency',
+  load: async () => (await import('./parts.ts')).PARTS,
+}
