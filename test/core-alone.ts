@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { MODULE_LISTS } from './support/parts.ts'
 import { copyTree } from './support/tree-copy.ts'
 
-const USAGE = `Usage: bun test/core-alone.ts [--all]
+const USAGE = `Usage: bun run test:core [--all]
 
 Copies the tree without src/modules, with empty lists of modules. Checks the types of the core, then runs the tests of the
 specification and of the dashboard against its service.

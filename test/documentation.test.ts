@@ -60,6 +60,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'curl -N': 'an option, not a command',
   'bun install': 'package.json runs it before every test run',
   'bun run test': 'runs this test',
+  'bun run test core': 'takes minutes; test/support/parts.test.ts',
+  'bun run test:core': 'takes minutes; .ci/run runs it',
   'bun run test:long': 'takes minutes; .ci/run runs it',
   'bun run check': 'every commit runs it',
   'bun run format': 'changes the tree',

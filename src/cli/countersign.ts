@@ -22,7 +22,7 @@ import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
 import { openRemote, withoutKey } from './remote-client.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
-import { runVerb, VERBS } from './verbs.ts'
+import { runVerb, VERBS, verbsOf } from './verbs.ts'
 
 /** @param modules names of the running modules */
 const usage = async (modules: ReadonlySet<string>): Promise<string> => {
@@ -42,7 +42,7 @@ const usage = async (modules: ReadonlySet<string>): Promise<string> => {
 Administration, on this machine or with --url and an admin key at another deployment:
 ${described(describe(false))}
 This machine:
-${described([...describe(true), ...Object.entries(VERBS)])}
+${described([...describe(true), ...Object.entries(verbsOf(modules))])}
 countersign help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
 Changes are live in a running service within a second.
 

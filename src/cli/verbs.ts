@@ -32,11 +32,15 @@ const OF_MODULES = new Map(
   MODULES.flatMap(({ name, verbs = {} }) => Object.entries(verbs).map(([verb, each]) => [verb, { ...each, name }])),
 )
 
-/** Summary of each command that consists of a verb only. */
-export const VERBS: Readonly<Record<string, string>> = {
+/** Summary of each command that consists of a verb only. @param modules names of the running modules */
+export const verbsOf = (modules: ReadonlySet<string>): Readonly<Record<string, string>> => ({
   ...CORE,
-  ...Object.fromEntries([...OF_MODULES].map(([verb, { summary }]) => [verb, summary])),
-}
+  ...Object.fromEntries(
+    [...OF_MODULES].filter(([, { name }]) => modules.has(name)).map(([verb, { summary }]) => [verb, summary]),
+  ),
+})
+
+export const VERBS = verbsOf(new Set(MODULES.map(({ name }) => name)))
 
 const untilSignal = (): Promise<void> =>
   new Promise((resolve) => {

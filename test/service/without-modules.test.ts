@@ -80,7 +80,7 @@ describe('without any module', () => {
   test('help does not list the commands of modules', async () => {
     const { stdout } = await runCommand(service.dataDirectory, 'help')
     expect(stdout).toContain('  policy ')
-    expect(stdout).not.toMatch(/^ {2}(?:screening|minimum-age|session-policy)/m)
+    expect(stdout).not.toMatch(/^ {2}(?:screening|minimum-age|session-policy|witness)/m)
     const noun = await runCommand(service.dataDirectory, 'screening-list', '--help')
     expect([noun.code, noun.stderr]).toEqual([1, expect.stringContaining('without the module screening:')])
   })
