@@ -6,12 +6,11 @@ import { parseArgs } from 'node:util'
 import { MODULE_LISTS } from './support/parts.ts'
 import { copyTree } from './support/tree-copy.ts'
 
-const USAGE = `Usage: bun run test:core [--all]
+const USAGE = `Usage: bun run test:core
 
 Copies the tree without src/modules, with empty lists of modules. Checks the types of the core, then runs the tests of the
 specification and of the dashboard against its service.
 
-  --all    Run all tests of the core instead
   --help   Print this
 
 Exit codes: 0 the core stands alone, 1 it does not, 2 the call is wrong.
@@ -36,7 +35,7 @@ const TESTS = [
   './test/long/dashboard/without-modules.test.ts',
 ]
 
-const { values } = parseArgs({ options: { all: { type: 'boolean' }, help: { type: 'boolean' } } })
+const { values } = parseArgs({ options: { help: { type: 'boolean' } } })
 if (values.help) {
   process.stdout.write(USAGE)
   process.exit(0)
@@ -65,7 +64,7 @@ try {
   const isTyped = Object.keys(PROJECTS)
     .map((name) => run('node_modules/.bin/tsc', '--noEmit', '-p', name))
     .every(Boolean)
-  const isTested = run('bun', 'test/run.ts', ...(values.all ? ['core'] : TESTS))
+  const isTested = run('bun', 'test/run.ts', ...TESTS)
   process.exitCode = isTyped && isTested ? 0 : 1
 } finally {
   copy.remove()

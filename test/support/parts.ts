@@ -12,6 +12,7 @@ const FOLDER = /^test\/(?:long\/)?([^/]+)\//
 export const MODULE_LISTS: Readonly<Record<string, string>> = {
   'src/modules.ts':
     "import type { Module } from './module-interface/module.ts'\n\nexport const MODULES: readonly Module[] = []\n",
+  'test/admin/support/module-services.ts': 'export const moduleServices = (_near: unknown): readonly never[] => []\n',
   'src/module-routes.ts': 'export type ModuleRoute = never\n\nexport type ModuleCommand = never\n',
   'src/module-pages.ts':
     "import type { ModulePages } from './dashboard/page/module-pages.ts'\n\nexport const MODULE_PAGES: readonly ModulePages[] = []\n",

@@ -34,8 +34,6 @@ import type { SessionStatus } from '../../../src/domain/session.ts'
 import { targetOf } from '../../../src/identity/evidence/vault.ts'
 import { findServiceAmong, provide } from '../../../src/lib/service-key.ts'
 import { lastingTimers, systemClock } from '../../../src/lib/time.ts'
-import { NEAR_NAMES } from '../../../src/modules/screening/checks/near-names.ts'
-import { LOG_HEAD } from '../../../src/modules/transparency/service/log-head.ts'
 import { createFairWork } from '../../../src/policy/fair-work.ts'
 import type { FactNeed } from '../../../src/policy/types/needs.ts'
 import { createAuthenticator } from '../../../src/server/authenticate.ts'
@@ -54,6 +52,7 @@ import { openTemporaryStore, type TemporaryStore, temporaryFolder } from '../../
 import { ADMIN_ROUTES } from './all-routes.ts'
 import { checkConformance } from './conformance.ts'
 import { FIRST_MS } from './decisions.ts'
+import { moduleServices } from './module-services.ts'
 import { ADDRESS, ADDRESS_HEADER, bodyOf, type CallOptions, DASHBOARD, toRequest } from './request.ts'
 import { answerIndex, createFakePool, createFakeProcesses } from './stand-ins.ts'
 
@@ -238,22 +237,12 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
       keystoreFile: `${crypto.randomUUID()}.json`,
     }),
     findService: findServiceAmong([
-      provide(LOG_HEAD, async () => ({
-        logKey: 'log key',
-        size: 7,
-        published: 'head',
-        publishedSize: 5,
-        required: 1,
-        withinSeconds: 60,
-        isLate: true,
-        witnesses: [{ name: 'witness.example', atSeconds: null }],
-      })),
+      ...moduleServices(near),
       provide(PROVE_DECISION, async (organizationId, uuid) =>
         (await search.ask({ operation: 'find', organizationId, uuid })) === null
           ? null
           : { proof: `proof of ${uuid}`, logKey: 'log key' },
       ),
-      provide(NEAR_NAMES, async (organizationId) => near.get(organizationId) ?? null),
       provide(ASK_TOKEN, async (keys) =>
         keys.map(({ key }) =>
           key.endsWith('=missing')
