@@ -222,9 +222,17 @@ describe('the proof of a contract wallet', () => {
     expect(judgeOn([contract], null)).toMatchObject({ verifying: contract, personId: 'person_2' })
   })
 
-  test('does not end a verification on another chain, but where no chain is named', () => {
+  test('in a rejected session ends a verification on every chain: the address may have a key', () => {
     const refused = session(3, { ...rejected, provenChain: 'base' })
-    expect(judgeOn([refused, key], 'ethereum').verifying).toEqual(key)
-    for (const chain of ['base', null]) expect(judgeOn([refused, key], chain).verifying).toBeNull()
+    for (const chain of ['ethereum', 'base', null]) expect(judgeOn([refused, key], chain).verifying).toBeNull()
+    expect(judgeOn([{ ...refused, own: false }, key], 'ethereum').verifying).toEqual(key)
+  })
+
+  test('in an unsettled session outweighs others on every chain, and verifies on none but its own', () => {
+    const theirs = session(3, { own: false })
+    const unsettled = { ...contract, isUnsettled: true }
+    expect(judgeOn([unsettled, theirs], 'ethereum').verifying).toBeNull()
+    expect(judgeOn([unsettled, theirs], 'base').verifying).toEqual(unsettled)
+    expect(judgeOn([contract, theirs], 'ethereum').verifying).toEqual(theirs)
   })
 })

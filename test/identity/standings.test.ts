@@ -512,7 +512,7 @@ describe('a contract wallet', () => {
     expect((await on('ethereum')).status).toBe('rejected')
   })
 
-  test('is another wallet on another chain: its owner there is another person, whose rejection ends nothing here', async () => {
+  test('is another wallet on another chain: its owner there is another person, whose rejection ends the address alone', async () => {
     const mine = await prove(ours, W1, 'ethereum')
     const theirsThere = await prove(theirs, W2, 'base')
     expect((await on('ethereum')).userId).toBe(mine.session.userId ?? '')
@@ -530,10 +530,21 @@ describe('a contract wallet', () => {
     const refused = await prove(ours, W2, 'base')
     expect((await on('base')).verified).toBe(true)
     await identity.move(ours, refused.session.id, 'rejected', { revoke: true })
-    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([true, false])
-    expect(addresses(await on('ethereum', W1))).toEqual([W1, CONTRACT])
+    expect([(await on('ethereum')).verified, (await on('base')).verified]).toEqual([false, false])
+    expect(addresses(await on('ethereum', W1))).toEqual([W1])
     expect(theirsThere.session.personId).not.toBe(mine.session.personId ?? '')
   })
+})
+
+test('a key that is proven as a contract is the same wallet on every chain', async () => {
+  const { session } = await identity.complete(ours, [W1])
+  const { session: delegated } = await identity.register(ours)
+  await identity.connect(ours, delegated.id, W1, 'base', 'erc1271')
+  expect((await identity.move(ours, delegated.id, 'completed')).session.personId).toBe(session.personId ?? '')
+  await identity.move(ours, delegated.id, 'rejected', { revoke: true })
+  for (const chain of ['ethereum', 'base', 'arbitrum']) {
+    expect([chain, (await verify(ours, W1, { chain })).verified]).toEqual([chain, false])
+  }
 })
 
 describe('policy facts', () => {

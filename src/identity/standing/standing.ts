@@ -98,11 +98,17 @@ const verifyingOf = (
 }
 
 /**
- * Returns the sessions that count for the wallet on a chain. A contract wallet counts on the chain of its proof. With
- * null, all sessions count, because the specified verify request has no chain; the answer lists the chains.
+ * Returns the sessions that count for the wallet on a chain. A contract wallet is verified on the chain of its proof. The
+ * organization's own rejection or unsettled session counts on every chain, because a key's wallet can also be proven as a
+ * contract (EIP-7702). With null, all sessions count, because the specified verify request has no chain; the answer lists the
+ * chains.
  */
 export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] =>
-  chain === null ? sessions : sessions.filter(({ provenChain }) => provenChain === null || provenChain === chain)
+  sessions.flatMap((session) => {
+    const { own, provenChain, status, isUnsettled } = session
+    if (chain === null || provenChain === null || provenChain === chain) return [session]
+    return own && (status === 'rejected' || isUnsettled) ? [{ ...session, connected: false }] : []
+  })
 
 /**
  * @param sessions the wallet's sessions that the organization may see (StandingSource.loadSessions, sessionsOn)

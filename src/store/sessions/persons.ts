@@ -41,11 +41,11 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 }
 
 /**
- * For statements over two rows of `session_wallets`: whoever proved one has the other. A key has the same address on every
- * chain; a contract's address may belong to somebody else on another chain.
+ * For statements over two rows of `session_wallets`: both belong to the same person. A key has the same address on every
+ * chain, also if a contract proved it once (EIP-7702); a contract's address may belong to somebody else on another chain.
  */
-export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR NOT EXISTS (
-    SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
+export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
+    FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
 const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_wallets AS mine
   JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment
