@@ -5,12 +5,15 @@ import type { ApiKeyEnvironment } from './api-key.ts'
 import type { Level } from './level.ts'
 import type { CheckType, SessionStatus } from './session.ts'
 
-/** A session in which a wallet was connected, or for which it is the only one allowed. */
+/**
+ * A session in which a wallet was connected, or for which it is the only one allowed; or the organization's own rejected session
+ * of the wallet's person.
+ */
 export interface WalletSession {
   readonly sessionId: string
   /** Of the organization that asks. Another's is here only if it is trusted, completed, shared with consent, and at the level. */
   readonly own: boolean
-  /** False: made for the wallet, which has not been connected. Then it verifies nothing. */
+  /** False: the wallet is not connected to it. Then it verifies nothing. */
   readonly connected: boolean
   /**
    * The only chain on which the wallet's proof holds, because a contract gave it: elsewhere the address may be someone

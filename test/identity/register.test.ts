@@ -113,6 +113,13 @@ describe('a wallet of which the caller has a session', () => {
     })
   })
 
+  test('that is completed, and another of its person that was rejected since: a new one is made', async () => {
+    await identity.complete(ours, [WALLET, evmWallet(8)])
+    const { session } = await identity.complete(ours, [evmWallet(8)])
+    await identity.move(ours, session.id, 'rejected', { revoke: true })
+    expect((await registerWallet()).created).toBe(true)
+  })
+
   test('that is completed, and an older one that was rejected since: a new one is made', async () => {
     const { session: older } = await identity.register(ours)
     await identity.connect(ours, older.id, WALLET)

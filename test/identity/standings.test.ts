@@ -289,10 +289,46 @@ describe('a rejection', () => {
     expect((await verify(ours)).verified).toBe(true)
     await identity.move(theirs, older.id, 'rejected')
     expect([(await verify(theirs)).verified, (await verify(ours)).verified]).toEqual([false, false])
-    expect(addresses(await verify(ours, W2))).toEqual([W2])
+    expect((await verify(ours, W2)).verified).toBe(false)
     await identity.complete(theirs, [W1], { consent: true })
-    expect((await verify(ours)).verified).toBe(true)
+    expect([(await verify(ours)).verified, (await verify(ours, W2)).verified]).toEqual([true, false])
   })
+
+  test.each(['completed before', 'never completed', 'left without the wallet'])(
+    'of a session that was %s ends the verification of all wallets of its person, for everybody',
+    async (kind) => {
+      const { session: first } = await identity.complete(theirs, [W1, W2], { consent: true })
+      await identity.complete(theirs, [W3], { consent: true })
+      const { session } = await identity.register(theirs)
+      const { wallets } = await identity.connect(theirs, session.id, W1)
+      if (kind === 'completed before') await identity.move(theirs, session.id, 'completed')
+      const verifiedAt = async (organizationId: string) => [
+        (await verify(organizationId, W1)).verified,
+        (await verify(organizationId, W2)).verified,
+        (await verify(organizationId, W3)).verified,
+      ]
+      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
+        [true, true, true],
+        [true, true, true],
+      ])
+      if (kind === 'left without the wallet') {
+        const removal = { organizationId: theirs, sessionId: session.id, walletId: wallets[0]?.id ?? '' }
+        await identity.changes.removeWallet({ ...removal, actor: 'person' })
+      }
+      const rejected = await identity.move(theirs, session.id, 'rejected', { revoke: true })
+      expect(rejected.session.userId).toBe(first.userId ?? '')
+      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
+        [false, false, true],
+        [false, false, true],
+      ])
+      expect(await verify(theirs, W2)).toMatchObject({ status: 'rejected', userId: first.userId } as never)
+      await identity.complete(theirs, [W2], { consent: true })
+      expect([await verifiedAt(theirs), await verifiedAt(ours)]).toEqual([
+        [false, true, true],
+        [false, true, true],
+      ])
+    },
+  )
 })
 
 describe('test keys', () => {

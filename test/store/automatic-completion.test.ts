@@ -138,6 +138,18 @@ describeStores((open) => {
     expect(await isVerified()).toBe(true)
   })
 
+  test('an operator’s rejection holds for the other wallets of the person', async () => {
+    const first = await register()
+    await connect(first)
+    await connect(first, OTHER_WALLET)
+    await change(await submitted(first), 'completed', DECIDER)
+    await change(await submit(), 'rejected', OPERATOR)
+    const next = await submit(OTHER_WALLET)
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('an operator has rejected an earlier session')
+    await change(next, 'completed', OPERATOR)
+    await change(await submit(OTHER_WALLET), 'completed', DECIDER)
+  })
+
   test('a rejection that was automatic can be followed by an automatic completion', async () => {
     await change(await submit(), 'rejected', DECIDER)
     const next = await submit()

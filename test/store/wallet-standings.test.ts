@@ -96,6 +96,10 @@ describeStores((openTemporaryStore) => {
       WALLET,
       'live',
       organizationId,
+      organizationId,
+      WALLET,
+      'live',
+      organizationId,
     ])
     const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
     expect(read).toHaveLength(Math.min(SESSIONS_MAX, count * 2))

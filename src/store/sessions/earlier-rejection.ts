@@ -10,7 +10,10 @@ const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
 
 export const REJECTED_BY_OPERATOR = `(s.status = 'rejected' AND ${DECIDED_BY_OPERATOR})`
 
-/** Sessions of the organization in which one of the session's wallets takes or took part, or to which it is locked. */
+/**
+ * Sessions of the organization in which one of the session's wallets takes or took part, or to which it is locked; and rejected
+ * sessions of the wallet's person.
+ */
 const DECISIONS = `SELECT other.address, s.status FROM (
     SELECT mine.address, theirs.organization_id, theirs.session_id FROM session_wallets mine
     JOIN session_wallets theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
@@ -26,13 +29,20 @@ const DECISIONS = `SELECT other.address, s.status FROM (
     JOIN sessions locked ON locked.locked_address = mine.address AND locked.environment = mine.environment
       AND locked.organization_id = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
+    UNION
+    SELECT mine.address, rejected.organization_id, rejected.id FROM session_wallets mine
+    JOIN session_wallets held ON held.address = mine.address AND held.environment = mine.environment
+    JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
+    JOIN sessions rejected ON rejected.person_id = holding.person_id
+      AND rejected.organization_id || '' = mine.organization_id AND rejected.status || '' = 'rejected'
+    WHERE mine.organization_id = ? AND mine.session_id = ?
   ) AS other JOIN sessions s ON s.organization_id = other.organization_id AND s.id = other.session_id
   WHERE s.status IN ('completed', 'rejected') AND ${DECIDED_BY_OPERATOR}
   ORDER BY COALESCE(s.decided_sequence, 0) DESC, s.id DESC`
 
 /**
- * Call it in the transaction that completes a session automatically. A wallet that an operator has rejected can be completed
- * automatically again once an operator has completed a later session of it.
+ * Call it in the transaction that completes a session automatically. A wallet that an operator has rejected, itself or by its
+ * person, can be completed automatically again once an operator has completed a later session of it.
  * @throws RejectedBeforeError
  */
 export const requireNoRejection = async (
@@ -41,6 +51,7 @@ export const requireNoRejection = async (
 ): Promise<void> => {
   const session = [organizationId, id]
   const decisions = await transaction.query<{ readonly address: string; readonly status: string }>(DECISIONS, [
+    ...session,
     ...session,
     ...session,
     ...session,

@@ -6,6 +6,7 @@ import { isSessionOpen, type Session, type SessionEventKind } from '../../domain
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
+import { OF_WALLETS_PERSON } from './persons.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
@@ -32,7 +33,7 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   LIMIT 1`
 
 /**
- * The session of the wallet, of any type of check, that was rejected last. Only the wallet's own sessions are read; the status
+ * The session of the wallet or its person, of any type of check, that was rejected last. Only their sessions are read; the status
  * is compared after that, also as an expression, because an index of the status leads to many more rows.
  */
 export const LAST_REJECTED = `SELECT id, decided FROM (
@@ -48,6 +49,9 @@ export const LAST_REJECTED = `SELECT id, decided FROM (
     FROM session_removed_wallets removed
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
     WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
+    UNION ALL
+    SELECT id, status || '', COALESCE(decided_sequence, 0) AS decided FROM sessions
+    WHERE ${OF_WALLETS_PERSON}
   ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
 
 interface DecisionRow {
@@ -100,6 +104,9 @@ const findReusable = async (transaction: Transaction, input: Registration, level
     organizationId,
     environment,
     walletAddress,
+    walletAddress,
+    environment,
+    organizationId,
     walletAddress,
     environment,
     organizationId,

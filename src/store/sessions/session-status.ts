@@ -21,7 +21,7 @@ import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
 import { requireHitsDecided } from '../lists/screening-checks.ts'
 import { requireNoRejection } from './earlier-rejection.ts'
-import { identifyPerson } from './persons.ts'
+import { identifyPerson, identifyRejected } from './persons.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
@@ -53,8 +53,9 @@ const writeStatus = async (
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
   // A person who is already known stays. Leaving out the person's columns then avoids updating their indexes.
-  const identified =
-    completed && session.personId === null ? await identifyPerson(transaction, session, nowSeconds) : null
+  const isUnknown = session.personId === null
+  const rejected = isUnknown && change.to === 'rejected' ? await identifyRejected(transaction, session) : null
+  const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
   const changed: Session = {
     ...session,
     ...identified,
