@@ -127,10 +127,14 @@ export const EVIDENCE_ROUTES = [
     command: { name: 'evidence erase', author: 'by', irreversible: true },
     secondPerson: {
       action: 'session.evidence-erase',
-      // As for shorter retention. Any other session verifies nobody, and none can be completed without evidence.
+      // As for shorter retention. Any other session never verified anybody, and none can be completed without evidence.
       needs: async (tables, { organization, params }) => {
         const { session } = await requireSession(tables, organization.id, params.session)
-        return session.status === 'completed' || session.status === 'rejected' ? 'second-person' : 'nothing'
+        const events = await tables.sessions.listEvents(organization.id, session.id)
+        const wasDecided = events.some(
+          ({ kind, status }) => kind === 'status' && (status === 'completed' || status === 'rejected'),
+        )
+        return wasDecided ? 'second-person' : 'nothing'
       },
       see: async (tables, { organization, params }) => {
         const { session } = await requireSession(tables, organization.id, params.session)

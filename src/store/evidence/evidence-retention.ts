@@ -25,20 +25,30 @@ export const RETENTION_DAYS_MAX = 36_500
 
 const DAY_SECONDS = 86_400
 
-/** Sessions whose evidence is past its time: its days count from the session's last step, or its completion. */
+const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id = sessions.organization_id
+  AND event.session_id = sessions.id AND event.kind = 'status'`
+
+/**
+ * Sessions whose evidence is past its time: its days count from the session's last step, or its completion. A session that was
+ * sent back keeps its evidence at least as long as if it had been rejected then, or had stayed completed.
+ */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
   JOIN sessions ON sessions.organization_id = kept.organization_id AND sessions.id = kept.session_id
   LEFT JOIN evidence_retention ON evidence_retention.organization_id = sessions.organization_id
   WHERE CASE sessions.status
-      WHEN 'completed' THEN sessions.completed_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?)
-      WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?)
-      WHEN 'submitted' THEN ?
-      ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) END < ?`
+      WHEN 'completed' THEN sessions.completed_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?) < ?
+      WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) < ?
+      WHEN 'submitted' THEN 1 = 0
+      ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) < ?
+        AND NOT EXISTS (${EVENTS} AND event.status = 'submitted'
+          AND sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) >= ?)
+        AND NOT EXISTS (${EVENTS} AND event.status = 'completed'
+          AND event.created_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?) >= ?) END`
 
 const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
   const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT
-  return [completedDays, rejectedDays, nowSeconds, abandonedDays, nowSeconds]
+  return [completedDays, rejectedDays, abandonedDays, rejectedDays, completedDays].flatMap((days) => [days, nowSeconds])
 }
 
 /** Whether the session's evidence is past its time. The session must be locked. */

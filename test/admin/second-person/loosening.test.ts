@@ -268,7 +268,7 @@ test('erasing the evidence of a verified or a rejected person', async () => {
     [['submitted'], 'done'],
     [['submitted', 'completed'], 'waits'],
     [['submitted', 'rejected'], 'waits'],
-    [['submitted', 'completed', 'retry'], 'done'],
+    [['submitted', 'completed', 'retry'], 'waits'],
   ] as const) {
     const sessionId = await harness.session(alpha.id)
     const target = { organizationId: alpha.id, sessionId }

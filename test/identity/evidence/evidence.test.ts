@@ -560,6 +560,39 @@ describe('the retention of evidence', () => {
     )
   })
 
+  /** Days after the last step until the evidence of a session that was sent back is erased. */
+  const lastingDays = async (target: Awaited<ReturnType<typeof handIn>>): Promise<number> => {
+    parts.clock.advance(1)
+    for (let days = 0; days < 20; days++) {
+      await parts.sweep()
+      if (!(await kept(target))) return days
+      parts.clock.advance(DAY_SECONDS)
+    }
+    return Number.POSITIVE_INFINITY
+  }
+
+  test.each([
+    ['as long as if it had been rejected', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 5],
+    ['as long as an abandoned one, if that is longer', { completedDays: 9, rejectedDays: 5, abandonedDays: 7 }, 7],
+  ])('of a session that was submitted and sent back lasts %s', async (_how, days, expected) => {
+    await parts.store.evidenceRetention.set(demo, days)
+    const target = await handIn('submitted')
+    parts.clock.advance(DAY_SECONDS)
+    await parts.move(demo, target.id, 'retry')
+    expect(await lastingDays(target)).toBe(expected)
+  })
+
+  test.each([
+    ['its completion', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 8],
+    ['the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
+  ])('of a session that was completed and sent back counts from %s', async (_from, days, expected) => {
+    await parts.store.evidenceRetention.set(demo, days)
+    const target = await handIn('completed')
+    parts.clock.advance(DAY_SECONDS)
+    await parts.move(demo, target.id, 'retry', { revoke: true })
+    expect(await lastingDays(target)).toBe(expected)
+  })
+
   test('waits for a day after the clock was set ahead, and takes no harm if it is set back', async () => {
     const { clock, sweep } = parts
     const target = await handIn('pending')
