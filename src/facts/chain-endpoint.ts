@@ -1,20 +1,23 @@
 // One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
-// Calls made in one turn of the event loop travel as one JSON-RPC batch. Source: EIP-1474.
-import { createClient, type Hex, numberToHex } from 'viem'
-import { causesOf } from '../lib/named-error.ts'
-import { hexOf, quantityOf, requireChain } from './evm-answer.ts'
+// The calls of one `readAt` share one HTTP request with no other calls. Source: EIP-1474.
+import type { Hex } from 'viem'
+import { isHex, quantityOf, requireChain } from './evm-answer.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
+import { createJsonRpc, type RpcAnswer, type RpcCall, RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
-import { createRpcTransport } from './rpc-transport.ts'
+
+/** Null if the contract fails or its answer is too long; undefined if the node gave no usable answer. */
+export type CallAnswer = Hex | null | undefined
 
 export interface ChainEndpoint {
-  /** @throws whatever viem throws; RpcFailedError. */
+  /** @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   latestBlock(): Promise<bigint>
   /**
-   * @returns answers in the order of the calls; null if the contract fails, or if its answer is too long
-   * @throws as latestBlock, if the node answers none of the calls
+   * @param calls at most 100, because nodes limit the size of a batch
+   * @returns answers in the order of the calls
+   * @throws as latestBlock, also if the node answers none of the calls
    */
-  readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly (Hex | null)[]>
+  readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
 }
 
 export interface ChainEndpointOptions {
@@ -23,7 +26,6 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-const BATCH_MAX = 100
 /** A node that answers everything at length is given up after so many divisions of a batch. */
 const DIVISIONS_MAX = 32
 
@@ -38,32 +40,28 @@ const EXECUTION_WORDS =
  * Source: EIP-1474, geth `core/vm/errors.go` and `internal/ethapi/errors.go`.
  */
 const isExecutionFailure = (error: unknown): boolean => {
-  // `details` is the node's own message; viem's message quotes the URL and the request.
-  const { code, details } = (error ?? {}) as { code?: unknown; details?: unknown }
-  return EXECUTION_CODES.includes(code) || (typeof details === 'string' && EXECUTION_WORDS.test(details))
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return EXECUTION_CODES.includes(code) || (typeof message === 'string' && EXECUTION_WORDS.test(message))
 }
 
-const isTooLong = (error: unknown): boolean => causesOf(error).some((cause) => cause instanceof AnswerTooLongError)
+const toRpcCall = ({ method, address, data }: ReadCall, block: Hex): RpcCall => ({
+  method,
+  params: [method === 'eth_getBalance' ? address : { to: address, data }, block],
+})
+
+const toCallAnswer = ({ method }: ReadCall, { result, error = null }: RpcAnswer = {}): CallAnswer => {
+  if (error !== null) return method === 'eth_call' && isExecutionFailure(error) ? null : undefined
+  return isHex(result) ? result : undefined
+}
 
 export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOptions): ChainEndpoint => {
-  const client = createClient({ transport: createRpcTransport({ url, timeoutMs, batchMax: BATCH_MAX }) })
+  const rpc = createJsonRpc({ url, timeoutMs })
   let verified = false
 
   const verify = async (): Promise<void> => {
     if (verified) return
-    requireChain(await client.request({ method: 'eth_chainId' }), chainId)
+    requireChain(await rpc.request('eth_chainId', []), chainId)
     verified = true
-  }
-
-  const read = async ({ method, address, data }: ReadCall, block: Hex): Promise<Hex | null> => {
-    const at = address as Hex
-    if (method === 'eth_getBalance') return hexOf(await client.request({ method, params: [at, block] }))
-    try {
-      return hexOf(await client.request({ method, params: [{ to: at, data }, block] }))
-    } catch (error) {
-      if (isExecutionFailure(error)) return null
-      throw error
-    }
   }
 
   /** If the answer to a batch is too long, divides the batch until the call with the long answer is alone. */
@@ -71,11 +69,15 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
     calls: readonly ReadCall[],
     block: Hex,
     budget: { divisions: number },
-  ): Promise<readonly PromiseSettledResult<Hex | null>[]> => {
-    const results = await Promise.allSettled(calls.map((call) => read(call, block)))
-    if (!results.some((result) => result.status === 'rejected' && isTooLong(result.reason))) return results
-    if (calls.length === 1) return [{ status: 'fulfilled', value: null }]
-    if (budget.divisions === 0) return results
+  ): Promise<readonly CallAnswer[]> => {
+    try {
+      const answers = await rpc.batch(calls.map((call) => toRpcCall(call, block)))
+      return calls.map((call, index) => toCallAnswer(call, answers[index]))
+    } catch (error) {
+      if (!(error instanceof AnswerTooLongError)) throw error
+    }
+    if (calls.length === 1) return [null]
+    if (budget.divisions === 0) return calls.map(() => undefined)
     budget.divisions -= 1
     const middle = Math.ceil(calls.length / 2)
     const first = await readAll(calls.slice(0, middle), block, budget)
@@ -85,16 +87,14 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
   return {
     latestBlock: async () => {
       await verify()
-      return quantityOf(await client.request({ method: 'eth_blockNumber' }))
+      return quantityOf(await rpc.request('eth_blockNumber', []))
     },
     readAt: async (block, calls) => {
       await verify()
-      const number = numberToHex(block)
-      const results = await readAll(calls, number, { divisions: DIVISIONS_MAX })
-      const failed = results.filter((result) => result.status === 'rejected')
-      // If only some calls fail, their contracts are at fault; if all fail, the node is.
-      if (failed.length > 0 && failed.length === results.length) throw failed[0]?.reason
-      return results.map((result) => (result.status === 'fulfilled' ? result.value : null))
+      const answers = await readAll(calls, `0x${block.toString(16)}`, { divisions: DIVISIONS_MAX })
+      if (answers.every((answer) => answer === undefined))
+        throw new RpcFailedError('the RPC answered none of the calls')
+      return answers
     },
   }
 }

@@ -44,8 +44,8 @@ export interface ChainReadsDependencies extends ReadableChains {
 /** Maximum number of values kept for one block, and of calls waiting for an answer. */
 const KEPT_MAX = 50_000
 const WAITING_MAX = 2_000
-/** Maximum number of calls handed to an endpoint at once; the endpoint splits them into batches. */
-const CALLS_MAX = 500
+/** Maximum number of calls in one HTTP request. */
+const CALLS_MAX = 100
 
 interface Asked {
   readonly call: ReadCall
@@ -111,8 +111,9 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
     endpoint.breaker.succeeded()
     totals.answered += batch.length
     for (const [index, call] of calls.entries()) {
-      const answer = answers[index] ?? null
-      at.values.set(call.key, answer === null ? null : call.decode(answer))
+      const answer = answers[index]
+      // A call without an answer is made again for the next request.
+      if (answer !== undefined) at.values.set(call.key, answer === null ? null : call.decode(answer))
     }
     for (const item of batch) settle(item, at.values.get(item.call.key) ?? null)
   }

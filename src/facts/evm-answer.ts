@@ -4,8 +4,10 @@ import { RpcFailedError } from './json-rpc.ts'
 
 const NO_ANSWER = 'the RPC answered what no node answers'
 
+export const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
+
 export const hexOf = (value: unknown): Hex => {
-  if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex
+  if (isHex(value)) return value
   throw new RpcFailedError(NO_ANSWER)
 }
 

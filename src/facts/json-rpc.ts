@@ -15,6 +15,23 @@ export interface JsonRpc {
   request(method: string, parameters: readonly unknown[]): Promise<unknown>
 }
 
+export interface RpcCall {
+  readonly method: string
+  readonly params: readonly unknown[]
+}
+
+/** The node's answer to one call of a batch, with `result` or `error`. Nothing in it has been checked. */
+export type RpcAnswer = Readonly<Record<string, unknown>>
+
+export interface BatchRpc extends JsonRpc {
+  /**
+   * Sends the calls in one HTTP request.
+   * @returns the answers in the order of the calls; undefined if the node left a call out
+   * @throws as `request`
+   */
+  batch(calls: readonly RpcCall[]): Promise<readonly (RpcAnswer | undefined)[]>
+}
+
 export interface JsonRpcOptions {
   readonly url: string
   readonly timeoutMs: number
@@ -24,43 +41,55 @@ export interface JsonRpcOptions {
 
 const ANSWER_BYTES_MAX = 1_048_576
 
-const parseAnswer = (body: Buffer, id: number): Readonly<Record<string, unknown>> => {
-  let answer: unknown
+const parseAnswer = (body: Buffer): unknown => {
   try {
-    answer = JSON.parse(body.toString('utf8'))
+    return JSON.parse(body.toString('utf8'))
   } catch {
     // The parse error may quote the response, so it is not passed on.
     throw new RpcFailedError('the RPC URL answered with text that is not JSON')
   }
-  if (typeof answer !== 'object' || answer === null || (answer as { id?: unknown }).id !== id) {
-    throw new RpcFailedError('the RPC answered another question')
-  }
-  return answer as Readonly<Record<string, unknown>>
 }
 
-export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOptions): JsonRpc => {
+const idOf = (answer: unknown): unknown => (answer as { id?: unknown } | null | undefined)?.id
+
+export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOptions): BatchRpc => {
   const reach = nodeReach(url)
   let requests = 0
-  return {
-    request: async (method, params) => {
-      requests += 1
-      const id = requests
-      const body = await fetch({
+
+  const messageOf = ({ method, params }: RpcCall) => ({ jsonrpc: '2.0', id: ++requests, method, params })
+
+  const post = async (message: unknown): Promise<unknown> =>
+    parseAnswer(
+      await fetch({
         url,
         reach,
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
+        body: JSON.stringify(message),
         timeoutMs,
         maxBytes: ANSWER_BYTES_MAX,
-      })
-      const answer = parseAnswer(body, id)
-      if (answer['error'] !== undefined && answer['error'] !== null) {
-        const { code } = answer['error'] as { code?: unknown }
+      }),
+    )
+
+  return {
+    request: async (method, params) => {
+      const message = messageOf({ method, params })
+      const answer = await post(message)
+      if (idOf(answer) !== message.id) throw new RpcFailedError('the RPC answered another question')
+      const { error, result } = answer as RpcAnswer
+      if (error !== undefined && error !== null) {
+        const { code } = error as { code?: unknown }
         throw new RpcFailedError(`the RPC refused ${method}${typeof code === 'number' ? ` (${code})` : ''}`)
       }
-      if (answer['result'] === undefined) throw new RpcFailedError(`the RPC gave ${method} no result`)
-      return answer['result']
+      if (result === undefined) throw new RpcFailedError(`the RPC gave ${method} no result`)
+      return result
+    },
+    batch: async (calls) => {
+      const messages = calls.map(messageOf)
+      const answers = await post(messages)
+      if (!Array.isArray(answers)) throw new RpcFailedError('the RPC did not answer a batch with a batch')
+      const byId = new Map((answers as RpcAnswer[]).map((answer) => [idOf(answer), answer]))
+      return messages.map(({ id }) => byId.get(id))
     },
   }
 }

@@ -9,16 +9,13 @@ export interface RpcTransportOptions {
   readonly url: string
   /** For one HTTP request. */
   readonly timeoutMs: number
-  /** Maximum number of calls of one turn that are sent in one JSON-RPC batch. Default: 1. */
-  readonly batchMax?: number
 }
 
 const ANSWER_BYTES_MAX = 1_048_576
 
 /** Requests reject with viem's wrapping of the errors of guardedFetch. Nothing is retried. */
-export const createRpcTransport = ({ url, timeoutMs, batchMax = 1 }: RpcTransportOptions): HttpTransport =>
+export const createRpcTransport = ({ url, timeoutMs }: RpcTransportOptions): HttpTransport =>
   http(url, {
-    batch: batchMax > 1 && { batchSize: batchMax, wait: 0 },
     timeout: timeoutMs,
     retryCount: 0,
     fetchFn: async (_, init) => {

@@ -76,10 +76,19 @@ describe('a contract that fails takes no other call with it', () => {
     ['stack underflow (0 <=> 1)', -32_000],
     ['execution aborted (timeout = 5s)', -32_000],
     ['VM execution error.', -32_015],
-    ['words of no known node', -32_000],
   ])('%s', async (message, code) => {
     const node = startNode((to) => (to === good ? { result: '0x2a' } : { error: { code, message } }))
     expect(await node.readAt(1n, [callOf(bad), callOf(good)])).toEqual([null, '0x2a'])
+  })
+
+  test.each([
+    ['words of no known node', { error: { code: -32_000, message: 'words of no known node' } }],
+    ['a limit of the node', { error: { code: -32_005, message: 'rate limit exceeded' } }],
+    ['a result that is not hex', { result: 'none' }],
+    ['no answer at all', { id: 99 }],
+  ])('%s is no failure of the contract', async (_, answer) => {
+    const node = startNode((to) => (to === good ? { result: '0x2a' } : answer))
+    expect(await node.readAt(1n, [callOf(bad), callOf(good)])).toEqual([undefined, '0x2a'])
   })
 
   test('its answer is longer than all answers may be', async () => {
@@ -87,6 +96,15 @@ describe('a contract that fails takes no other call with it', () => {
     const node = startNode((to) => ({ result: to === good ? '0x2a' : long }))
     const calls = [...Array.from({ length: 9 }, () => callOf(good)), callOf(bad), callOf(good)]
     expect(await node.readAt(1n, calls)).toEqual([...Array.from({ length: 9 }, () => '0x2a' as const), null, '0x2a'])
+  })
+
+  test('nor does it reach the calls of another reader at the same time', async () => {
+    const long = `0x${'0'.repeat(1_100_000)}`
+    const node = startNode((to) => ({ result: to === good ? '0x2a' : long }))
+    expect(await Promise.all([node.readAt(1n, [callOf(bad)]), node.readAt(1n, [callOf(good)])])).toEqual([
+      [null],
+      ['0x2a'],
+    ])
   })
 
   test('but a node that answers no call has failed itself', async () => {
