@@ -6,6 +6,7 @@ import { runToExitCode } from '../command-line/print-error.ts'
 import { parseListen } from '../config/setting-values.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import { type ListenAddress, listenUrl } from '../server/listen-address.ts'
+import { leaveAfterTurn } from '../server/turn-end.ts'
 
 const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
 
@@ -54,14 +55,14 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
     hostname,
     port,
     maxRequestBodySize: BODY_BYTES_MAX,
-    fetch: async (request) => {
+    fetch: leaveAfterTurn(async (request: Request) => {
       try {
         return answerTo(await addressIn(request))
       } catch {
         // The request has no address.
         return answerTo(null)
       }
-    },
+    }),
   })
   return {
     url: listenUrl({ hostname, port: server.port ?? 0 }),

@@ -7,6 +7,7 @@ import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './route-errors.ts'
 import { createHarden } from './security-headers.ts'
+import { leaveAfterTurn } from './turn-end.ts'
 
 export interface ListenerOptions {
   readonly app: AnyElysia
@@ -87,7 +88,7 @@ export const startListener = (options: ListenerOptions): Listener => {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET')
     return harden(page)
   }
-  const otherwise = async (request: Request): Promise<Response> => {
+  const otherwise = leaveAfterTurn(async (request: Request): Promise<Response> => {
     pacer?.arrived()
     try {
       return await findPage(request)
@@ -97,7 +98,7 @@ export const startListener = (options: ListenerOptions): Listener => {
       const make = () => fail(explained, request)
       return pacer === undefined ? make() : pacer.refuse(make)
     }
-  }
+  })
   /** Without these, Bun would answer `GET /a/search` by the route `GET /a/:id` if only `POST /a/search` exists. */
   const refusalsFor = (methods: readonly string[]) => {
     const answered = answersHead ? [...methods, 'HEAD'] : methods
@@ -119,6 +120,8 @@ export const startListener = (options: ListenerOptions): Listener => {
       },
     },
   })
+    // Elysia declares the handler as one that returns a function.
+    .wrap((handle) => leaveAfterTurn(handle as unknown as (request: Request) => Promise<Response>))
     .onError({ as: 'global' }, ({ code, error, request }) => fail(fromRouterError(code, error), request))
     .onAfterHandle({ as: 'global' }, ({ response }) => (response instanceof Response ? harden(response) : undefined))
     .use(app)

@@ -1,9 +1,8 @@
-// Limits how much of the event loop's time refusals take under a flood. A connection whose request is refused
-// immediately is free for the next request, and the loop continues reading while it finds a thousand readable
-// connections (Bun: up to 49 × 1,024 requests, a second and more). In that time no worker message arrives, no timer
-// fires and no accepted work continues. Therefore only a limited number of refusals per turn leave immediately; the
-// others, and their connections, wait for the end of the turn. When refusals have used more than their share of the
-// time for a while, they leave at the pace of that share.
+// Limits how much of the event loop's time refusals take under a flood. The loop continues reading while it finds a
+// thousand readable connections (Bun: up to 49 × 1,024 requests, a second and more). In that time no worker message
+// arrives, no timer fires and no accepted work continues. Therefore only a limited number of refusals per turn are made
+// immediately; the others, and their connections, wait for the end of the turn. When refusals have used more than their
+// share of the time for a while, they leave at the pace of that share.
 
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 

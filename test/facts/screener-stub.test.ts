@@ -7,6 +7,7 @@ import { runScreenerStub, type ScreenerStub, startScreenerStub } from '../../src
 import { loadConfig } from '../../src/config/config.ts'
 import { createScreener } from '../../src/facts/screener.ts'
 import { parseScreenerSettings } from '../../src/facts/screener-settings.ts'
+import { exchange } from '../server/exchange.ts'
 import { createManualClock } from '../server/manual-clock.ts'
 import { temporaryFolder } from '../store/temporary-store.ts'
 import { requestOf, WALLET } from './fixtures.ts'
@@ -49,6 +50,12 @@ describe('the screener stub', () => {
     }
     const posted = await fetch(`${stub.url}/screen`, { method: 'POST', body: 'not json' })
     expect([posted.status, (await posted.json()) as object]).toMatchObject([400, { stub: true }])
+  })
+
+  test('closes a connection that pipelines requests', async () => {
+    const head = `GET /screen/${WALLET} HTTP/1.1\r\nHost: x\r\n`
+    const pipelined = `${head}\r\n${head}Connection: close\r\n\r\n`
+    expect(await exchange(Number(new URL(stub.url).port), pipelined)).toBe('')
   })
 
   test('runs until it is stopped', async () => {

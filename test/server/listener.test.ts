@@ -26,6 +26,7 @@ const listener = start(
     .get('/things/:thing', ({ params }) => new Response(params.thing))
     .delete('/things/:other', () => new Response(null, { status: 204 }))
     .post('/things/search', () => new Response('found'))
+    .post('/echo', async ({ request }) => new Response(await request.text()), { parse: 'none' })
     .get('/missing', () => {
       throw new SubjectMissingError()
     }),
@@ -67,4 +68,16 @@ test('an error of a route keeps its own text', async () => {
 test('two routes for the same requests are refused at the start', () => {
   const app = new Elysia().get('/things/:thing', () => 'one').get('/things/:other', () => 'two')
   expect(() => start(app)).toThrow('/things/: has two routes for one method')
+})
+
+test.each([
+  ['a route that answers immediately', 'GET /things/one', ''],
+  ['a route that reads the body', 'POST /echo', '{}'],
+  ['a route that fails', 'GET /missing', ''],
+  ['a page', 'GET /page', ''],
+  ['an unknown path', 'GET /nothing', ''],
+])('a connection that pipelines requests is closed before the first answer: %s', async (_, line, body) => {
+  const head = `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n`
+  const pipelined = `${head}\r\n${body}${head}Connection: close\r\n\r\n${body}`
+  expect(await exchange(Number(new URL(listener.url).port), pipelined)).toBe('')
 })

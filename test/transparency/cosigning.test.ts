@@ -25,6 +25,7 @@ import {
   removeTemporaryDirectories,
   temporaryDirectory,
 } from '../decision-log/fixtures.ts'
+import { exchange } from '../server/exchange.ts'
 import { until } from '../support/until.ts'
 import { createTestMaker, placesIn, TEST_SIGNER } from './tree-fixtures.ts'
 
@@ -311,4 +312,11 @@ describe('the witness that is asked', () => {
     expect(await ended).toBe(0)
     expect(printed.stdout + printed.stderr).toContain('cosigned 6 lines')
   })
+})
+
+test('a witness closes a connection that pipelines requests', async () => {
+  const { url } = startWitness('w.example/pipelined')
+  const head = 'GET / HTTP/1.1\r\nHost: x\r\n'
+  const pipelined = `${head}\r\n${head}Connection: close\r\n\r\n`
+  expect(await exchange(Number(new URL(url).port), pipelined)).toBe('')
 })

@@ -4,6 +4,7 @@
 import type { CommandOutput } from '../../../../command-line/output.ts'
 import { type ListenAddress, listenUrl } from '../../../../server/listen-address.ts'
 import { requestPath } from '../../../../server/request-path.ts'
+import { leaveAfterTurn } from '../../../../server/turn-end.ts'
 import { judgeSubmission } from '../../tree/add-checkpoint.ts'
 import type { VerifierKey } from '../../tree/note.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
@@ -51,14 +52,14 @@ export const listenForHeads = (
     reusePort: false,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: HEAD_MAX_BYTES,
-    fetch: async (request) => {
+    fetch: leaveAfterTurn(async (request: Request) => {
       if (requestPath(request.url) !== '/add-checkpoint') return text(404, 'this witness answers /add-checkpoint\n')
       if (request.method !== 'POST') return text(405, 'POST only\n')
       const body = await request.text()
       const answer = last.then(() => judge(body))
       last = answer.catch(() => undefined)
       return answer
-    },
+    }),
     error: (error) => {
       stderr(`a head could not be looked at: ${error.name}\n`)
       return text(500, 'the witness failed\n')
