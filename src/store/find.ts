@@ -1,6 +1,7 @@
 // Finds things of an organization by a part of their name, or by their id: a few of each kind. It reads rows of this
 // organization only, and of these no text longer than a name.
 import type { ApiKeyScope } from '../domain/api-key.ts'
+import type { OrganizationRole } from './accounts/role.ts'
 import type { TableScope } from './copy/table-scope.ts'
 
 export const FOUND_KINDS = ['policy', 'project', 'key', 'list', 'member', 'webhook'] as const
@@ -17,6 +18,8 @@ interface Found {
 interface FindInput {
   readonly organizationId: string
   readonly text: string
+  /** Whether the reader may see pages that need this role. */
+  readonly may: (needed: OrganizationRole) => boolean
   /** Leaves out the keys that have this scope. */
   readonly withoutScope?: ApiKeyScope | undefined
 }
@@ -31,27 +34,51 @@ interface Place {
   readonly parts: readonly string[]
   /** Columns that the text has to equal. */
   readonly whole: readonly string[]
+  /** Needed for the page of these things. */
+  readonly role: OrganizationRole
+  /** The name as shown; the complete one if absent. */
+  readonly shownAs?: (name: string) => string
+}
+
+/** Values of query parameters may be keys. */
+const hostAndPath = (url: string): string => {
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname}`
 }
 
 const PLACES: Readonly<Record<FoundKind, Place>> = {
-  policy: { select: "SELECT id, name, '' AS detail FROM policies", parts: ['name'], whole: ['id'] },
+  policy: {
+    select: "SELECT id, name, '' AS detail FROM policies",
+    parts: ['name'],
+    whole: ['id'],
+    role: 'viewer',
+  },
   project: {
     select: 'SELECT id, name, verification_hash AS detail FROM projects',
     parts: ['name'],
     whole: ['id', 'verification_hash'],
+    role: 'viewer',
   },
-  key: { select: 'SELECT key_id AS id, name, kind AS detail FROM api_keys', parts: ['name'], whole: ['key_id'] },
-  list: { select: "SELECT id, name, '' AS detail FROM lists", parts: ['name'], whole: ['id'] },
+  key: {
+    select: 'SELECT key_id AS id, name, kind AS detail FROM api_keys',
+    parts: ['name'],
+    whole: ['key_id'],
+    role: 'viewer',
+  },
+  list: { select: "SELECT id, name, '' AS detail FROM lists", parts: ['name'], whole: ['id'], role: 'viewer' },
   member: {
     select: `SELECT users.id AS id, users.name AS name, users.email AS detail
       FROM memberships JOIN users ON users.id = memberships.user_id`,
     parts: ['users.name', 'users.email'],
     whole: ['users.id'],
+    role: 'viewer',
   },
   webhook: {
     select: "SELECT id, url AS name, '' AS detail FROM webhook_endpoints",
     parts: ['url'],
     whole: ['id'],
+    role: 'organization-admin',
+    shownAs: hostAndPath,
   },
 }
 
@@ -59,12 +86,12 @@ const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character)
 
 export const createFindTable = (scope: TableScope) => ({
   /** In the order of the kinds; of each kind by name. */
-  find: async ({ organizationId, text, withoutScope }: FindInput): Promise<readonly Found[]> => {
+  find: async ({ organizationId, text, may, withoutScope }: FindInput): Promise<readonly Found[]> => {
     const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`
     const found = await Promise.all(
-      FOUND_KINDS.map(async (kind) => {
-        const { select, parts, whole } = PLACES[kind]
+      FOUND_KINDS.filter((kind) => may(PLACES[kind].role)).map(async (kind) => {
+        const { select, parts, whole, shownAs = String } = PLACES[kind]
         const matches = [
           ...parts.map((column) => `LOWER(${column}) LIKE ? ESCAPE '\\'`),
           ...whole.map((column) => `${column} = ?`),
@@ -82,7 +109,7 @@ export const createFindTable = (scope: TableScope) => ({
             FOUND_MAX,
           ],
         )
-        return rows.map((row) => ({ kind, id: row.id, name: row.name, detail: row.detail }))
+        return rows.map((row) => ({ kind, id: row.id, name: shownAs(row.name), detail: row.detail }))
       }),
     )
     return found.flat()

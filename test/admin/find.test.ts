@@ -60,6 +60,20 @@ describe('find', () => {
     expect(kinds(await find('test', { key: alpha.key }))).toEqual(['key'])
     expect(kinds(await find('ada@', viewer))).toEqual(['member'])
   })
+
+  test('answers webhooks to organization admins only, by host and path', async () => {
+    const url = 'https://hooks.example/services/T024?api_key=query-secret'
+    await harness.request('POST', '/organizations/alpha/webhooks', { key: alpha.key, body: { url } })
+    for (const [email, role] of [
+      ['ada@example.com', 'reviewer'],
+      ['bob@example.com', 'viewer'],
+    ] as const) {
+      const person = await harness.person({ email, roles: { [alpha.id]: role } })
+      expect([role, await find('https', person)]).toEqual([role, []])
+    }
+    const admin = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'organization-admin' } })
+    expect(await find('query-secret', admin)).toMatchObject([{ kind: 'webhook', name: 'hooks.example/services/T024' }])
+  })
 })
 
 describe('what people handed in', () => {

@@ -2,9 +2,9 @@
 // see, and a few results of each kind.
 
 import { parseWalletAddress } from '../../domain/wallet.ts'
-import { roleIncludes } from '../../store/accounts/role.ts'
+import type { OrganizationRole } from '../../store/accounts/role.ts'
 import { FOUND_KINDS } from '../../store/find.ts'
-import { roleIn } from '../actor.ts'
+import { mayIn } from '../actor.ts'
 import { scopeBeyond } from '../rights.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
 import { closed, oneOf, Type } from '../schema.ts'
@@ -20,8 +20,8 @@ export const FIND_ROUTES = [
     command: false,
     summary: 'Find things of an organization by a part of their name, by id, or by wallet',
     description:
-      'A few of each kind. Sessions are found by id or wallet, and only for reviewers; `decisions` says that decisions ' +
-      'about the wallet can be searched for.',
+      'A few of each kind whose page the caller may see: webhooks only for organization admins, sessions (by id or ' +
+      'wallet) only for reviewers. `decisions` says that decisions about the wallet can be searched for.',
     query: Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: closed({
       found: Type.Array(
@@ -38,18 +38,18 @@ export const FIND_ROUTES = [
       const text = query.text.trim()
       const id = text.toLowerCase()
       const wallet = parseWalletAddress(text)
-      const role = roleIn(actor, organization.id)
-      const reviews = role !== null && roleIncludes(role, 'reviewer')
+      const may = (needed: OrganizationRole): boolean => mayIn(actor, organization.id, needed)
       const isUuid = UUID.test(id)
       const [things, sessions, decision] = await Promise.all([
         text === ''
           ? []
           : services.store.find.find({
               text,
+              may,
               organizationId: organization.id,
               withoutScope: scopeBeyond(actor, organization.id),
             }),
-        !reviews || (wallet === null && !isUuid)
+        !may('reviewer') || (wallet === null && !isUuid)
           ? []
           : services.store.sessions
               .page(
