@@ -1,5 +1,6 @@
 // The list of modules, in the order in which they start. No other file of the core names a module.
 import type { Module } from './module-interface/module.ts'
+import { backups } from './modules/backups/module.ts'
 import { documents } from './modules/documents/module.ts'
 import { hardwareKeys } from './modules/hardware-keys/module.ts'
 import { logShipping } from './modules/log-shipping/module.ts'
@@ -13,6 +14,7 @@ export const MODULES: readonly Module[] = [
   hardwareKeys,
   logShipping,
   transparency,
+  backups,
   documents,
   screening,
   sessionPolicies,

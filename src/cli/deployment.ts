@@ -22,6 +22,7 @@ import { findUsers } from '../store/live-processes.ts'
 import { lockFolder } from '../store/sqlite/folder-lock.ts'
 import type { Store } from '../store/store.ts'
 import { createLogger } from '../telemetry/log.ts'
+import { describeGivenSettings } from './given-settings.ts'
 import { openAdminClient } from './open-admin-client.ts'
 
 const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null): ShipTarget => {
@@ -121,6 +122,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     configFile,
     folder,
     findService,
+    servicesAt: (restored) => findServiceAmong(providedByModules(MODULES, { config, folder: restored })),
     shipping,
     openStore,
     withStore,
@@ -148,6 +150,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
       })
     },
     shipTarget: (named: ShipPlace | null) => shipTargetOf(shipping, named),
+    describeSettings: describeGivenSettings,
     secretSettings: () => secretSettingsOf(config),
     rotateAlone: <Result>(work: () => Promise<Result>): Promise<Result> => rotateAlone(folder, work),
     rotateEvidenceKey: () =>

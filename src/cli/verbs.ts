@@ -3,24 +3,15 @@
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
-import { noteCommand } from '../command-line/command-note.ts'
 import { CommandFailedError, type CommandOutput } from '../command-line/output.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
-import { findServiceAmong } from '../lib/service-key.ts'
-import { providedByModules } from '../module-interface/open-modules.ts'
 import { MODULES } from '../modules.ts'
-import type { ShipPlace } from '../object-store/ship-target.ts'
-import { ASK_TOKEN } from '../signing/token-service.ts'
 import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
-import { openBackupBucket } from './backup/backup-place.ts'
-import { describeGivenSettings } from './given-settings.ts'
 
 /** Of the core. */
 const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
-  backup: 'Copy the deployment to a folder while the service runs',
-  restore: 'Create a deployment from a backup',
   migrate: 'Copy a database into another, SQLite or PostgreSQL',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
   sbom: 'Print the software bill of materials (CycloneDX)',
@@ -102,58 +93,19 @@ export const runVerb = async (
   place: CommandPlace,
   runCommand: RunCommand,
 ): Promise<number | null> => {
-  const { output, clock, user } = place
+  const { output, clock } = place
   const { config, folder, openStore } = deployment
-  const treeTables = deployment.findService(LOG_TREE_TABLES)
-  const openBucket = (bucket: ShipPlace) => openBackupBucket(deployment.shipTarget(bucket))
-  const evidenceKeys = async () => (await import('../setup/evidence-key.ts')).findEvidenceKeys(config, folder)
   switch (verb) {
     case 'screener-stub':
       return (await import('./screener-stub.ts')).runScreenerStub(commandArguments, {
         output,
         stopped: untilSignal,
       })
-    case 'backup':
-      return (await import('./backup/backup.ts')).runBackup(commandArguments, {
-        output,
-        folder,
-        configFile: deployment.configFile,
-        locateStore: deployment.locateStore,
-        openBucket,
-        evidenceKeys,
-        treeTables,
-        describeSettings: () => describeGivenSettings(place.environment),
-        note: () => deployment.withStore((store) => noteCommand(store, verb, commandArguments, user)),
-        now: () => new Date(),
-        stopped: untilStopped,
-      })
-    case 'restore':
-      return (await import('./backup/restore.ts')).runRestore(commandArguments, {
-        output,
-        folder,
-        monotonicMs: clock.monotonicMs,
-        locateStore: deployment.locateStore,
-        openBucket,
-        evidenceKeys,
-        treeTables,
-        inspectTokenKeys: async (attesters, restored) => {
-          const { inspectTokenKeys } = await import('./doctor/doctor-token.ts')
-          return inspectTokenKeys(
-            attesters,
-            findServiceAmong(providedByModules(MODULES, { config, folder: restored }))(ASK_TOKEN),
-          )
-        },
-        trial: () => ({
-          secretSettings: deployment.secretSettings(),
-          signal: untilStopped(),
-          run: runWithin(runCommand, place),
-        }),
-      })
     case 'migrate':
-      return (await import('./backup/migrate.ts')).runMigrate(commandArguments, {
+      return (await import('./migrate.ts')).runMigrate(commandArguments, {
         output,
         dataDirectory: config.dataDir,
-        treeTables,
+        treeTables: deployment.findService(LOG_TREE_TABLES),
         environment: place.environment,
         monotonicMs: clock.monotonicMs,
         wait: (milliseconds) => Bun.sleep(milliseconds),

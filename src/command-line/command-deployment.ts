@@ -16,6 +16,8 @@ export interface CommandDeployment {
   readonly folder: DataFolder
   /** Of modules. */
   readonly findService: FindService
+  /** The same with another data folder. */
+  servicesAt(folder: DataFolder): FindService
   readonly shipping: ShippingService | null
   /** @throws StoreUnusableError if no start of the service has made the store */
   openStore(): Promise<Store>
@@ -25,6 +27,8 @@ export interface CommandDeployment {
   open(): Promise<Opened>
   /** @param named null: the place in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget
+  /** The environment's settings, with values only where they hold no secret. */
+  describeSettings(environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>>
   /** Settings that hold or name secrets, as environment variables for another process. */
   secretSettings(): Readonly<Record<string, string>>
   /** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError if one does */

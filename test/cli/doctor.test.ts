@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { SPACE_NOTE_BYTES, SPACE_PROBLEM_BYTES, spaceFinding } from '../../src/cli/doctor/doctor-machine.ts'
 import { inspectStore } from '../../src/cli/doctor/doctor-store.ts'
 import { systemClock } from '../../src/lib/time.ts'
+import { inspectScreening } from '../../src/modules/screening/commands/doctor-screening.ts'
 import type { Finding } from '../../src/setup/finding.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { openIdentity } from '../identity/support.ts'
@@ -93,7 +94,7 @@ test('a list of sanctioned people that was not confirmed for long', async () => 
 test('verified people with a hit that nobody has decided, and where they are', async () => {
   const { store, clock, complete, createOrganization, remove } = await openIdentity()
   try {
-    const hits = async () => (await inspectStore(store, clock, '')).filter(({ check }) => check === 'hits')
+    const hits = async () => (await inspectScreening({ store, clock })).filter(({ check }) => check === 'hits')
     const organizationId = await createOrganization('alpha')
     const { session } = await complete(organizationId, [])
     expect(await hits()).toEqual([])

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { runMigrate } from '../../src/cli/backup/migrate.ts'
+import { runMigrate } from '../../src/cli/migrate.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
 import { rememberedStore } from '../../src/setup/store-place.ts'
 import { placeMigrated, temporaryFolder } from '../store/temporary-store.ts'

@@ -1,5 +1,5 @@
-// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, missing backups, and the
-// database's clock.
+// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, and the database's
+// clock.
 
 import { CommandFailedError } from '../../command-line/output.ts'
 import { durationText } from '../../lib/duration-text.ts'
@@ -13,7 +13,6 @@ const DAY_SECONDS = 86_400
 /** The same threshold as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * DAY_SECONDS
 const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
-const BACKUP_OLD_SECONDS = 2 * DAY_SECONDS
 /** Smaller differences between the clocks of service and database do no harm. */
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
@@ -52,34 +51,6 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
   })
 }
 
-const inspectScreening = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
-  (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
-    const subject = `screening ${name}`
-    const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
-    const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
-    const reason = failure === null ? '' : `, and the last try failed: ${failure}`
-    const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
-    if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
-    const advice =
-      urls.length === 0 ? `countersign screening-list import ${name} FILE` : 'countersign screening-list list'
-    return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
-  })
-
-/** Verified people with a hit that nobody has decided: they wait in no queue. */
-const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
-  const findings: Finding[] = []
-  for (const { id, slug } of await organizations.list()) {
-    const { count, exact } = await sessionCounts.withOpenHits(id)
-    if (count === 0) continue
-    const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
-    const detail =
-      `${who} a hit that nobody has decided: ` +
-      `countersign session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
-    findings.push({ check: 'hits', subject: slug, result: 'note', detail })
-  }
-  return findings
-}
-
 const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> => {
   if (path === '') return []
   try {
@@ -93,19 +64,6 @@ const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> 
     if (!(error instanceof CommandFailedError)) throw error
     return [{ check: 'geography', subject: path, result: 'problem', detail: `${error.message}: put a good one there` }]
   }
-}
-
-/** Each backup writes an entry into the audit log: the newest entry tells the age of the newest backup. */
-const inspectBackups = async ({ audit }: Store, nowSeconds: number): Promise<Finding> => {
-  const { items } = await audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
-  const [newest] = items
-  const command = 'countersign backup --into FOLDER --every 24h --keep 14'
-  const age = newest === undefined ? null : nowSeconds - newest.atSeconds
-  if (age !== null && age <= BACKUP_OLD_SECONDS) {
-    return { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest backup is ${durationText(age)} old` }
-  }
-  const found = age === null ? 'no backup was made' : `the newest backup is ${durationText(age)} old`
-  return { check: 'backup', subject: 'backup', result: 'note', detail: `${found}: ${command}` }
 }
 
 const inspectDatabaseClock = async ({ database }: Store, clock: Clock): Promise<Finding[]> => {
@@ -124,9 +82,6 @@ export const inspectStore = async (store: Store, clock: Clock, geoipFile: string
     ...(await inspectProjects(store)),
     ...(await inspectDatabaseClock(store, clock)),
     ...(await inspectLists(store, nowSeconds)),
-    ...(await inspectScreening(store, nowSeconds)),
-    ...(await inspectHits(store)),
     ...(await inspectGeography(geoipFile, clock)),
-    await inspectBackups(store, nowSeconds),
   ]
 }

@@ -17,6 +17,7 @@ import { inspectExposure } from '../../setup/exposure.ts'
 import type { Finding } from '../../setup/finding.ts'
 import { storeMayExist } from '../../setup/store-location.ts'
 import { readListenerTls } from '../../setup/tls-files.ts'
+import { inspectTokenKeys } from '../../setup/token-findings.ts'
 import { isTokenKey } from '../../signing/token-key.ts'
 import { ASK_TOKEN } from '../../signing/token-service.ts'
 import { StoreUnusableError } from '../../store/errors.ts'
@@ -26,7 +27,6 @@ import type { Store } from '../../store/store.ts'
 import type { StoreTarget } from '../../store/store-address.ts'
 import { inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
-import { inspectTokenKeys } from './doctor-token.ts'
 
 const USAGE = `Usage: countersign doctor [--chain CHAIN]
 

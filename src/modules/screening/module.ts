@@ -15,6 +15,7 @@ export const screening = defineModule({
     screening: async () => (await import('./commands/screening.ts')).SCREENING_COMMANDS,
     'screening-list': async () => (await import('./commands/screening.ts')).SCREENING_LIST_COMMANDS,
   },
+  inspect: async (inspection) => (await import('./commands/doctor-screening.ts')).inspectScreening(inspection),
   operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => {
     const { createScreeningService } = await import('./screening-service.ts')

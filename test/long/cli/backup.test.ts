@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { runBackup } from '../../../src/cli/backup/backup.ts'
+import { runBackup } from '../../../src/modules/backups/commands/backup.ts'
 import { dataFolderAt } from '../../../src/setup/data-folder.ts'
 import { type Acknowledged, attestUnder } from '../../cli/acknowledged.ts'
 import { runCountersign, runToEnd } from '../../service/run-to-end.ts'

@@ -1,9 +1,9 @@
 // Starts the service in a process of its own, on a temporary folder and free loopback ports, with no other settings than the
 // given ones and without the tasks that reach others.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CommandFailedError } from '../../command-line/output.ts'
-import { ownProcess } from '../../program/entries.ts'
-import { TRIAL_WORD } from '../../program/labels.ts'
+import { CommandFailedError } from '../../../command-line/output.ts'
+import { ownProcess } from '../../../program/entries.ts'
+import { TRIAL_WORD } from '../../../program/labels.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000

@@ -2,9 +2,9 @@
 // oldest beyond --keep only when the new one is complete. With --every it continues until it is stopped. Names in the
 // future, of a clock that was wrong, are neither counted nor removed.
 
-import { CommandFailedError, type CommandOutput } from '../../command-line/output.ts'
-import { CountersignError } from '../../domain/errors.ts'
-import { StoreUnusableError } from '../../store/errors.ts'
+import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
+import { CountersignError } from '../../../domain/errors.ts'
+import { StoreUnusableError } from '../../../store/errors.ts'
 import type { BackupManifest } from './backup-manifest.ts'
 import { type BackupPlace, nameAt, timeOf } from './backup-place.ts'
 

@@ -4,14 +4,19 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { authenticate } from '../../src/cli/backup/backup-authentication.ts'
-import { BACKUP_FORMAT, type BackupManifest, MANIFEST, manifestText } from '../../src/cli/backup/backup-manifest.ts'
-import { runRestore } from '../../src/cli/backup/restore.ts'
+import { authenticate } from '../../src/modules/backups/commands/backup-authentication.ts'
+import {
+  BACKUP_FORMAT,
+  type BackupManifest,
+  MANIFEST,
+  manifestText,
+} from '../../src/modules/backups/commands/backup-manifest.ts'
+import { runRestore } from '../../src/modules/backups/commands/restore.ts'
 import { TREE_TABLES } from '../../src/modules/transparency/store/copy.ts'
 import { openTreeDatabase } from '../../src/modules/transparency/store/open.ts'
 import { createDecisionTree } from '../../src/modules/transparency/store/tables.ts'
 import { dataFolderAt } from '../../src/setup/data-folder.ts'
-import { recordOutput } from './recorded-output.ts'
+import { recordOutput } from '../cli/recorded-output.ts'
 
 let folder: string
 beforeEach(() => {

@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeKeyFile } from '../../src/setup/key-file.ts'
+import { type CommandWorld, openCommandWorld } from '../cli/world.ts'
 import { type FakeBucket, startFakeBucket } from '../log-shipping/fake-bucket.ts'
 import { runCountersign } from '../service/run-to-end.ts'
-import { type CommandWorld, openCommandWorld } from './world.ts'
 
 const BUCKET = 'copies'
 const PLACE = `s3://${BUCKET}/countersign`

@@ -1,8 +1,8 @@
 // Checks, for doctor and after a restore, that attester keys in the hardware token sign.
 
-import type { Finding } from '../../setup/finding.ts'
-import type { AskToken } from '../../signing/token-service.ts'
-import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import type { AskToken } from '../signing/token-service.ts'
+import type { TokenAttester } from '../store/sqlite/sqlite-snapshot.ts'
+import type { Finding } from './finding.ts'
 
 /** Lets each key sign once. @param ask null: nothing here reaches a token */
 export const inspectTokenKeys = async (

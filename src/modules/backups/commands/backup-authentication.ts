@@ -1,8 +1,8 @@
 // Authenticates a backup: an HMAC over its manifest, which has the SHA-256 of every other file, under a key derived from the
 // evidence key. A backup that contains the evidence key proves nothing by itself: the key must come from elsewhere.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { CommandFailedError, type CommandOutput } from '../../command-line/output.ts'
-import { deriveKey } from '../../identity/evidence/sealed-bytes.ts'
+import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
+import { deriveKey } from '../../../identity/evidence/sealed-bytes.ts'
 import type { BackupManifest, VerifiedBackup } from './backup-manifest.ts'
 
 /** The evidence keys in use, the newest first; none if this command has none. */

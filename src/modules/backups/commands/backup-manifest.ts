@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { CommandFailedError } from '../../command-line/output.ts'
-import type { TokenAttester } from '../../store/sqlite/sqlite-snapshot.ts'
+import { CommandFailedError } from '../../../command-line/output.ts'
+import type { TokenAttester } from '../../../store/sqlite/sqlite-snapshot.ts'
 
 export const MANIFEST = 'manifest.json'
 export const BACKUP_FORMAT = 1

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { CommandFailedError, UsageError } from '../../command-line/output.ts'
-import { BucketError } from '../../object-store/ship-bucket.ts'
-import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../../object-store/ship-target.ts'
+import { CommandFailedError, UsageError } from '../../../command-line/output.ts'
+import { BucketError } from '../../../object-store/ship-bucket.ts'
+import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
 export interface KeptBackup {

@@ -9,18 +9,18 @@ import {
   formatTable,
   parseCommand,
   UsageError,
-} from '../../command-line/output.ts'
-import { runToExitCode } from '../../command-line/print-error.ts'
-import { SettingInvalidError } from '../../config/settings.ts'
-import { PROGRAM } from '../../program/labels.ts'
-import { dataFolderAt } from '../../setup/data-folder.ts'
-import { rememberedStore, rememberStore } from '../../setup/store-place.ts'
-import type { LogTreeTables } from '../../store/copy/log-tree-tables.ts'
-import { markMoved, unmarkMoved } from '../../store/copy/moved.ts'
-import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../../store/copy/table-copy.ts'
-import { findUsers } from '../../store/live-processes.ts'
-import { type FolderLock, lockFolder } from '../../store/sqlite/folder-lock.ts'
-import { describeStore, parseStoreAddress, type StoreTarget } from '../../store/store-address.ts'
+} from '../command-line/output.ts'
+import { runToExitCode } from '../command-line/print-error.ts'
+import { SettingInvalidError } from '../config/settings.ts'
+import { PROGRAM } from '../program/labels.ts'
+import { dataFolderAt } from '../setup/data-folder.ts'
+import { rememberedStore, rememberStore } from '../setup/store-place.ts'
+import type { LogTreeTables } from '../store/copy/log-tree-tables.ts'
+import { markMoved, unmarkMoved } from '../store/copy/moved.ts'
+import { type CopiedTable, copyTables, openCopySource, openForCopying, openMoved } from '../store/copy/table-copy.ts'
+import { findUsers } from '../store/live-processes.ts'
+import { type FolderLock, lockFolder } from '../store/sqlite/folder-lock.ts'
+import { describeStore, parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
 
 const USAGE = `Usage: ${PROGRAM} migrate --from ADDRESS --to ADDRESS [--json]
        ${PROGRAM} migrate --take-back ADDRESS

@@ -1,0 +1,21 @@
+// `countersign doctor` on backups: the age of the newest.
+import { durationText } from '../../../lib/duration-text.ts'
+import type { Inspection } from '../../../module-interface/module.ts'
+import type { Finding } from '../../../setup/finding.ts'
+
+const BACKUP_OLD_SECONDS = 2 * 86_400
+
+/** Each backup writes an entry into the audit log: the newest entry tells the age of the newest backup. */
+export const inspectBackups = async ({ store, clock }: Inspection): Promise<readonly Finding[]> => {
+  const { items } = await store.audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
+  const [newest] = items
+  const command = 'countersign backup --into FOLDER --every 24h --keep 14'
+  const age = newest === undefined ? null : clock.unixSeconds() - newest.atSeconds
+  if (age !== null && age <= BACKUP_OLD_SECONDS) {
+    return [
+      { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest backup is ${durationText(age)} old` },
+    ]
+  }
+  const found = age === null ? 'no backup was made' : `the newest backup is ${durationText(age)} old`
+  return [{ check: 'backup', subject: 'backup', result: 'note', detail: `${found}: ${command}` }]
+}

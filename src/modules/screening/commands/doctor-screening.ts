@@ -1,0 +1,44 @@
+// `countersign doctor` on screening: lists that are outdated, and hits that wait for a decision.
+import { durationText } from '../../../lib/duration-text.ts'
+import type { Inspection } from '../../../module-interface/module.ts'
+import type { Finding } from '../../../setup/finding.ts'
+import type { Store } from '../../../store/store.ts'
+
+/** The same threshold as in deploy/prometheus/alerts.yaml. */
+const LIST_OLD_SECONDS = 2 * 86_400
+
+const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
+  (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
+    const subject = `screening ${name}`
+    const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
+    const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
+    const reason = failure === null ? '' : `, and the last try failed: ${failure}`
+    const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
+    if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
+    const advice =
+      urls.length === 0 ? `countersign screening-list import ${name} FILE` : 'countersign screening-list list'
+    return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
+  })
+
+/** Verified people with a hit that nobody has decided: they wait in no queue. */
+const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
+  const findings: Finding[] = []
+  for (const { id, slug } of await organizations.list()) {
+    const { count, exact } = await sessionCounts.withOpenHits(id)
+    if (count === 0) continue
+    const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
+    const detail =
+      `${who} a hit that nobody has decided: ` +
+      `countersign session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
+    findings.push({ check: 'hits', subject: slug, result: 'note', detail })
+  }
+  return findings
+}
+
+export const inspectScreening = async ({
+  store,
+  clock,
+}: Pick<Inspection, 'store' | 'clock'>): Promise<readonly Finding[]> => [
+  ...(await inspectLists(store, clock.unixSeconds())),
+  ...(await inspectHits(store)),
+]
