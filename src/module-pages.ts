@@ -2,6 +2,7 @@
 // the dashboard loads those of the modules that run.
 import type { ModulePages } from './dashboard/page/module-pages.ts'
 import { documentPages } from './modules/documents/pages/pages.ts'
+import { providerPages } from './modules/providers/pages/pages.ts'
 import { screeningPages } from './modules/screening/pages/pages.ts'
 import { sessionPolicyPages } from './modules/session-policies/pages/pages.ts'
 import { transparencyPages } from './modules/transparency/pages/pages.ts'
@@ -10,5 +11,6 @@ export const MODULE_PAGES: readonly ModulePages[] = [
   sessionPolicyPages,
   screeningPages,
   documentPages,
+  providerPages,
   transparencyPages,
 ]

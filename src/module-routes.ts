@@ -1,6 +1,7 @@
 // The types of the routes of all modules, by which clients in TypeScript call them. Types alone: the routes themselves are
 // imported by the modules that run.
 import type { ROUTES as DOCUMENT_ROUTES } from './modules/documents/operations/operations.ts'
+import type { ROUTES as PROVIDER_ROUTES } from './modules/providers/operations/operations.ts'
 import type {
   COMMANDS as SCREENING_COMMANDS,
   ROUTES as SCREENING_ROUTES,
@@ -9,11 +10,11 @@ import type {
   COMMANDS as SESSION_POLICY_COMMANDS,
   ROUTES as SESSION_POLICY_ROUTES,
 } from './modules/session-policies/operations/operations.ts'
-
 import type { ROUTES as TRANSPARENCY_ROUTES } from './modules/transparency/operations/operations.ts'
 
 export type ModuleRoute =
   | (typeof DOCUMENT_ROUTES)[number]
+  | (typeof PROVIDER_ROUTES)[number]
   | (typeof SCREENING_ROUTES)[number]
   | (typeof SESSION_POLICY_ROUTES)[number]
   | (typeof TRANSPARENCY_ROUTES)[number]

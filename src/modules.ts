@@ -4,6 +4,7 @@ import { backups } from './modules/backups/module.ts'
 import { documents } from './modules/documents/module.ts'
 import { hardwareKeys } from './modules/hardware-keys/module.ts'
 import { logShipping } from './modules/log-shipping/module.ts'
+import { providers } from './modules/providers/module.ts'
 import { screening } from './modules/screening/module.ts'
 import { sessionPolicies } from './modules/session-policies/module.ts'
 import { tracing } from './modules/tracing/module.ts'
@@ -16,6 +17,7 @@ export const MODULES: readonly Module[] = [
   transparency,
   backups,
   documents,
+  providers,
   screening,
   sessionPolicies,
 ]

@@ -154,6 +154,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/module-interface',
     'src/modules/documents/worker',
   ],
+  'src/modules/providers': ['src/domain', 'src/server', 'src/identity', 'src/admin', 'src/module-interface'],
   'src/modules/screening': [
     'src/domain',
     'src/zone-reader',
@@ -171,6 +172,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'src/modules/screening/worker',
   ],
   'src/modules/documents/pages': ['src/dashboard/page'],
+  'src/modules/providers/pages': ['src/dashboard/page'],
   'src/modules/screening/pages': ['src/dashboard/page'],
   'src/modules/session-policies/pages': ['src/dashboard/page'],
   'src/modules/transparency/pages': ['src/dashboard/page'],

@@ -26,7 +26,8 @@ import { createVerifyWallet } from '../identity/sessions/verify.ts'
 import { createStandings, type Standings } from '../identity/standing/standings.ts'
 import { createStreamHub, type StreamHub } from '../identity/streams/stream-hub.ts'
 import { createDeciders, createWebhookProvider } from '../identity/webhooks/provider.ts'
-import type { ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
+import { type ProviderEndpoints, SERVICE_EVENTS } from '../identity/webhooks/provider-endpoints.ts'
+import type { FindService } from '../lib/service-key.ts'
 import { systemClock } from '../lib/time.ts'
 import type { IdentityCore, SessionParts, WalletSources } from '../module-interface/module.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
@@ -67,6 +68,8 @@ export interface IdentityDependencies {
   readonly scannerAway: 'refuse' | 'allow'
   /** What connected wallets are looked up with. */
   readonly walletSources: WalletSources
+  /** Of modules. */
+  readonly findService: FindService
   readonly openModules: (core: IdentityCore) => Promise<Required<SessionParts>>
 }
 
@@ -185,6 +188,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     evidence: evidenceParts.evidence,
     gate: dependencies.signedGate,
     reach: dependencies.webhookReach,
+    createServiceEndpoint: (await dependencies.findService(SERVICE_EVENTS)?.()) ?? null,
     clock: systemClock,
   })
   const registerBy = { providers, portalUrl, clock: systemClock, qrCodeOf: createQrCodes(portalUrl) }

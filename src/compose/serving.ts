@@ -109,7 +109,9 @@ export const serve = async (
   const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
   closers.add(reading.stop)
 
+  const findService = findServiceAmong(provided)
   const identity = await createIdentity({
+    findService,
     store,
     standings: opened.standings,
     gate,
@@ -140,7 +142,6 @@ export const serve = async (
   facts.start()
   closers.add(identity.close)
 
-  const findService = findServiceAmong(provided)
   const proveLine = findService(PROVE_LINE)
   const proofs =
     proveLine === null

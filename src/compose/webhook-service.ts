@@ -9,7 +9,11 @@ import type { EvidenceService } from '../identity/evidence-types.ts'
 import type { createSessionChanges } from '../identity/sessions/changes.ts'
 import { createDeliver } from '../identity/webhooks/deliver.ts'
 import { createDeliveryLoop, type DeliveryLoop } from '../identity/webhooks/delivery-loop.ts'
-import { createProviderEndpoints, type ProviderEndpoints } from '../identity/webhooks/provider-endpoints.ts'
+import {
+  type CreateServiceEndpoint,
+  createProviderEndpoints,
+  type ProviderEndpoints,
+} from '../identity/webhooks/provider-endpoints.ts'
 import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { createOutboundPost } from '../server/outbound-post.ts'
@@ -29,6 +33,8 @@ export interface WebhookPartsDependencies {
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
+  /** Null: no verification service is known. */
+  readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
 }
@@ -95,23 +101,26 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
     })
 
   return {
-    endpoints: createProviderEndpoints({
-      gate,
-      secretsOf,
-      evidence,
-      endpoints: store.webhookEndpoints,
-      clock,
-      findSession: store.sessions.find,
-      submittedTimes: store.sessions.findSubmittedTimes,
-      onLateDecision: (session, status) =>
-        log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
-      spend: store.providerResults.spend,
-      decide: async (message, change) => {
-        const { changeStatus, isRepeated } = spendAndDecide(store, message)
-        const state = await changesOver(changeStatus).changeStatus(change)
-        return isRepeated() ? null : state
+    endpoints: createProviderEndpoints(
+      {
+        gate,
+        secretsOf,
+        evidence,
+        endpoints: store.webhookEndpoints,
+        clock,
+        findSession: store.sessions.find,
+        submittedTimes: store.sessions.findSubmittedTimes,
+        onLateDecision: (session, status) =>
+          log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
+        spend: store.providerResults.spend,
+        decide: async (message, change) => {
+          const { changeStatus, isRepeated } = spendAndDecide(store, message)
+          const state = await changesOver(changeStatus).changeStatus(change)
+          return isRepeated() ? null : state
+        },
       },
-    }),
+      dependencies.createServiceEndpoint,
+    ),
     metrics: () => ({ deliveries, webhookQueue }),
     leaderTask: {
       name: 'webhooks',

@@ -67,6 +67,6 @@ export type WebhookOutcome =
       readonly nextAttemptAtSeconds: number
     }
 
-/** The verification services that are known by name. src/identity/webhooks/services holds their formats. */
+/** The verification services that are known by name. A module has their formats. */
 export const VERIFICATION_SERVICES = ['sumsub', 'persona', 'veriff'] as const
 export type VerificationServiceName = (typeof VERIFICATION_SERVICES)[number]

@@ -7,8 +7,9 @@ import type { ProviderEndpoints } from './webhooks/provider-endpoints.ts'
 
 const OWN_BODY = { parse: 'none' } as const
 
-export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints) =>
-  new Elysia({ name: 'identity' })
+export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints) => {
+  const { providerEvent } = endpoints
+  const routes = new Elysia({ name: 'identity' })
     .post(
       routerPath(IDENTITY_PATHS.registerIndividual),
       ({ request }) => endpoints.registerIndividual(request),
@@ -25,4 +26,7 @@ export const identityRoutes = (endpoints: IdentityEndpoints & ProviderEndpoints)
     .post(routerPath(IDENTITY_PATHS.verify), ({ request }) => endpoints.verify(request), OWN_BODY)
     .post(routerPath(IDENTITY_PATHS.providerResult), ({ request }) => endpoints.providerResult(request), OWN_BODY)
     .post(routerPath(IDENTITY_PATHS.providerEvidence), ({ request }) => endpoints.providerEvidence(request), OWN_BODY)
-    .post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => endpoints.providerEvent(request), OWN_BODY)
+  return providerEvent === null
+    ? routes
+    : routes.post(routerPath(IDENTITY_PATHS.providerEvent), ({ request }) => providerEvent(request), OWN_BODY)
+}

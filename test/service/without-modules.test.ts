@@ -40,6 +40,12 @@ describe('without any module', () => {
     expect(verified).toMatchObject({ code: 0, stdout: expect.not.stringContaining('tree') })
   })
 
+  test('no verification service can send an event', async () => {
+    const event = await fetch(`${service.url}/api/v1/provider/x/events`, { method: 'POST', body: '{}' })
+    expect(event.status).toBe(404)
+    expect(await event.json()).toMatchObject({ code: 'NOT_FOUND' })
+  })
+
   testRefusal(
     'no operation of a module is served, and the answer names the module to callers with credentials',
     async () => {

@@ -1,53 +1,29 @@
 // Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead messages.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
-import { IDENTITY_PATHS } from '../../identity/paths.ts'
-import { counted } from '../../lib/counted.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isoTime } from '../../lib/time.ts'
-import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
-import type { Tables } from '../../store/store.ts'
-import { newWebhookEndpointId, type WebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
+import { newWebhookEndpointId } from '../../store/webhooks/webhook-endpoints.ts'
 import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
 import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, timeOrNull } from '../schema.ts'
 import { locationText } from '../second-person/location-text.ts'
-import type { Services } from '../services.ts'
+import {
+  DAY_SECONDS,
+  ENDPOINT,
+  ENVIRONMENT,
+  keep,
+  keptOf,
+  newSecret,
+  PURPOSE,
+  requireEndpoint,
+  showEndpoint,
+} from './webhook-endpoint.ts'
 
 const route = declareRoutes('Webhooks')
-
-const ENVIRONMENT = oneOf(['live', 'test'], 'Whether it receives events of sessions of live keys or of test keys')
-const PURPOSE = oneOf(
-  ['events', 'decisions'],
-  '`events`: receives every change. `decisions`: decides submitted sessions instead of reviewers',
-)
-
-const SERVICE = oneOf(VERIFICATION_SERVICES)
-
-const ENDPOINT = named(
-  'WebhookEndpoint',
-  closed({
-    id: Type.String(),
-    url: Type.String(),
-    environment: ENVIRONMENT,
-    purpose: PURPOSE,
-    created_at: time(),
-    old_secret_until: Type.Union([time(), Type.Null()], {
-      description: 'Until then messages are signed with the old secret as well',
-    }),
-    service: Type.Union([SERVICE, Type.Null()], {
-      description: 'Verification service whose webhooks decide as well',
-    }),
-    service_path: Type.Union([Type.String(), Type.Null()], {
-      description: 'Path on the API’s address to which the service sends its webhooks',
-    }),
-  }),
-  ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],
-)
 
 const MESSAGE = named(
   'WebhookMessage',
@@ -74,19 +50,6 @@ const SECRET = Type.Union([Type.String(), Type.Null()], {
 })
 
 const URL_MAX = 2_048
-const DAY_SECONDS = 86_400
-
-const showEndpoint = (endpoint: WebhookEndpoint) => ({
-  id: endpoint.id,
-  url: endpoint.url,
-  environment: endpoint.environment,
-  purpose: endpoint.purpose,
-  created_at: isoTime(endpoint.createdAtSeconds),
-  old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
-  service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
-  service_path:
-    endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
-})
 
 const showMessage = (message: WebhookMessage) => ({
   id: message.id,
@@ -102,44 +65,6 @@ const showMessage = (message: WebhookMessage) => ({
   next_attempt_at: message.state === 'waiting' ? isoTime(message.nextAttemptAtSeconds) : null,
   settled_at: timeOrNull(message.settledAtSeconds),
 })
-
-/** A sealed secret as a waiting request keeps it. */
-interface KeptSecret {
-  readonly id: string
-  readonly sealed: string
-  readonly sealedUnder: string
-}
-
-type Sealed = Awaited<ReturnType<Services['webhooks']['sealSecret']>>
-
-const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret => ({
-  id,
-  sealed: sealed.toBase64(),
-  sealedUnder: sealedUnder.toBase64(),
-})
-
-/** The secret of an approved request; null while the request is made. */
-const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
-  if (kept === null) return null
-  const { id, sealed, sealedUnder } = kept as KeptSecret
-  return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
-}
-
-/** Makes a secret: the text for its receiver, and the sealed bytes for the store. */
-const newSecret = async ({ webhooks }: Pick<Services, 'webhooks'>, organizationId: string, endpointId: string) => {
-  const secret = newWebhookSecret()
-  return { text: formatWebhookSecret(secret), ...(await webhooks.sealSecret(organizationId, endpointId, secret)) }
-}
-
-const requireEndpoint = async (
-  tables: Pick<Tables, 'webhookEndpoints'>,
-  organizationId: string,
-  id: string,
-): Promise<WebhookEndpoint> => {
-  const endpoint = await tables.webhookEndpoints.find(organizationId, id)
-  if (endpoint === null) throw new SubjectUnknownError('endpoint')
-  return endpoint
-}
 
 export const WEBHOOK_ROUTES = [
   route('listWebhookEndpoints', 'GET', '/organizations/{organization}/webhooks', {
@@ -250,81 +175,6 @@ export const WEBHOOK_ROUTES = [
         return showEndpoint(await requireEndpoint(tables, organization.id, id))
       })
       return new SecretReply(200, { endpoint, secret: secret.text }, { endpoint, secret: null })
-    },
-  }),
-  route('setWebhookService', 'PUT', '/organizations/{organization}/webhooks/{endpoint}/service', {
-    access: ORGANIZATION_ADMIN,
-    command: {
-      name: 'webhook set-service',
-      fields: { service: { word: 'SERVICE' }, secret: { option: 'secret-file', file: 'text' } },
-    },
-    summary: 'Let a verification service decide through its webhooks',
-    description:
-      'The endpoint must be for decisions. Pass the session id to the service as its reference. The service sends its webhooks to ' +
-      '`service_path`, signed with this secret. If you set another secret later, the previous one works until the overlap ends.',
-    body: closed({
-      service: SERVICE,
-      secret: Type.String({
-        minLength: 8,
-        maxLength: 500,
-        printable: true,
-        description: 'The service’s secret; stored encrypted and never shown',
-      }),
-      overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to a day' }),
-      ),
-    }),
-    answer: ENDPOINT,
-    errors: [409],
-    secondPerson: {
-      action: 'webhook.service',
-      withoutSecrets: (body: object) => ({ ...body, secret: '' }),
-      see: async (tables, { organization, params, body }) => {
-        const endpoint = await requireEndpoint(tables, organization.id, params.endpoint)
-        const { service, sealedServiceSecret } = endpoint
-        return {
-          subject: endpoint.id,
-          name: locationText(endpoint.url),
-          changes: [
-            { what: 'service that decides as well', before: service, after: body.service },
-            { what: 'its secret', before: service === null ? null : 'the present one', after: 'a new one' },
-            ...(service === null
-              ? []
-              : [
-                  {
-                    what: 'the present secret still decides for',
-                    before: null,
-                    after: counted(body.overlap_seconds ?? DAY_SECONDS, 'second', 'seconds'),
-                  },
-                ]),
-          ],
-          basis: sealedServiceSecret?.toBase64() ?? null,
-        }
-      },
-    },
-    handle: async ({ services, organization, params, body, kept, write }) => {
-      const { id } = await requireEndpoint(services.store, organization.id, params.endpoint)
-      const secret =
-        keptOf(kept) ?? (await services.webhooks.sealSecret(organization.id, id, new TextEncoder().encode(body.secret)))
-      return write(
-        async (tables, note) => {
-          await tables.organizationKeys.requireInUse(organization.id, secret.sealedUnder)
-          const wasSet = await tables.webhookEndpoints.setService({
-            organizationId: organization.id,
-            id,
-            service: body.service,
-            sealedSecret: secret.sealed,
-            previousUntilSeconds: services.clock.unixSeconds() + (body.overlap_seconds ?? DAY_SECONDS),
-          })
-          if (!wasSet)
-            throw new ConflictError(
-              'the endpoint receives events: a verification service needs an endpoint for decisions',
-            )
-          note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
-          return showEndpoint(await requireEndpoint(tables, organization.id, id))
-        },
-        keep(id, secret),
-      )
     },
   }),
   route('removeWebhookEndpoint', 'DELETE', '/organizations/{organization}/webhooks/{endpoint}', {

@@ -1,12 +1,13 @@
 // The pages of modules, and their parts of other pages. A module declares them in pages/pages.ts; src/module-pages.ts is
 // the list. Nothing of a module that does not run is shown, loaded or requested.
 import type { ComponentType } from 'preact'
-import type { Overview, Policy, Revision, Session, SessionCheck, SessionDetail } from './api/types.ts'
+import type { Overview, Policy, Revision, Session, SessionCheck, SessionDetail, WebhookEndpoint } from './api/types.ts'
 import { type Query, useQuery } from './data/use-query.ts'
 import type { Attention, AttentionContext } from './overview/attention.ts'
 import type { PageEntry } from './pages.ts'
 import type { Draft } from './policies/use-draft.ts'
 import { useSession } from './shell/session.ts'
+import type { Action } from './ui/actions.tsx'
 import type { SelectChoices } from './ui/field.tsx'
 import type { Columns } from './ui/table.tsx'
 
@@ -63,6 +64,8 @@ export interface ModuleParts {
   readonly decisionLog?: ComponentType
   /** Below a decision's place in the log. */
   readonly decision?: ComponentType<{ readonly uuid: string }>
+  /** Of a webhook endpoint for decisions. */
+  readonly deciderAction?: (endpoint: WebhookEndpoint, params: { readonly organization: string }) => Action
 }
 
 export interface ModulePages {

@@ -6,6 +6,7 @@ import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
 import { WEBHOOK_PROVIDER, type WebhookEndpoint } from '../../domain/webhook-message.ts'
+import { serviceKey } from '../../lib/service-key.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Endpoint } from '../../server/gate.ts'
 import { jsonResponse } from '../../server/response.ts'
@@ -17,14 +18,13 @@ import { parseSessionId } from '../schema.ts'
 import { buildStatus } from '../sessions/status.ts'
 import { decodeEvidenceRequest, decodeResult } from './provider-message.ts'
 import type { EndpointSecrets } from './secrets.ts'
-import { createServiceEndpoint } from './service-endpoint.ts'
 import type { WebhookEndpointStore } from './types.ts'
 
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
-  /** Receives a verification service's own webhooks. */
-  readonly providerEvent: Endpoint
+  /** Receives a verification service's own webhooks; null: no service is known. */
+  readonly providerEvent: Endpoint | null
 }
 
 /** A message that is being processed. */
@@ -55,6 +55,11 @@ export interface ProviderEndpointDependencies {
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
+export type CreateServiceEndpoint = (dependencies: ProviderEndpointDependencies) => Endpoint
+
+/** Imports the endpoint that receives webhooks of verification services. */
+export const SERVICE_EVENTS = serviceKey<() => Promise<CreateServiceEndpoint>>('events of verification services')
+
 /** The message was processed before (409). */
 class ProviderMessageRepeatedError extends fixedError(
   'SESSION_CONFLICT',
@@ -67,7 +72,11 @@ type SessionCall = SignedCall<(typeof IDENTITY_PATHS)['providerResult' | 'provid
 
 const ACTOR = `provider:${WEBHOOK_PROVIDER}`
 
-export const createProviderEndpoints = (dependencies: ProviderEndpointDependencies): ProviderEndpoints => {
+/** @param createServiceEndpoint null: no verification service is known */
+export const createProviderEndpoints = (
+  dependencies: ProviderEndpointDependencies,
+  createServiceEndpoint: CreateServiceEndpoint | null,
+): ProviderEndpoints => {
   const { gate, endpoints, secretsOf, findSession, decide, spend, evidence } = dependencies
 
   const findSender = async ({ endpointId }: SessionCall['parameters']) => {
@@ -124,7 +133,7 @@ export const createProviderEndpoints = (dependencies: ProviderEndpointDependenci
       return new Response(stream, { headers: documentHeaders(receipt.mediaType, call.requestId) })
     }),
 
-    providerEvent: createServiceEndpoint(dependencies),
+    providerEvent: createServiceEndpoint?.(dependencies) ?? null,
   }
 }
 

@@ -7,6 +7,7 @@ import { createSessionChanges } from '../../../src/identity/sessions/changes.ts'
 import { createDeliver } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
 import { createEndpointSecrets } from '../../../src/identity/webhooks/secrets.ts'
+import { createServiceEndpoint } from '../../../src/modules/providers/service-endpoint.ts'
 import { createDeadlines } from '../../../src/server/deadline.ts'
 import { createOutboundPost } from '../../../src/server/outbound-post.ts'
 import { toProblem } from '../../../src/server/problem.ts'
@@ -117,6 +118,7 @@ export const openWebhookService = async (open = openTemporaryStore) => {
     evidence,
     clock,
     reach: 'loopback',
+    createServiceEndpoint,
     log: { warn: (message) => void warned.push(message) },
     gate: createSignedGate({
       deadlines,

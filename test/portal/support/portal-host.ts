@@ -68,6 +68,7 @@ export const startPortalHost = async (options: HostOptions = {}) => {
   const failures: unknown[] = []
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
   const identity = await createIdentity({
+    findService: () => null,
     store,
     portalUrl,
     standings: createStoredStandings(store, () => true),

@@ -1,12 +1,11 @@
-// Webhook endpoints, to which identity sessions are reported: their secrets, verification services and messages.
+// Webhook endpoints, to which identity sessions are reported: their secrets and messages.
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
+import { useModuleParts } from '../module-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { action, showSecret } from '../ui/actions.tsx'
-import { Button } from '../ui/button.tsx'
 import { Copyable } from '../ui/copy.tsx'
-import { Dialog } from '../ui/dialog.tsx'
 import { ResourcePage } from '../ui/resource.tsx'
 import { badge } from '../ui/table.tsx'
 import { Time } from '../ui/time.tsx'
@@ -16,25 +15,11 @@ const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as c
 const OVERLAPS = { 3600: 'In 1 hour', 86400: 'In 1 day', 604800: 'In 1 week' } as const
 const SECRET_LEAD = 'Your endpoint verifies message signatures with this secret, as specified by Standard Webhooks.'
 
-/** Where the verification service sends its own webhooks. */
-const showPath = (path: string) => (close: () => void) => (
-  <Dialog title="Webhook path" onClose={close}>
-    <p class="confirm-text">In the service’s settings, enter this path after your API’s https address:</p>
-    <p>
-      <Copyable text={path} label="path" />
-    </p>
-    <div class="form-actions">
-      <Button kind="primary" onClick={close}>
-        Done
-      </Button>
-    </div>
-  </Dialog>
-)
-
 export const Webhooks = () => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
   const pages = useList('GET /organizations/{organization}/webhooks', { params })
+  const ofModules = useModuleParts('deciderAction').value ?? []
   return (
     <ResourcePage<WebhookEndpoint>
       title="Webhooks"
@@ -78,7 +63,8 @@ export const Webhooks = () => {
         run: (body) => call('POST /organizations/{organization}/webhooks', { params, body }),
         done: ({ secret }) => showSecret('Endpoint added', 'Signing secret', secret, SECRET_LEAD),
       })}
-      actions={({ id, url, purpose, service }) => {
+      actions={(endpoint) => {
+        const { id, url, purpose } = endpoint
         const one = { ...params, endpoint: id }
         return [
           action({
@@ -94,30 +80,7 @@ export const Webhooks = () => {
               }),
             done: ({ secret }) => showSecret('Secret rotated', 'New signing secret', secret, SECRET_LEAD),
           }),
-          purpose === 'decisions' &&
-            action({
-              label: 'Set verification service',
-              icon: 'check',
-              title: 'Verification service',
-              submit: 'Save',
-              text: 'The service’s webhooks also decide sessions. Pass the session’s ID to the service as its reference.',
-              fields: {
-                service: { label: 'Service', choices: SERVICES, value: service ?? 'sumsub' },
-                secret: {
-                  label: 'Webhook secret',
-                  hint: 'From the service’s settings. After a change, the old secret stays valid for 1 day.',
-                  type: 'password',
-                  maxLength: 500,
-                  pattern: [/^.{8}/s, 'Enter the secret as the service shows it.'],
-                },
-              },
-              run: ({ secret, ...body }) =>
-                call('PUT /organizations/{organization}/webhooks/{endpoint}/service', {
-                  params: one,
-                  body: { ...body, secret: secret.trim() },
-                }),
-              done: ({ service_path: path }) => showPath(path ?? ''),
-            }),
+          ...(purpose === 'decisions' ? ofModules.map((actionFor) => actionFor(endpoint, params)) : []),
           {
             label: 'Delete',
             icon: 'trash',

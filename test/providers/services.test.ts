@@ -2,12 +2,12 @@
 // events mean, and every way in which a message must not decide.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import type { Session } from '../../../src/domain/session.ts'
-import type { VerificationServiceName } from '../../../src/domain/webhook-message.ts'
-import { serviceNamed } from '../../../src/identity/webhooks/services/all.ts'
-import { markChecksMade } from '../../support/made-checks.ts'
-import { replaceChecks } from '../../support/replace-checks.ts'
-import { openWebhookService } from './support.ts'
+import type { Session } from '../../src/domain/session.ts'
+import type { VerificationServiceName } from '../../src/domain/webhook-message.ts'
+import { serviceNamed } from '../../src/modules/providers/services/all.ts'
+import { openWebhookService } from '../identity/webhooks/support.ts'
+import { markChecksMade } from '../support/made-checks.ts'
+import { replaceChecks } from '../support/replace-checks.ts'
 
 const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const SECRET = 'countersign-test-secret-of-a-service'
@@ -285,7 +285,9 @@ describe('a session', () => {
     { secret = SECRET, endpoint = endpointId, signedAs = service } = {},
   ) => {
     const body = JSON.stringify(message)
-    const response = await webhooks.endpoints.providerEvent(
+    const { providerEvent } = webhooks.endpoints
+    if (providerEvent === null) throw new Error('no service is known')
+    const response = await providerEvent(
       new Request(`http://127.0.0.1/api/v1/provider/${endpoint}/events`, {
         method: 'POST',
         body,

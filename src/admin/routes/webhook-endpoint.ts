@@ -1,0 +1,98 @@
+// Webhook endpoints in answers of the admin API, and the secrets that requests for approval keep.
+import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
+import { IDENTITY_PATHS } from '../../identity/paths.ts'
+import { isoTime } from '../../lib/time.ts'
+import { formatWebhookSecret, newWebhookSecret } from '../../server/webhook-signature.ts'
+import type { Tables } from '../../store/store.ts'
+import type { WebhookEndpoint } from '../../store/webhooks/webhook-endpoints.ts'
+import { SubjectUnknownError } from '../errors.ts'
+import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
+import type { Services } from '../services.ts'
+
+export const DAY_SECONDS = 86_400
+
+export const ENVIRONMENT = oneOf(
+  ['live', 'test'],
+  'Whether it receives events of sessions of live keys or of test keys',
+)
+export const PURPOSE = oneOf(
+  ['events', 'decisions'],
+  '`events`: receives every change. `decisions`: decides submitted sessions instead of reviewers',
+)
+
+export const SERVICE = oneOf(VERIFICATION_SERVICES)
+
+export const ENDPOINT = named(
+  'WebhookEndpoint',
+  closed({
+    id: Type.String(),
+    url: Type.String(),
+    environment: ENVIRONMENT,
+    purpose: PURPOSE,
+    created_at: time(),
+    old_secret_until: Type.Union([time(), Type.Null()], {
+      description: 'Until then messages are signed with the old secret as well',
+    }),
+    service: Type.Union([SERVICE, Type.Null()], {
+      description: 'Verification service whose webhooks decide as well',
+    }),
+    service_path: Type.Union([Type.String(), Type.Null()], {
+      description: 'Path on the API’s address to which the service sends its webhooks',
+    }),
+  }),
+  ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],
+)
+
+export const showEndpoint = (endpoint: WebhookEndpoint) => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  environment: endpoint.environment,
+  purpose: endpoint.purpose,
+  created_at: isoTime(endpoint.createdAtSeconds),
+  old_secret_until: timeOrNull(endpoint.previousUntilSeconds),
+  service: VERIFICATION_SERVICES.find((known) => known === endpoint.service) ?? null,
+  service_path:
+    endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
+})
+
+/** A sealed secret as a waiting request keeps it. */
+interface KeptSecret {
+  readonly id: string
+  readonly sealed: string
+  readonly sealedUnder: string
+}
+
+type Sealed = Awaited<ReturnType<Services['webhooks']['sealSecret']>>
+
+export const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret => ({
+  id,
+  sealed: sealed.toBase64(),
+  sealedUnder: sealedUnder.toBase64(),
+})
+
+/** The secret of an approved request; null while the request is made. */
+export const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
+  if (kept === null) return null
+  const { id, sealed, sealedUnder } = kept as KeptSecret
+  return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
+}
+
+/** Makes a secret: the text for its receiver, and the sealed bytes for the store. */
+export const newSecret = async (
+  { webhooks }: Pick<Services, 'webhooks'>,
+  organizationId: string,
+  endpointId: string,
+) => {
+  const secret = newWebhookSecret()
+  return { text: formatWebhookSecret(secret), ...(await webhooks.sealSecret(organizationId, endpointId, secret)) }
+}
+
+export const requireEndpoint = async (
+  tables: Pick<Tables, 'webhookEndpoints'>,
+  organizationId: string,
+  id: string,
+): Promise<WebhookEndpoint> => {
+  const endpoint = await tables.webhookEndpoints.find(organizationId, id)
+  if (endpoint === null) throw new SubjectUnknownError('endpoint')
+  return endpoint
+}
