@@ -8,17 +8,21 @@ export interface SlotLimit {
 export interface CountedSlots {
   /** Takes one slot of each key. @returns how to release them; null if a key has no free slot */
   acquire(limits: readonly SlotLimit[]): (() => void) | null
+  /** @returns the slots of this key that are taken */
+  count(key: string): number
 }
 
 export const createCountedSlots = (): CountedSlots => {
   const taken = new Map<string, number>()
+  const count = (key: string): number => taken.get(key) ?? 0
   return {
+    count,
     acquire: (limits) => {
-      if (limits.some(({ key, maximum }) => (taken.get(key) ?? 0) >= maximum)) return null
-      for (const { key } of limits) taken.set(key, (taken.get(key) ?? 0) + 1)
+      if (limits.some(({ key, maximum }) => count(key) >= maximum)) return null
+      for (const { key } of limits) taken.set(key, count(key) + 1)
       return () => {
         for (const { key } of limits) {
-          const left = (taken.get(key) ?? 1) - 1
+          const left = count(key) - 1
           if (left === 0) taken.delete(key)
           else taken.set(key, left)
         }

@@ -71,7 +71,7 @@ export const createDocuments = (
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadPace)
         // A slow sender holds none of the slots that documents are opened in.
-        releases.push(slots.acquireOpening(session))
+        releases.push(await slots.acquireOpening(session, address))
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(
           uploaded,

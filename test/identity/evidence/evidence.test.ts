@@ -20,7 +20,7 @@ import { createRetentionSweep } from '../../../src/identity/evidence/retention.t
 import { createUploadSlots, UPLOAD_LIMITS } from '../../../src/identity/evidence/upload-slots.ts'
 import { createVault } from '../../../src/identity/evidence/vault.ts'
 import { DOCUMENT_BYTES_MAX } from '../../../src/identity/evidence-types.ts'
-import { ClockAheadError } from '../../../src/lib/time.ts'
+import { ClockAheadError, nextTurn } from '../../../src/lib/time.ts'
 import { BodyFragmentedError } from '../../../src/server/json-body.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { evmWallet } from '../support.ts'
@@ -316,39 +316,53 @@ describe('documents', () => {
     }
   })
 
-  test('are limited for each organization, address and session, while they arrive and while they are opened', () => {
-    const limits = {
-      arriving: 5,
-      arrivingPerOrganization: 4,
-      arrivingPerAddress: 3,
-      arrivingPerSession: 2,
-      opened: 3,
-      openedPerOrganization: 2,
+  test('that arrive leave places to other organizations, and to other addresses and sessions of theirs', () => {
+    const { acquireArrival } = createUploadSlots()
+    const arrive = (organizationId: string, id: string, address: string) => {
+      try {
+        return acquireArrival({ organizationId, id }, address)
+      } catch {
+        return null
+      }
     }
-    const { acquireArrival, acquireOpening } = createUploadSlots(limits)
-    const arrive = (organizationId: string, id: string, address: string) =>
-      acquireArrival({ organizationId, id }, address)
-    const release = arrive('a', '1', 'x')
-    arrive('a', '1', 'y')
-    expect(() => arrive('a', '1', 'z')).toThrow(EvidenceBusyError)
-    arrive('a', '2', 'x')
-    arrive('b', '3', 'x')
-    expect(() => arrive('b', '4', 'x')).toThrow(EvidenceBusyError)
-    const last = arrive('a', '2', 'y')
-    expect(() => arrive('b', '4', 'z')).toThrow(EvidenceBusyError)
-    last()
-    arrive('a', '4', 'z')
-    release()
-    expect(() => arrive('b', '5', 'x')).not.toThrow()
-    expect(() => arrive('b', '6', 'z')).toThrow(EvidenceBusyError)
-    const open = (organizationId: string) => acquireOpening({ organizationId })
-    const releaseOpening = open('a')
-    open('a')
-    expect(() => open('a')).toThrow(EvidenceBusyError)
-    open('b')
-    expect(() => open('c')).toThrow(EvidenceBusyError)
-    releaseOpening()
-    open('c')
+    /** Uploads from as many addresses and sessions as may be. @returns those that are admitted */
+    const fill = (organizationId: string) =>
+      Array.from({ length: 100 }, (_, index) => arrive(organizationId, `${organizationId}${index}`, `${index}`)).filter(
+        (release) => release !== null,
+      )
+    expect([1, 2, 3].map(() => arrive('a', 'one', 'x') !== null)).toEqual([true, true, false])
+    const others = Array.from({ length: 10 }, (_, index) => arrive('a', `other${index}`, 'x')).filter(Boolean)
+    expect(others.length).toBe(4)
+    expect(arrive('a', 'own', 'y')).not.toBeNull()
+    expect(['a', 'b', 'c', 'd'].map((organizationId) => fill(organizationId).length)).toEqual([9, 12, 9, 7])
+    const release = arrive('e', 'late', 'x')
+    expect(release).not.toBeNull()
+    release?.()
+    expect(fill('e').length).toBe(5)
+  })
+
+  test('are opened by turns of organizations, and of addresses within each', async () => {
+    const { acquireOpening } = createUploadSlots({ ...UPLOAD_LIMITS, opened: 3, openedPerOrganization: 2 })
+    const opened: string[] = []
+    const releases: (() => void)[] = []
+    const open = (organizationId: string, address: string) =>
+      acquireOpening({ organizationId }, address).then((release) => {
+        opened.push(`${organizationId}${address}`)
+        releases.push(release)
+      })
+    const all = Promise.all(
+      ['ax', 'ax', 'ax', 'ax', 'ay', 'bx', 'bx', 'bx', 'cx'].map(([organizationId = '', address = '']) =>
+        open(organizationId, address),
+      ),
+    )
+    await nextTurn()
+    expect(opened.join(' ')).toBe('ax ax bx')
+    for (let index = 0; index < 9; index++) {
+      releases[index]?.()
+      await nextTurn()
+    }
+    await all
+    expect(opened.join(' ')).toBe('ax ax bx cx ay bx ax bx ax')
   })
 
   test('whose session is closed meanwhile leave no file', async () => {
