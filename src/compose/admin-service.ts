@@ -275,7 +275,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       reference: createReferencePages(services.documents),
       pages: createDashboardPages(await buildDashboardAssets(config.modules)),
       requestIds: dependencies.requestIds,
-      metrics,
+      recordError: metrics.recordError,
       report: dependencies.report,
     })
   } catch (error) {

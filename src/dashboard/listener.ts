@@ -3,10 +3,10 @@
 import type { AnyElysia } from 'elysia'
 import { ADMIN_PREFIX } from '../admin/admin-api.ts'
 import type { ExplainMissing } from '../admin/left-out.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { toProblem } from '../server/problem.ts'
 import { problemResponse } from '../server/response.ts'
-import type { Metrics } from '../telemetry/metrics.ts'
 import type { ReferencePages } from './reference.ts'
 
 /** Answers for the pages; null for a path that is none of theirs. */
@@ -17,7 +17,7 @@ export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen'
   readonly explain: ExplainMissing
   readonly reference: ReferencePages
   readonly pages: DashboardPages
-  readonly metrics: Pick<Metrics, 'recordError'>
+  readonly recordError: (code: ErrorCode) => void
   readonly report: (error: unknown, requestId: string) => void
 }
 
@@ -25,7 +25,7 @@ export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen'
 const IDLE_SECONDS = 150
 
 export const startDashboardListener = (options: DashboardListenerOptions): Listener => {
-  const { api, reference, pages, metrics, report } = options
+  const { api, reference, pages, recordError, report } = options
   return startListener({
     ...options,
     app: api,
@@ -36,7 +36,7 @@ export const startDashboardListener = (options: DashboardListenerOptions): Liste
       return reference.find(path, request.headers) ?? pages(request, path)
     },
     toResponse: (error, requestId) => {
-      metrics.recordError(toProblem(error).code)
+      recordError(toProblem(error).code)
       return problemResponse(error, requestId, { report })
     },
   })
