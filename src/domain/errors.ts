@@ -114,7 +114,7 @@ export class PolicyMissingError extends CountersignError {
 /** A test key asks for something that a live chain would accept (403). */
 export class TestKeyOnLiveChainError extends fixedError(
   'FORBIDDEN_SCOPE',
-  'a test key attests on test networks only, through /v2/attestation: use a live key',
+  'a test key gets no tasks, and attestations for test networks only: use a live key',
 ) {}
 
 /** Spec, Errors row 5. */
