@@ -1,7 +1,7 @@
 // Checks of sessions, their queue, and traces, over both databases.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { newIdentifier, newSessionId } from '../../src/domain/identifier.ts'
-import type { BoundHit } from '../../src/domain/screening-hit.ts'
+import { type BoundHit, NAME_CHECK } from '../../src/domain/screening-hit.ts'
 import { findOthers } from '../../src/store/sessions/session-traces.ts'
 import { replaceChecks } from '../support/replace-checks.ts'
 import { describeStores } from './dialects.ts'
@@ -373,6 +373,27 @@ describeStores((open) => {
     expect(await sessionTraces.findValues(second, 'b.name', ['same'])).toHaveLength(1)
     await evidence.eraseAll({ organizationId, sessionId: first.id }, 'operator:ada')
     expect(await sessionTraces.findValues(second, 'b.name', ['same'])).toEqual([])
+  })
+
+  test('evidence that another browser does not take over leaves no fingerprint, no country and no listed name', async () => {
+    const { store } = temporary
+    const { id: sessionId } = await handIn()
+    const target = { organizationId, sessionId }
+    await store.sessionTraces.replace(organizationId, sessionId, 'a.', [{ kind: 'a.number', value: 'same' }])
+    await store.sessionOrigins.note(organizationId, sessionId, 'DE')
+    const named = { name: NAME_CHECK, outcome: 'passed', detail: {}, version: 'v', subjectBases: ['s'] }
+    await replaceChecks(store, target, 'lists', [{ ...named, hits: [foundHit()] }])
+    await store.sessions.changeStatus({ ...target, to: 'retry', actor: 'operator:ada' })
+    const hash = new Uint8Array(32).fill(201)
+    await store.sessions.addLink(organizationId, sessionId, { hash, requiresProof: false })
+    expect(await store.portalLinks.bind(target, hash, new Uint8Array(32).fill(202))).toBe(true)
+    expect(await store.evidence.list(target)).toEqual([])
+    expect(await store.sessionTraces.findValues(await handIn(), 'a.number', ['same'])).toEqual([])
+    expect(await store.sessionOrigins.find(organizationId, sessionId)).toBeNull()
+    const hits = await store.screeningChecks.hits(organizationId, sessionId)
+    expect(hits).toMatchObject([{ name: '', state: 'open', check: NAME_CHECK }])
+    const events = await store.sessions.listEvents(organizationId, sessionId)
+    expect(events.at(-1)).toMatchObject({ kind: 'evidence-erased', actor: 'person' })
   })
 
   test('the key of traces is the first that was stored', async () => {

@@ -9,14 +9,12 @@ import { EvidenceErasedError, SessionClosedError } from '../../domain/session-er
 import { among, computed, hidden, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
-import { eraseResemblances } from '../lists/screening-checks.ts'
 import { requireBrowser } from '../sessions/portal-browsers.ts'
 import { acceptParts } from '../sessions/portal-progress.ts'
 import { announceSession, noteChange, type SessionNote } from '../sessions/session-changes.ts'
-import { eraseOrigin } from '../sessions/session-origins.ts'
 import { lockSession, lockSessionAsItIs, readState } from '../sessions/session-rows.ts'
-import { eraseTraces } from '../sessions/session-traces.ts'
 import { defineTable } from '../table.ts'
+import { eraseSessionEvidence } from './evidence-erasure.ts'
 import { isExpired } from './evidence-retention.ts'
 import { EVIDENCE, eraseEvidence, FIELDS_KIND, insertEvidence, keptOf } from './evidence-rows.ts'
 
@@ -217,21 +215,9 @@ export const createEvidenceTable = (scope: TableScope) => {
         }
         const session = await lockSession(transaction, organizationId, sessionId, nowSeconds)
         if (session === null) return null
-        const rows = await eraseEvidence(transaction, target, nowSeconds)
-        await eraseTraces(transaction, organizationId, sessionId)
-        await eraseOrigin(transaction, organizationId, sessionId)
-        await eraseResemblances(transaction, organizationId, sessionId)
-        if (rows.length === 0) {
-          const state = await readState(transaction, organizationId, sessionId)
-          return state === null ? null : { state, obsoleteFiles: [] }
-        }
-        await transaction.execute(
-          'UPDATE sessions SET evidence_erased_at_seconds = ? WHERE organization_id = ? AND id = ?',
-          [nowSeconds, organizationId, sessionId],
-        )
-        const note = { kind: 'evidence-erased', actor, privateComment: null } as const
-        const state = await announceChange(transaction, session, note, nowSeconds)
-        return { state, obsoleteFiles: rows.map((row) => row.storageName) }
+        const rows = await eraseSessionEvidence(transaction, session, { actor, privateComment: null }, nowSeconds)
+        const state = await readState(transaction, organizationId, sessionId)
+        return state === null ? null : { state, obsoleteFiles: rows.map((row) => row.storageName) }
       }),
 
     /**

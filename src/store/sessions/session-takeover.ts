@@ -5,9 +5,8 @@ import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'
 import type { LinkSession } from '../../domain/wallet.ts'
 import type { Transaction } from '../database.ts'
-import { eraseEvidence } from '../evidence/evidence-rows.ts'
+import { eraseSessionEvidence } from '../evidence/evidence-erasure.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
-import { announceSession, noteChange } from './session-changes.ts'
 
 const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
   UNION ALL SELECT 1 FROM session_evidence WHERE organization_id = ? AND session_id = ?
@@ -68,9 +67,5 @@ export const endOthers = async (
   await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
   if (locked === null || !isSessionOpen(locked.status)) return
   // The sweep deletes the files, which nobody can read without their keys.
-  const erased = await eraseEvidence(transaction, link, nowSeconds)
-  if (erased.length === 0) return
-  const note = { kind: 'evidence-erased', actor: 'person', privateComment: erasure } as const
-  const state = { session: await noteChange(transaction, locked, note, nowSeconds), wallets: [] }
-  await announceSession(transaction, state, nowSeconds)
+  await eraseSessionEvidence(transaction, locked, { actor: 'person', privateComment: erasure }, nowSeconds)
 }

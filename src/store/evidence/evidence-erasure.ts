@@ -1,0 +1,37 @@
+// Erases all evidence of a session with everything that was made of it: fingerprints, the country of its address and the
+// listed names that it resembled. Only the history is left.
+import type { EvidenceRecord } from '../../domain/evidence.ts'
+import type { Session } from '../../domain/session.ts'
+import type { Transaction } from '../database.ts'
+import { eraseResemblances } from '../lists/screening-checks.ts'
+import { noteChange, type SessionNote } from '../sessions/session-changes.ts'
+import { eraseOrigin } from '../sessions/session-origins.ts'
+import { announceSharing } from '../sessions/session-sharing.ts'
+import { eraseTraces } from '../sessions/session-traces.ts'
+import { eraseEvidence } from './evidence-rows.ts'
+
+/**
+ * Destroys the keys of the session's evidence. The session must be locked. Records it in the history unless there is none.
+ * @returns the erased rows, whose files nobody can read any more
+ */
+export const eraseSessionEvidence = async (
+  transaction: Transaction,
+  session: Session,
+  { actor, privateComment }: Pick<SessionNote, 'actor' | 'privateComment'>,
+  nowSeconds: number,
+): Promise<readonly EvidenceRecord[]> => {
+  const { organizationId, id: sessionId } = session
+  const rows = await eraseEvidence(transaction, { organizationId, sessionId }, nowSeconds)
+  await eraseTraces(transaction, organizationId, sessionId)
+  await eraseOrigin(transaction, organizationId, sessionId)
+  await eraseResemblances(transaction, organizationId, sessionId)
+  if (rows.length === 0) return rows
+  await transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = ? WHERE organization_id = ? AND id = ?', [
+    nowSeconds,
+    organizationId,
+    sessionId,
+  ])
+  await noteChange(transaction, session, { kind: 'evidence-erased', actor, privateComment }, nowSeconds)
+  await announceSharing(transaction, organizationId, sessionId, nowSeconds)
+  return rows
+}
