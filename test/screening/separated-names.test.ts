@@ -133,7 +133,7 @@ test.each([
   'J R R Tolkien',
   'j.r.r. tolkien',
   'J. O. E. Tolkien',
-  'E. L. Senorato',
+  'J. O. E. Rose',
   'А. С. Пушкин',
   'Jean-Luc Picard',
   'J.-L. Picard',
