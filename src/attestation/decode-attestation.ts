@@ -1,6 +1,6 @@
 // Decodes the body of `POST /v2/attestation` (spec A1; decisions §2). The first rule that fails is the answer, in this
 // order, so that one wrong request always reads the same text:
-//   0. no field is a known one in another spelling
+//   0. no field is a known one in another spelling (for `to`, only if rule 2 fails)
 //   1. `from`, then `chain`: there, and a string             4. `from` is an address of the chain's family
 //   2. exactly one of `to` and `verification_hash`           5. `to`, or `verification_hash`
 //   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`, `on_behalf`
@@ -20,6 +20,7 @@ import {
   decodeValue,
   decodeVerificationHash,
   optionalText,
+  refuseMisspelt,
   refuseMisspeltFields,
   requireChain,
   requireText,
@@ -60,7 +61,10 @@ export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, n
   const chainName = requireText('chain', body['chain'])
   const toText = alternativeText('to', body['to'])
   const hashText = alternativeText('verification_hash', body['verification_hash'])
-  if (toText === null && hashText === null) throw new FieldMissingError('to or verification_hash')
+  if (toText === null && hashText === null) {
+    refuseMisspelt('to', body, ATTESTATION_FIELDS)
+    throw new FieldMissingError('to or verification_hash')
+  }
   if (toText !== null && hashText !== null) throw new TargetAmbiguousError()
   const chain = requireChain(chains, chainName)
   const { family } = chain

@@ -15,6 +15,7 @@ import {
   decodeValue,
   isCanonicalDecimal,
   isUint64,
+  refuseMisspelt,
   refuseMisspeltFields,
   requireText,
 } from './schema.ts'
@@ -67,6 +68,7 @@ const MISSING: readonly OptionalField[] = ['user_ip']
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
   refuseMisspeltFields(body, TASK_FIELDS)
   const fromText = requireText('from', body['from'])
+  if ((body['to'] ?? '') === '') refuseMisspelt('to', body, TASK_FIELDS)
   const toText = requireText('to', body['to'])
   const dataText = requireText('data', body['data'])
   const valueText = requireText('msg_value', body['msg_value'] ?? body['value'])

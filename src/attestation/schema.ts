@@ -182,6 +182,17 @@ class FieldsTooManyError extends fixedError(
   `request validation failed: there must be at most ${FIELDS_MAX} fields`,
 ) {}
 
+const misspelt = (sent: string, known: string): FieldMisspeltError =>
+  new FieldMisspeltError(printableChainName(sent).slice(0, FIELD_ECHO_MAX), known)
+
+/**
+ * Call if a field with a short name is missing: only then is an unknown field that is one edit away from it a misspelt one.
+ * @throws FieldMisspeltError
+ */
+export const refuseMisspelt = (field: string, body: JsonObject, known: ReadonlySet<string>): void => {
+  for (const name in body) if (!known.has(name) && nearNames(name, [field]).length > 0) throw misspelt(name, field)
+}
+
 /**
  * Ignores unknown fields, except those that are probably misspelt known ones.
  * @throws FieldMisspeltError, FieldsTooManyError
@@ -192,6 +203,6 @@ export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string
     if (++count > FIELDS_MAX) throw new FieldsTooManyError()
     if (known.has(name)) continue
     const meant = misspeltName(name, known)
-    if (meant !== null) throw new FieldMisspeltError(printableChainName(name).slice(0, FIELD_ECHO_MAX), meant)
+    if (meant !== null) throw misspelt(name, meant)
   }
 }

@@ -2,6 +2,7 @@
 
 import { type Command, optionsOf } from '../command-line/command.ts'
 import { type CommandOutput, UsageError } from '../command-line/output.ts'
+import { PROGRAM } from '../program/labels.ts'
 import { commandsOf, NOUNS } from './commands.ts'
 import { VERBS } from './verbs.ts'
 
@@ -83,13 +84,13 @@ end
 export const runCompletion = ([shell = '', ...others]: readonly string[], output: CommandOutput): number => {
   if ([shell, ...others].some((word) => word === '--help' || word === '-h')) {
     output.stdout(
-      'Usage: countersign completion bash|zsh|fish\n\nPrints a completion script, for example for: source <(countersign completion bash)\n',
+      `Usage: ${PROGRAM} completion bash|zsh|fish\n\nPrints a completion script, for example for: source <(${PROGRAM} completion bash)\n`,
     )
     return 0
   }
   const script = Object.hasOwn(SCRIPTS, shell) ? SCRIPTS[shell] : undefined
   if (script === undefined || others.length > 0)
-    throw new UsageError('the shell must be bash, zsh or fish: countersign completion bash')
+    throw new UsageError(`the shell must be bash, zsh or fish: ${PROGRAM} completion bash`)
   output.stdout(script())
   return 0
 }

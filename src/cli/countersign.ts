@@ -2,7 +2,7 @@
 import { type Command, isServed } from '../command-line/command.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
 import { isNoted, noteCommand } from '../command-line/command-note.ts'
-import { didYouMean, LocalCommandError, UsageError } from '../command-line/output.ts'
+import { didYouMean, LocalCommandError, noSuch, UsageError } from '../command-line/output.ts'
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
@@ -20,7 +20,7 @@ import { asStarted } from '../setup/left-out-modules.ts'
 import { createDeployment } from './deployment.ts'
 import { configFileOf } from './given-settings.ts'
 import { operatingUser } from './operating-user.ts'
-import { openRemote, withoutKey } from './remote-client.ts'
+import { openRemote } from './remote-client.ts'
 import { splitSettingFlags, splitUrl } from './setting-flags.ts'
 import { runVerb, VERBS, verbsOf } from './verbs.ts'
 
@@ -43,7 +43,7 @@ Administration, on this machine or with --url and an admin key at another deploy
 ${described(describe(false))}
 This machine:
 ${described([...describe(true), ...Object.entries(verbsOf(modules))])}
-countersign help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
+${PROGRAM} help NOUN [VERB] shows more. Every command takes --data-dir FOLDER and --config FILE, and most take --json.
 Changes are live in a running service within a second.
 
 If an organization or the deployment requires a second person, a command that changes who gets attestations exits with 3
@@ -59,7 +59,7 @@ const asHelpOption = ([first, ...rest]: readonly string[]): readonly string[] =>
 const unknownNoun = async (noun: string): Promise<never> => {
   const { NOUNS } = await import('./commands.ts')
   throw new UsageError(
-    `there is no such command${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}\nRun ${PROGRAM} help for the list.`,
+    `there is ${noSuch('command', noun)}${didYouMean(noun, [...NOUNS, ...Object.keys(VERBS)])}\nTo list the commands: ${PROGRAM} help`,
   )
 }
 
@@ -83,6 +83,10 @@ const commandsFor = async (
   return [commandsOf(noun), given]
 }
 
+/** Commands of the noun that this one is mistaken for: `decision` and `decisions`. */
+const othersOf = async (noun: string): Promise<readonly Command[]> =>
+  (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
+
 /** Runs a command of the table. @returns null if there is no such noun */
 const runNoun = async (
   word: string,
@@ -99,6 +103,7 @@ const runNoun = async (
     ...place,
     ask,
     url,
+    others: () => othersOf(word),
     deployment,
     open: deployment.open,
     openRemote: (at) => openRemote(at, environment),
@@ -107,7 +112,7 @@ const runNoun = async (
 
 /** @throws SettingInvalidError */
 const configOf = (settings: string[], environment: CommandPlace['environment']): Config => {
-  const config = loadConfig({ arguments: settings, environment: withoutKey(environment) }, MODULES)
+  const config = loadConfig({ arguments: settings, environment }, MODULES)
   return asStarted(config, dataFolderAt(config.dataDir))
 }
 

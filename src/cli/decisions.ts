@@ -16,6 +16,7 @@ import { followDecisions } from '../decision-log/follow.ts'
 import { readTail, type TailEntry } from '../decision-log/tail.ts'
 import { type VerifyProgress, verifyDecisions } from '../decision-log/verify.ts'
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
+import { PROGRAM } from '../program/labels.ts'
 
 const POLL_MS = 250
 const PROGRESS_MS = 1_000
@@ -65,7 +66,7 @@ const tail: Run = async ({ command, output }, io, directory) => {
   for (const entry of entries) print(entry)
   if (unreadable > 0) {
     output.stderr(
-      `${unreadable} lines could not be read, the newest ${unreadableAt}; see countersign decisions verify\n`,
+      `${unreadable} lines could not be read, the newest ${unreadableAt}; see ${PROGRAM} decisions verify\n`,
     )
   }
   if (command.flag('follow')) {

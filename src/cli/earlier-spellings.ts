@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util'
 import { type Command, optionsOf } from '../command-line/command.ts'
 import { UsageError } from '../command-line/output.ts'
+import { PROGRAM } from '../program/labels.ts'
 import { isHelp } from './run-command.ts'
 
 /** Options of an earlier spelling that have another name or form. All others keep theirs. */
@@ -189,5 +190,5 @@ export const translateEarlier = (
   }
   if (verb === undefined || ofVerb.length === 0 || current.includes(verb)) return [noun, ...args]
   if (wantsHelp) return [...(now.split(' ') as [string, string]), '--help']
-  throw new UsageError(`${word} ${verb} is ${now}, and has other words or options: see countersign help ${now}`)
+  throw new UsageError(`${word} ${verb} is ${now}, and has other words or options: see ${PROGRAM} help ${now}`)
 }

@@ -17,15 +17,21 @@ const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
 const BY = authorOption('by')
 const SESSION = { name: 'SESSION', help: 'By id' }
 
-/** The admin client with --by as its author, and the session's path parameters. */
-const inSession = async ({ command, user, open }: CommandContext) => {
+/** The admin client, and the path parameters of a session that exists. */
+const findSession = async ({ command, open }: CommandContext) => {
   const { admin } = await open()
   const params = {
     organization: await requireOrganization({ admin }, command.text('org')),
     session: command.words[0] ?? '',
   }
   await admin.call('GET /organizations/{organization}/sessions/{session}', { params })
-  return { params, admin: admin.as(nameOf(command, 'by', user)) }
+  return { params, admin }
+}
+
+/** The same with --by as the author. */
+const inSession = async (context: CommandContext) => {
+  const { params, admin } = await findSession(context)
+  return { params, admin: admin.as(nameOf(context.command, 'by', context.user)) }
 }
 
 const show = async (context: CommandContext): Promise<number> => {
@@ -63,7 +69,7 @@ const save = async (context: CommandContext): Promise<number> => {
 }
 
 const listReads = async (context: CommandContext): Promise<number> => {
-  const { params } = await inSession(context)
+  const { params } = await findSession(context)
   const { store } = await context.open()
   const reads = await store.evidence.listReads({ organizationId: params.organization, sessionId: params.session })
   const data = reads.map(({ readAtSeconds, evidenceId, ...read }) => ({

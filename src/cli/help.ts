@@ -1,5 +1,6 @@
 // The help of a noun and of a command, and the usage line that a wrong call prints.
 import { type Command, type Option, optionsOf, type Word } from '../command-line/command.ts'
+import { PROGRAM } from '../program/labels.ts'
 
 const WIDTH = 110
 
@@ -43,7 +44,7 @@ const plain = (text: string): string => text.replaceAll('`', '')
 export const usageLine = (command: Command): string => {
   const { noun, verb, words = [] } = command
   const required = optionsOf(command).filter((option) => option.required)
-  return ['countersign', noun, verb, ...words.map(wordText), ...required.map(optionText), '[options]'].join(' ')
+  return [PROGRAM, noun, verb, ...words.map(wordText), ...required.map(optionText), '[options]'].join(' ')
 }
 
 export const commandHelp = (command: Command): string => {
@@ -66,13 +67,13 @@ export const commandHelp = (command: Command): string => {
 
 export const nounHelp = (noun: string, commands: readonly Command[]): string =>
   [
-    `Usage: countersign ${noun} VERB [options]\n`,
+    `Usage: ${PROGRAM} ${noun} VERB [options]\n`,
     described(commands.map(({ verb, summary }) => [verb, plain(summary)])),
-    `countersign ${noun} VERB --help shows the options of a verb.\n`,
+    `To list the options of a verb: ${PROGRAM} ${noun} VERB --help\n`,
   ].join('\n')
 
 /** Printed after the reason why a call is wrong. @param command null: the verb is missing or unknown */
 export const usageAfter = (noun: string, command: Command | null): string =>
   command === null
-    ? `Run countersign ${noun} --help for the verbs.\n`
-    : `Usage: ${usageLine(command)}\nRun countersign ${noun} ${command.verb} --help for the options.\n`
+    ? `To list the verbs: ${PROGRAM} ${noun} --help\n`
+    : `Usage: ${usageLine(command)}\nTo list the options: ${PROGRAM} ${noun} ${command.verb} --help\n`

@@ -4,16 +4,13 @@ import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
 import { printable } from '../command-line/option-values.ts'
 import { CommandFailedError, LocalCommandError, UsageError } from '../command-line/output.ts'
+import { ADMIN_KEY as KEY } from '../config/given-values.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 
-const KEY = 'COUNTERSIGN_ADMIN_KEY'
 const TIMEOUT_MS = 60_000
 
 type Environment = Readonly<Record<string, string | undefined>>
-
-/** The settings of this machine's deployment do not have the key of another one. */
-export const withoutKey = ({ [KEY]: _key, [`${KEY}_FILE`]: _file, ...settings }: Environment): Environment => settings
 
 /** @throws UsageError */
 const readKey = (environment: Environment): string => {

@@ -20,6 +20,8 @@ export interface CommandInput {
   readonly openRemote: (url: string) => Opened
   /** The address that was given before the noun; null: this machine's. */
   readonly url: string | null
+  /** Commands of the noun that this one is mistaken for. */
+  readonly others?: () => Promise<readonly Command[]>
   /** Asks at a terminal; null elsewhere. */
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
@@ -47,7 +49,8 @@ export const runCommand = async (
   let command: Command | null = null
   try {
     const wantsHelp = args.some(isHelp)
-    command = findCommand(commands, args)
+    const isKnown = args.some((word) => commands.some(({ verb }) => verb === word))
+    command = findCommand(commands, args, isKnown ? [] : await input.others?.())
     if (command === null) {
       const { modules } = input.deployment.config
       const served = input.url === null ? commands.filter((each) => isServed(each, modules)) : commands

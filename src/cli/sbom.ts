@@ -3,9 +3,10 @@
 
 import { type CommandOutput, parseCommand } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
+import { PROGRAM } from '../program/labels.ts'
 import { type LockedPackage, readLockedPackages, readManifest } from './locked-packages.ts'
 
-const USAGE = `Usage: countersign sbom [--production]
+const USAGE = `Usage: ${PROGRAM} sbom [--production]
 
 Prints the packages of this version as CycloneDX 1.6 JSON: name, version, package URL, license, the hash of the archive from
 the lock file, and dependencies. Packages for other platforms are listed without a license, because they are not installed.

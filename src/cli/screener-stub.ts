@@ -5,10 +5,11 @@ import { type CommandOutput, parseCommand, UsageError } from '../command-line/ou
 import { runToExitCode } from '../command-line/print-error.ts'
 import { parseListen } from '../config/setting-values.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
+import { PROGRAM } from '../program/labels.ts'
 import { type ListenAddress, listenUrl } from '../server/listen-address.ts'
 import { leaveAfterTurn } from '../server/turn-end.ts'
 
-const USAGE = `Usage: countersign screener-stub [--listen HOST:PORT]
+const USAGE = `Usage: ${PROGRAM} screener-stub [--listen HOST:PORT]
 
 Runs a screener for trials and tests until it is interrupted. It screens nothing: addresses that end in "dead" are flagged
 with a score of 100, all others have a score of 0. Call GET /screen/ADDRESS, or POST /screen with {"address": "…"}.

@@ -4,7 +4,7 @@
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
 import type { CommandDeployment } from './command-deployment.ts'
-import { type CommandOutput, didYouMean, type ParsedCommand, parseStrictly, UsageError } from './output.ts'
+import { type CommandOutput, didYouMean, noSuch, type ParsedCommand, parseStrictly, UsageError } from './output.ts'
 
 export interface Word {
   /** As the help shows it: `PROJECT`. */
@@ -24,6 +24,7 @@ export interface Option {
   /** One letter. */
   readonly short?: string
   readonly required?: boolean
+  /** All values that it may have. */
   readonly choices?: readonly string[]
   /** May be repeated. */
   readonly many?: true
@@ -116,16 +117,26 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
   HELP,
 ]
 
-/** Finds the command of a noun by the first word that is a verb: options may come before it. @throws UsageError */
-export const findCommand = (commands: readonly Command[], words: readonly string[]): Command | null => {
+/**
+ * Finds the command of a noun by the first word that is a verb: options may come before it.
+ * @param others commands of a noun that is spelled almost the same
+ * @throws UsageError
+ */
+export const findCommand = (
+  commands: readonly Command[],
+  words: readonly string[],
+  others: readonly Command[] = [],
+): Command | null => {
   for (const word of words) {
     const found = commands.find(({ verb }) => verb === word)
     if (found !== undefined) return found
   }
   const first = words.find((word) => !word.startsWith('-'))
   if (first === undefined) return null
+  const other = others.find(({ verb }) => verb === first)
   const verbs = commands.map(({ verb }) => verb)
-  throw new UsageError(`${commands[0]?.noun ?? ''} has no such verb${didYouMean(first, verbs)}`)
+  const hint = other === undefined ? didYouMean(first, verbs) : `. Did you mean ${other.noun} ${other.verb}?`
+  throw new UsageError(`${commands[0]?.noun ?? ''} has ${noSuch('verb', first)}${hint}`)
 }
 
 const parserOptions = (options: readonly Option[]) =>
@@ -163,9 +174,11 @@ export const parseGiven = (command: Command, args: readonly string[]): GivenComm
   if (values['help'] !== true) {
     if (verb !== command.verb) throw new UsageError(`write the verb ${command.verb} before other words`)
     checkWords(command, words)
-    for (const { name, required } of options) {
+    for (const { name, required, choices } of options) {
       if (required && values[name] === undefined && values[`no-${name}`] === undefined)
         throw new UsageError(`--${name} is required`)
+      const known = choices === undefined || [values[name] ?? []].flat().every((value) => choices.includes(`${value}`))
+      if (!known) throw new UsageError(`--${name} must be one of ${choices.join(', ')}`)
     }
   }
   return {

@@ -1,4 +1,5 @@
 // Finds the organization of `--org`.
+
 import type { AnswerOf, Opened } from './admin-client.ts'
 
 /** The organization that a deployment's first start makes. */
@@ -18,6 +19,6 @@ export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,
 ): Promise<string> => {
-  const hint = given === undefined ? ': say which with --org (countersign organization list shows them)' : ''
+  const hint = given === undefined ? ': name one with --org; the command organization list shows all' : ''
   return (await findOrganization(opened, given ?? ORGANIZATION_DEFAULT, hint)).id
 }

@@ -46,6 +46,13 @@ export const didYouMean = (name: string, known: Iterable<string>): string => {
   return near === undefined ? '' : `. Did you mean ${near}?`
 }
 
+/** Every noun and verb is like this, and no key is. */
+const COMMAND_WORD = /^[a-z][a-z-]{0,29}$/
+
+/** `no verb foo` for a word that is not known; without the word if it may be a key. */
+export const noSuch = (kind: 'command' | 'verb', word: string): string =>
+  COMMAND_WORD.test(word) ? `no ${kind} ${word}` : `no such ${kind}`
+
 /** @throws UsageError for an unknown option or a missing value */
 export const parseStrictly = (
   commandArguments: readonly string[],

@@ -14,7 +14,7 @@ export const usageOf = (help: string, words: readonly string[]): string => {
   const wordOf = (form: string): string => form.slice(command.length + 1).split(' ', 1)[0] ?? ''
   const word = words.find((given) => forms.some((form) => wordOf(form) === given))
   const shown = word === undefined ? forms : forms.filter((form) => wordOf(form) === word)
-  return `Usage: ${shown.join('\n       ')}\n${command} --help says more.\n`
+  return `Usage: ${shown.join('\n       ')}\nTo list the options: ${command} --help\n`
 }
 
 /** Shortens an error of `parseArgs`, which may have several lines, to one. */

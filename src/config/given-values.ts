@@ -104,6 +104,9 @@ export interface EnvironmentSettings {
   readonly secretFiles: ReadonlyMap<Setting<unknown>, string>
 }
 
+/** For commands with --url: the admin key of another deployment, which is no setting. */
+export const ADMIN_KEY = 'COUNTERSIGN_ADMIN_KEY'
+
 export const readEnvironment = (
   settings: readonly Setting<unknown>[],
   environment: ConfigInput['environment'],
@@ -117,6 +120,7 @@ export const readEnvironment = (
   )
   for (const [name, value] of Object.entries(environment)) {
     if (!name.startsWith('COUNTERSIGN_') || value === undefined) continue
+    if (name === ADMIN_KEY || name === `${ADMIN_KEY}_FILE`) continue
     const rpc = /^COUNTERSIGN_RPC_([A-Z0-9_]+?)(_FILE)?$/.exec(name)
     if (rpc?.[1] !== undefined) {
       rpcUrls.set(rpc[1], rpc[2] === undefined ? value : readFile(value, name).trim())

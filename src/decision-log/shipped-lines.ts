@@ -1,5 +1,6 @@
 // Lines of other nodes, read from what they shipped: each is put at its own place in a sparse file of a scratch folder, so
 // that what reads a log by places reads it there, proof and all.
+import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ShipTarget } from '../object-store/ship-target.ts'
@@ -56,9 +57,8 @@ export const bringLines = async (
     if (bytes === null) continue
     const folder = join(scratch, place.slot)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const file = await open(join(folder, place.segment), 'a+', 0o600)
-    await file.close()
-    const sparse = await open(join(folder, place.segment), 'r+')
+    // Not 'w', which would empty the file: several places may be in one segment.
+    const sparse = await open(join(folder, place.segment), constants.O_WRONLY | constants.O_CREAT, 0o600)
     try {
       await sparse.write(bytes, 0, bytes.length, from)
     } finally {

@@ -5,6 +5,7 @@ import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
 import { createJsonRpc, type JsonRpc } from '../facts/json-rpc.ts'
 import type { ChainRegistry } from '../facts/registry.ts'
+import { PROGRAM } from '../program/labels.ts'
 import type { Attester, AttesterKind } from '../store/organizations/attesters.ts'
 import { REGISTRY_TIMEOUT_MS, registryOf, rpcHost } from './configured-registries.ts'
 
@@ -113,7 +114,7 @@ const inspectRegistry = async (
       'attester',
       subject,
       'problem',
-      `no active attester of kind ${KINDS[chain.family]}: countersign attester create`,
+      `no active attester of kind ${KINDS[chain.family]}: ${PROGRAM} attester create`,
     )
   }
   for (const attester of ours) await inspectAttester(registry, rpc, attester, report)

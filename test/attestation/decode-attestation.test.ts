@@ -482,6 +482,15 @@ describe('a field that is a known one in another spelling', () => {
     })
   })
 
+  test.each(['too', 't', 'tp', 'ot'])('%s is refused only if a target is missing', (sent) => {
+    const { to: _to, ...without } = onChain
+    expect(refusal({ ...without, [sent]: CONTRACT })?.detail).toBe(
+      `request validation failed: unknown field ${sent}, did you mean to?`,
+    )
+    expect(refusal({ ...without, token: CONTRACT })?.detail).toBe('Missing required field: to or verification_hash')
+    expect(decode({ ...onChain, [sent]: '1' })).toEqual(decode(onChain))
+  })
+
   test('comes before what is missing for its sake', () => {
     expect(refusal({ form: WALLET, chain: 'base', to: CONTRACT })?.detail).toContain('unknown field form')
   })

@@ -83,7 +83,7 @@ describe.each(NOUNS)('%s', (noun) => {
     for (const command of commands) {
       const { code, stdout, stderr } = await run(commands, [command.verb, '--help'])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      expect(stdout).toStartWith(`Usage: countersign ${noun} ${command.verb}`)
+      expect(stdout).toStartWith(`Usage: bun run countersign ${noun} ${command.verb}`)
       for (const option of optionsOf(command)) expect(stdout).toContain(option.name)
     }
   })

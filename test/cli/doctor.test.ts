@@ -76,7 +76,7 @@ test('a list that its source has not confirmed for long', async () => {
   expect(await list()).toMatchObject([
     {
       result: 'problem',
-      detail: expect.stringMatching(/2 d ago.*: countersign list-source refresh sanctions --shared$/),
+      detail: expect.stringMatching(/2 d ago.*: bun run countersign list-source refresh sanctions --shared$/),
     },
   ])
 })
@@ -87,7 +87,7 @@ test('a list of sanctioned people that was not confirmed for long', async () => 
   expect((await world.run('screening-list', 'import', 'own', path, '--format', 'csv')).code).toBe(0)
   expect(await list()).toMatchObject([{ result: 'ok' }])
   world.clock.advance(2 * DAY_SECONDS + 60)
-  const detail = expect.stringMatching(/2 d ago: countersign screening-list import own FILE$/)
+  const detail = expect.stringMatching(/2 d ago: bun run countersign screening-list import own FILE$/)
   expect(await list()).toMatchObject([{ detail, result: 'problem' }])
 })
 

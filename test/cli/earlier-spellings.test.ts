@@ -21,7 +21,7 @@ test.each(EARLIER_SPELLINGS)('%s is %s', (from, to, renamed = {}) => {
   const renamedTo = (name: string): string | undefined =>
     Object.keys(renamed).find((option) => renamed[option]?.startsWith(`--${name}=`))
   const rest = [...required, ...(isSecond ? optionsOf(target).slice(0, 1) : [])].map(
-    ({ name }) => `--${renamedTo(name) ?? `${name} basic`}`,
+    ({ name, choices = ['basic'] }) => `--${renamedTo(name) ?? `${name} ${choices[0]}`}`,
   )
   const own = Object.keys(renamed).map((option) => `--${option}`)
   const line = `${[from, ...rest, ...own].join(' ')} --json`.replaceAll(/[A-Z]+…?/g, 'basic')
@@ -62,5 +62,5 @@ test.each([
 
 test('an earlier spelling with other words or options is refused, with the command that it is', () => {
   expect(() => translate('org level canary')).toThrow('org level is organization update,')
-  expect(() => translate('project bind a b')).toThrow('see countersign help binding create')
+  expect(() => translate('project bind a b')).toThrow('see bun run countersign help binding create')
 })

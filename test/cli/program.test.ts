@@ -11,9 +11,35 @@ beforeAll(async () => {
 afterAll(() => world.remove())
 
 describe('help', () => {
+  test('an unknown command or verb is repeated if it can’t be a key, and its like is named', async () => {
+    const lines = async (...words: string[]) => (await world.run(...words)).stderr.split('\n')
+    expect(await lines('frob')).toEqual([
+      'there is no command frob',
+      'To list the commands: bun run countersign help',
+      '',
+    ])
+    expect((await lines('csa_live_SECRET'))[0]).toBe('there is no such command')
+    expect((await lines('sessions', 'list'))[0]).toBe('there is no command sessions. Did you mean session?')
+    expect(await lines('session', 'frob')).toEqual([
+      'session has no verb frob',
+      'To list the verbs: bun run countersign session --help',
+      '',
+    ])
+    expect((await lines('session', 'csa_live_SECRET'))[0]).toBe('session has no such verb')
+    expect((await lines('decisions', 'list'))[0]).toBe('decisions has no verb list. Did you mean decision list?')
+    expect((await lines('decision', 'tail'))[0]).toBe('decision has no verb tail. Did you mean decisions tail?')
+  })
+
+  test('an option takes its choices only', async () => {
+    const wrong = await world.run('attester', 'import', world.file('some.hex', '11'.repeat(32)), '--kind', 'rsa')
+    expect([wrong.code, wrong.stderr.split('\n')[0]]).toEqual([2, '--kind must be one of secp256k1, ed25519'])
+    const none = await world.run('policy', 'list', '--help', '--limit', 'x')
+    expect(none.code).toBe(0)
+  })
+
   test('has one text, however it is asked for', async () => {
     const { stdout } = await world.run('help', 'key', 'create')
-    expect(stdout).toStartWith('Usage: countersign key create --name NAME')
+    expect(stdout).toStartWith('Usage: bun run countersign key create --name NAME')
     expect((await world.run('keys', 'issue', '--help')).stdout).toBe(stdout)
     expect((await world.run('help', 'key')).stdout).toContain('  revoke ')
     const all = await world.run('help')

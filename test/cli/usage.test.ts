@@ -16,7 +16,7 @@ Makes things.
 test('the form of the verb that was named is shown, with its second line', () => {
   const add = `Usage: countersign thing add NAME --to PLACE
                              [--now]
-countersign thing --help says more.
+To list the options: countersign thing --help
 `
   expect(usageOf(HELP, ['add', 'x'])).toBe(add)
   expect(usageOf(HELP, ['--to', 'here', 'add'])).toBe(add)
@@ -24,10 +24,10 @@ countersign thing --help says more.
 
 test('every form is shown where no verb was named', () => {
   for (const words of [[], ['toString'], ['countersign']]) {
-    expect(usageOf(HELP, words)).toBe(`${HELP.split('\n\n')[0]}\ncountersign thing --help says more.\n`)
+    expect(usageOf(HELP, words)).toBe(`${HELP.split('\n\n')[0]}\nTo list the options: countersign thing --help\n`)
   }
   expect(usageOf('Usage: bun run countersign one --to FOLDER\n\nText\n', ['--to'])).toBe(
-    'Usage: bun run countersign one --to FOLDER\nbun run countersign one --help says more.\n',
+    'Usage: bun run countersign one --to FOLDER\nTo list the options: bun run countersign one --help\n',
   )
 })
 

@@ -2,7 +2,9 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { runCountersign } from '../../src/cli/countersign.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
+import { recordOutput } from './recorded-output.ts'
 import { openCommandWorld } from './world.ts'
 
 const world = await openCommandWorld()
@@ -65,6 +67,16 @@ describe('session decide', () => {
 })
 
 describe('evidence', () => {
+  test('list-reads needs no author', async () => {
+    const { output, printed } = recordOutput()
+    const place = { output, environment: world.environment, clock: world.clock, user: 'bad\u0000name' }
+    expect([await runCountersign(['evidence', 'list-reads', session, '--json'], place), printed.stderr]).toEqual([
+      0,
+      '',
+    ])
+    expect(await runCountersign(['evidence', 'show', session], place)).toBe(2)
+  })
+
   test('is shown, on record for each reader, and erased', async () => {
     expect(await json('evidence', 'show', session, '--by', 'ada')).toMatchObject({ fields: {}, documents: [] })
     expect((await world.run('evidence', 'show', session)).stdout).toContain('MISSING')

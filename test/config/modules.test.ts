@@ -91,3 +91,11 @@ describe('without', () => {
     expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN_FILE: '/run/pin' })).toBe(message)
   })
 })
+
+test('the admin key of another deployment is no setting, and does not stop a start', () => {
+  const key = { COUNTERSIGN_ADMIN_KEY: 'not-a-real-key', COUNTERSIGN_ADMIN_KEY_FILE: '/run/secrets/admin-key' }
+  expect(() => loadConfig({ arguments: [], environment: key }, MODULES)).not.toThrow()
+  expect(() => loadConfig({ arguments: [], environment: { COUNTERSIGN_ADMIN_KEYS: 'x' } }, MODULES)).toThrow(
+    'unknown setting COUNTERSIGN_ADMIN_KEYS',
+  )
+})

@@ -139,7 +139,7 @@ describe('usage', () => {
     for (const args of [['--help'], ['verify', '-h'], ['tail', '--help']]) {
       const { code, out, err } = await run(args)
       expect([code, err]).toEqual([0, ''])
-      expect(out).toStartWith('Usage: countersign decisions')
+      expect(out).toStartWith('Usage: bun run countersign decisions')
     }
   })
 

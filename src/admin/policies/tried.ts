@@ -1,6 +1,8 @@
 // A policy decides sessions only by a revision that was tried on past sessions lately. The trial is a replay of exactly the
 // revision's document that is done, whichever door it was asked for through. A trial on no session counts only while people
 // have decided none.
+
+import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
@@ -22,7 +24,7 @@ const requireTrial = async (
   if (trial === null) {
     throw new ConflictError(
       `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: try it first, by replay in the ` +
-        `dashboard, replayPolicy of the admin API or "countersign policy replay ${id}"`,
+        `dashboard, replayPolicy of the admin API or "${PROGRAM} policy replay ${id}"`,
     )
   }
   if (trial.result?.['sessions'] !== 0) return

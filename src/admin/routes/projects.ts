@@ -4,6 +4,7 @@ import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
 import { isoTime } from '../../lib/time.ts'
 import { revisionSteps } from '../../policy/revision.ts'
+import { PROGRAM } from '../../program/labels.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import { DEFAULT_LIFETIME_SECONDS, type Project } from '../../store/organizations/projects.ts'
 import type { Tables } from '../../store/store.ts'
@@ -45,7 +46,7 @@ export const FIND_PROJECT: FieldOverride = { find: { in: 'listProjects', by: ['i
 
 const inactivePolicy = ({ name, policy_id: policy, policy_active: active }: Readonly<Record<string, unknown>>) =>
   active === false
-    ? `every request for ${name} is refused, because ${policy} has no active revision: countersign policy activate ${policy} --revision N`
+    ? `every request for ${name} is refused, because ${policy} has no active revision: ${PROGRAM} policy activate ${policy} --revision N`
     : null
 
 const showProject = (project: Project) => ({

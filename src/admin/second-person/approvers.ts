@@ -150,11 +150,13 @@ export const requireTwoApprovers = async (
   if (approvers.length >= 2) return
   const role =
     organizationId === null ? 'deployment admins' : 'administrators of the organization, or deployment admins'
-  // Two whom the same person invited are independent of each other.
-  const why =
+  const names = listed(all.map(({ name }) => name))
+  const found =
     all.length < 2
-      ? `${all.length === 0 ? 'there are none' : `there is only ${listed(all.map(({ name }) => name))}`}. Add two others, who can approve each other’s changes`
-      : `of ${listed(all.map(({ name }) => name))}, each pair has one who made, invited or recovered the other’s account. ` +
-        'Add one more whom the same person invites: two invited by one can approve each other’s changes'
-  throw new ConflictError(`a second person needs two ${role}, neither of whom invited the other: ${why}`)
+      ? `There ${all.length === 0 ? 'are none' : `is only ${names}`}. Invite two others`
+      : `In each pair of ${names}, one made, invited or recovered the other’s account. Invite one more person`
+  throw new ConflictError(
+    `the change is refused, because the rule of the second person needs two ${role} who can approve each other’s changes. ` +
+      `${found}: two people whom the same person invited can approve each other’s changes`,
+  )
 }

@@ -156,7 +156,7 @@ export const optionOf = (field: Field): Option => {
       ? { value: null, negatable: true as const }
       : { value: placeholderOf(field) }),
     ...(schema['type'] === 'array' && { many: true as const }),
-    ...(choices.length > 0 && { choices }),
+    ...(choices.length > 0 && { choices: [...choices, ...(field.isNullable ? ['none'] : [])] }),
   }
 }
 

@@ -4,6 +4,7 @@
 import { CommandFailedError } from '../../command-line/output.ts'
 import { durationText } from '../../lib/duration-text.ts'
 import type { Clock } from '../../lib/time.ts'
+import { PROGRAM } from '../../program/labels.ts'
 import type { Finding } from '../../setup/finding.ts'
 import { readDatabaseClock } from '../../store/database-clock.ts'
 import type { Store } from '../../store/store.ts'
@@ -25,7 +26,7 @@ const inspectProjects = async ({ organizations, projects }: Store): Promise<Find
       if (policyActive) continue
       const detail =
         `its policy has no active revision, so every request for it is refused: ` +
-        `countersign policy activate ${policyId} --revision N --org ${slug}`
+        `${PROGRAM} policy activate ${policyId} --revision N --org ${slug}`
       findings.push({ check: 'project', subject: `${slug}: ${name}`, result: 'problem', detail })
     }
   }
@@ -46,7 +47,7 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     const reason = source.failure === null ? '' : `, and the last try failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]
-    const command = `countersign list-source refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
+    const command = `${PROGRAM} list-source refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
     return [{ check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${command}` }]
   })
 }

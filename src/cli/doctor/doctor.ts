@@ -10,6 +10,7 @@ import type { FindService } from '../../lib/service-key.ts'
 import type { Clock } from '../../lib/time.ts'
 import { runningModules } from '../../module-interface/open-modules.ts'
 import { MODULES } from '../../modules.ts'
+import { PROGRAM } from '../../program/labels.ts'
 import { inspectCertificateTerms } from '../../setup/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
@@ -28,7 +29,7 @@ import type { StoreTarget } from '../../store/store-address.ts'
 import { inspectMachine } from './doctor-machine.ts'
 import { inspectStore } from './doctor-store.ts'
 
-const USAGE = `Usage: countersign doctor [--chain CHAIN]
+const USAGE = `Usage: ${PROGRAM} doctor [--chain CHAIN]
 
 Checks each chain with an RPC URL: whether every URL responds and serves the chain, how far its latest block is from this
 machine's clock, and whether a configured registry exists and contains the attesters. Then it checks the following, with a

@@ -11,6 +11,7 @@ import { type ListImage, readListImages } from '../../domain/list-image.ts'
 import { createServedLists } from '../../facts/lists/serve-lists.ts'
 import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../../policy/tools/replay.ts'
 import type { ListReader } from '../../policy/types/facts.ts'
+import { PROGRAM } from '../../program/labels.ts'
 import { inOrganization, type PolicyContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
 import { replayOverSessions } from './policy-session-replay.ts'
 
@@ -88,7 +89,7 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
     ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 503`),
     ...unknown.map(({ fact, count }) => `${count} can't be replayed: ${fact} is not in the record`),
     ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's own lists, before any policy`]),
-    ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see countersign decisions verify`]),
+    ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see ${PROGRAM} decisions verify`]),
   ]
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
 }

@@ -660,8 +660,9 @@ describe('too few people', () => {
     const refused = await turnOn()
     expect(refused.status).toBe(409)
     expect(refused.body.detail).toBe(
-      'a second person needs two administrators of the organization, or deployment admins, neither of whom invited the ' +
-        'other: there is only ada@example.com. Add two others, who can approve each other’s changes',
+      'the change is refused, because the rule of the second person needs two administrators of the organization, or ' +
+        'deployment admins who can approve each other’s changes. There is only ada@example.com. Invite two others: two ' +
+        'people whom the same person invited can approve each other’s changes',
     )
     const invite = async (email: string): Promise<void> => {
       const body = { email, name: 'P', role: 'organization-admin' }
@@ -671,7 +672,7 @@ describe('too few people', () => {
     // A puppet does not help.
     await invite('p@example.com')
     expect((await turnOn()).body.detail).toContain(
-      'each pair has one who made, invited or recovered the other’s account. Add one more whom the same person invites',
+      'one made, invited or recovered the other’s account. Invite one more person: two people whom the same person',
     )
     // Someone else does.
     await world.store.users.setDisabled(world.root.id, false)
@@ -689,7 +690,7 @@ describe('too few people', () => {
     const body = { second_person: true }
     const refused = await world.call('PATCH', '/deployment/settings', { cookie: world.root.cookie, body })
     expect(refused.status).toBe(409)
-    expect(refused.body.detail).toStartWith('a second person needs two deployment admins')
+    expect(refused.body.detail).toContain('needs two deployment admins who can approve each other’s changes')
   })
 
   test('a change that would leave them is refused, when it is asked for and when it is approved', async () => {

@@ -287,7 +287,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByLabel(/^Require another deployment admin’s approval/).check()
     await page.getByText('API keys can no longer make these changes.').waitFor()
     await page.getByRole('button', { name: 'Require approvals' }).click()
-    await page.getByText(/^A second person needs two deployment admins/).waitFor()
+    await page.getByText(/needs two deployment admins who can approve each other’s changes/).waitFor()
     await page.getByRole('button', { name: 'Cancel' }).click()
     expect(await page.getByLabel(/^Require another deployment admin’s approval/).isChecked()).toBe(false)
   })

@@ -65,7 +65,7 @@ const REQUIRED = 'This field is required.'
 const COLOR = /^#[0-9a-f]{6}$/i
 const TYPE_CHECKS: Readonly<Record<string, readonly [RegExp, string]>> = {
   email: [/^[^@\s]+@[^@\s]+$/, 'Enter an email address.'],
-  url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https://.'],
+  url: [/^https?:\/\/\S+$/, 'Enter a URL that starts with https:// or http://.'],
 }
 
 const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec): Raw => {

@@ -1,6 +1,8 @@
 // `countersign doctor` on backups: the age of the newest.
+
 import { durationText } from '../../../lib/duration-text.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
+import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'
 
 const BACKUP_OLD_SECONDS = 2 * 86_400
@@ -9,7 +11,7 @@ const BACKUP_OLD_SECONDS = 2 * 86_400
 export const inspectBackups = async ({ store, clock }: Inspection): Promise<readonly Finding[]> => {
   const { items } = await store.audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items
-  const command = 'countersign backup --into FOLDER --every 24h --keep 14'
+  const command = `${PROGRAM} backup --into FOLDER --every 24h --keep 14`
   const age = newest === undefined ? null : clock.unixSeconds() - newest.atSeconds
   if (age !== null && age <= BACKUP_OLD_SECONDS) {
     return [

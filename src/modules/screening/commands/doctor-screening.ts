@@ -1,6 +1,8 @@
 // `countersign doctor` on screening: lists that are outdated, and hits that wait for a decision.
+
 import { durationText } from '../../../lib/duration-text.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
+import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'
 import type { Store } from '../../../store/store.ts'
 
@@ -16,7 +18,7 @@ const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Prom
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
     if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
     const advice =
-      urls.length === 0 ? `countersign screening-list import ${name} FILE` : 'countersign screening-list list'
+      urls.length === 0 ? `${PROGRAM} screening-list import ${name} FILE` : `${PROGRAM} screening-list list`
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 
@@ -29,7 +31,7 @@ const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Fin
     const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
     const detail =
       `${who} a hit that nobody has decided: ` +
-      `countersign session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
+      `${PROGRAM} session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
     findings.push({ check: 'hits', subject: slug, result: 'note', detail })
   }
   return findings

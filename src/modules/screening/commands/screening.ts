@@ -5,6 +5,7 @@ import { type Command, type CommandContext, ORG, text } from '../../../command-l
 import { parseWhole } from '../../../command-line/option-values.ts'
 import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../../domain/screening-hit.ts'
+import { PROGRAM } from '../../../program/labels.ts'
 import { csvRows, ScreeningListInvalidError } from '../formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../formats/entry-lines.ts'
 import { publisherOf, SCREENING_FORMATS, type ScreeningFormat } from '../formats/publishers.ts'
@@ -129,7 +130,7 @@ const check = async (context: CommandContext): Promise<number> => {
     const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
     if (bytes !== null) lists.push({ list: name, entries: unpackEntries(bytes) })
   }
-  if (lists.length === 0) throw new CommandFailedError('no list has been read yet: see countersign screening-list list')
+  if (lists.length === 0) throw new CommandFailedError(`no list has been read yet: see ${PROGRAM} screening-list list`)
   const lines = readLines(path)
   const screening = openScreening(buildScreening(lists))
   for (const { id, name, birthDate, country } of lines) {

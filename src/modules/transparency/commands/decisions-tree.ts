@@ -8,6 +8,7 @@ import { findSlotEnd, slotLinesBackwards } from '../../../decision-log/backwards
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { peekUuid } from '../../../decision-log/record.ts'
 import { listSlots } from '../../../decision-log/segment-name.ts'
+import { PROGRAM } from '../../../program/labels.ts'
 import { openTreeAccess, type TreeAccess } from '../service/tree-access.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
 import { checkTree } from '../verify/check-tree.ts'
@@ -74,7 +75,7 @@ const findLine = (directory: string, uuid: string): LineToProve => {
   const none = `there is no decision ${uuid} in ${directory}`
   if (damaged.length === 0) throw new CommandFailedError(none)
   const places = `${damaged.join(', ')}${others > 0 ? ` and ${others} more` : ''}`
-  throw new CommandFailedError(`${none}; lines that can't be read: ${places}. See countersign decisions verify`)
+  throw new CommandFailedError(`${none}; lines that can't be read: ${places}. See ${PROGRAM} decisions verify`)
 }
 
 export interface ProveCommand extends CommandOutput {

@@ -27,7 +27,7 @@ witnesses must contain this witness. With --log, the witness polls the files tha
   --listen ADDRESS     host:port or :port to serve POST /add-checkpoint (C2SP tlog-witness) over http. Put an https proxy in
                        front of it.
   --log PLACE          https://…, http://… or dir:/path, which contains checkpoint and tile/.
-  --log-key KEY        Verifier key of the log (countersign proof key) from its operator, or a file that contains it.
+  --log-key KEY        Verifier key of the log (${PROGRAM} proof key) from its operator, or a file that contains it.
   --state FOLDER       Folder for the witness's key and the file cosigned: the newest head with its cosignature. Created if
                        missing.
   --name NAME          Name of the witness, such as witness.example/1.
