@@ -2,6 +2,7 @@
 // the dashboard loads those of the modules that run.
 import type { ModulePages } from './dashboard/page/module-pages.ts'
 import { documentPages } from './modules/documents/pages/pages.ts'
+import { policyLabPages } from './modules/policy-lab/pages/pages.ts'
 import { providerPages } from './modules/providers/pages/pages.ts'
 import { screeningPages } from './modules/screening/pages/pages.ts'
 import { sessionPolicyPages } from './modules/session-policies/pages/pages.ts'
@@ -13,4 +14,5 @@ export const MODULE_PAGES: readonly ModulePages[] = [
   documentPages,
   providerPages,
   transparencyPages,
+  policyLabPages,
 ]

@@ -1,6 +1,7 @@
 // The types of the routes of all modules, by which clients in TypeScript call them. Types alone: the routes themselves are
 // imported by the modules that run.
 import type { ROUTES as DOCUMENT_ROUTES } from './modules/documents/operations/operations.ts'
+import type { ROUTES as POLICY_LAB_ROUTES } from './modules/policy-lab/operations/operations.ts'
 import type { ROUTES as PROVIDER_ROUTES } from './modules/providers/operations/operations.ts'
 import type {
   COMMANDS as SCREENING_COMMANDS,
@@ -14,6 +15,7 @@ import type { ROUTES as TRANSPARENCY_ROUTES } from './modules/transparency/opera
 
 export type ModuleRoute =
   | (typeof DOCUMENT_ROUTES)[number]
+  | (typeof POLICY_LAB_ROUTES)[number]
   | (typeof PROVIDER_ROUTES)[number]
   | (typeof SCREENING_ROUTES)[number]
   | (typeof SESSION_POLICY_ROUTES)[number]

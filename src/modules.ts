@@ -4,6 +4,7 @@ import { backups } from './modules/backups/module.ts'
 import { documents } from './modules/documents/module.ts'
 import { hardwareKeys } from './modules/hardware-keys/module.ts'
 import { logShipping } from './modules/log-shipping/module.ts'
+import { policyLab } from './modules/policy-lab/module.ts'
 import { providers } from './modules/providers/module.ts'
 import { screening } from './modules/screening/module.ts'
 import { sessionPolicies } from './modules/session-policies/module.ts'
@@ -18,6 +19,7 @@ export const MODULES: readonly Module[] = [
   backups,
   documents,
   providers,
+  policyLab,
   screening,
   sessionPolicies,
 ]

@@ -19,7 +19,6 @@ import { NUMBER_ROUTES } from './routes/numbers.ts'
 import { ORGANIZATION_ROUTES } from './routes/organizations.ts'
 import { OVERVIEW_ROUTES } from './routes/overview.ts'
 import { POLICY_COMMANDS, POLICY_ROUTES } from './routes/policies.ts'
-import { POLICY_EFFECT_ROUTES } from './routes/policy-effects.ts'
 import { POLICY_LANGUAGE_ROUTES } from './routes/policy-language.ts'
 import { POLICY_TRIAL_ROUTES } from './routes/policy-trials.ts'
 import { POOL_ROUTES } from './routes/pool.ts'
@@ -56,7 +55,6 @@ const ROUTES = [
   ...POLICY_ROUTES,
   ...POLICY_LANGUAGE_ROUTES,
   ...POLICY_TRIAL_ROUTES,
-  ...POLICY_EFFECT_ROUTES,
   ...LIST_ROUTES,
   ...LIST_SOURCE_ROUTES,
   ...SESSION_ROUTES,

@@ -40,15 +40,18 @@ export const spawnIndexProcess =
 export interface TaskSpawning {
   /** Of modules. */
   readonly kinds: readonly TaskKind[]
-  /** Gathers everything that the process of the core's kinds has to know. */
-  readonly prepare: (task: Task) => Promise<TaskInput>
+  /** Folder of the node's decision log. */
+  readonly directory: string
   readonly onFailed: (task: Task, errorClass: string) => void
 }
 
 export const spawnTaskProcess =
-  ({ kinds, prepare, onFailed }: TaskSpawning) =>
+  ({ kinds, directory, onFailed }: TaskSpawning) =>
   (task: Task, listener: TaskListener): TaskProcess => {
-    const kind = kinds.find((each) => each.kind === task.kind) ?? { entry: 'workers/tasks/task.process.ts', prepare }
+    const kind = kinds.find((each) => each.kind === task.kind) ?? {
+      entry: 'workers/tasks/task.process.ts',
+      prepare: async (): Promise<TaskInput> => ({ kind: task.kind, input: { ...task.input, directory }, lists: [] }),
+    }
     let child: { kill(): void } | null = null
     let killed = false
 

@@ -23,7 +23,6 @@ import { createLiveWatch } from '../admin/live/watch.ts'
 import { adminDocument } from '../admin/openapi/admin.ts'
 import { attestationDocument } from '../admin/openapi/attestation.ts'
 import { identityDocument } from '../admin/openapi/identity.ts'
-import { createPrepareTask } from '../admin/prepare-task.ts'
 import { adminRoutes } from '../admin/route-table.ts'
 import type { Services } from '../admin/services.ts'
 import { createSessionMaker } from '../admin/session-maker.ts'
@@ -145,13 +144,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
         findService: findServiceAmong(dependencies.provided),
         decidedByPeople: identity.sessionKnowledge.decidedByPeople,
       }),
-      prepare: createPrepareTask({
-        store,
-        decisions: folder.decisions,
-        chains: config.chains,
-        clock,
-        decidedByPeople: identity.sessionKnowledge.decidedByPeople,
-      }),
+      directory: folder.decisions,
       onFailed: (task, errorClass) => log.error('a task failed', { task: task.id, kind: task.kind, errorClass }),
     }),
     monotonicMs: clock.monotonicMs,

@@ -1,7 +1,7 @@
 // What a policy asks for, shown to whoever tries it: every kind of need has words and an answer that the policy takes.
 import { describe, expect, test } from 'bun:test'
 import { exampleFactsOf, wordsOf } from '../../src/admin/policies/needs-shown.ts'
-import { simulatePolicy } from '../../src/admin/policies/simulate.ts'
+import { simulatePolicy } from '../../src/modules/policy-lab/operations/simulate.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import type { FactField } from '../../src/policy/fact-field.ts'
 import { FACT_SOURCES } from '../../src/policy/sources/all.ts'

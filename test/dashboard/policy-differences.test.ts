@@ -1,7 +1,7 @@
 // What the policy pages work out themselves: the pages are tested in test/long/dashboard.
 import { describe, expect, test } from 'bun:test'
 import { diffLines, withContext } from '../../src/dashboard/page/policies/line-diff.ts'
-import { exampleFacts, parseFacts } from '../../src/dashboard/page/policies/trial-facts.ts'
+import { exampleFacts, parseFacts } from '../../src/modules/policy-lab/pages/trial-facts.ts'
 
 describe('what the pages work out themselves', () => {
   test('a difference of lines gives both texts back, and is as short as it can be', () => {

@@ -1,7 +1,8 @@
 // The messages of a task's process to the service.
-import type { TaskResult } from './task.process.ts'
+import type { ReplayReport } from './replay-report.ts'
+import type { LogReport } from './verify-log.ts'
 
-export type { TaskResult }
+export type TaskResult = LogReport | ReplayReport
 
 export type TaskMessage =
   /** `done` of `total`, in the unit of the kind of task, for example bytes. */

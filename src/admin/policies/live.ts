@@ -1,4 +1,4 @@
-// Which revision of a policy decides, and which is evaluated beside it.
+// Which revision of a policy decides.
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
@@ -32,34 +32,6 @@ export const activate = async (
       content_hash: revision.contentHash,
       name: [before.name, name],
     },
-  })
-  return after
-}
-
-export const shadow = async (
-  tables: Tables,
-  note: Note,
-  organizationId: string,
-  policyId: string,
-  revisionId: string | null,
-): Promise<Policy> => {
-  const before = await requirePolicy(tables, organizationId, policyId)
-  if (revisionId !== null) {
-    const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
-    // A shadow that this version can't compile would fail at every decision.
-    await compileRevision(revision)
-  }
-  const after =
-    revisionId === null
-      ? await tables.policies.endShadow(organizationId, policyId)
-      : await tables.policies.shadowRevision(organizationId, policyId, revisionId)
-  if (after === null) throw new SubjectUnknownError('revision')
-  note({
-    action: 'policy.shadow',
-    subject: policyId,
-    organizationId,
-    detail: { revision: [before.shadowRevisionId, revisionId] },
   })
   return after
 }

@@ -1,4 +1,4 @@
-// Policies and their revisions: save, compare, activate, shadow. src/policy compiles and checks the documents.
+// Policies and their revisions: save, compare, activate. src/policy compiles and checks the documents.
 import { isoTime } from '../../lib/time.ts'
 import { diffPolicies } from '../../policy/document/diff.ts'
 import { draftSteps, revisionSteps } from '../../policy/revision.ts'
@@ -10,15 +10,15 @@ import { pageAnswer, pageRequest } from '../cursor.ts'
 import { SubjectUnknownError } from '../errors.ts'
 import { knownSources, requirePolicy, requireRevision, requireSameSubject } from '../policies/find.ts'
 import { showIssues, WARNINGS } from '../policies/issue.ts'
-import { activate, requireVersion, shadow } from '../policies/live.ts'
+import { activate, requireVersion } from '../policies/live.ts'
 import { seeActivation, seeEffects } from '../policies/see-activation.ts'
 import { SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, type Note, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
+import { closed, named, oneOf, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 
 const route = declareRoutes('Policies')
 
-const POLICY = named(
+export const POLICY = named(
   'Policy',
   closed({
     id: Type.String(),
@@ -56,7 +56,7 @@ const REVISION = named('Revision', closed(REVISION_FIELDS), [
 const SAVED_REVISION = named('SavedRevision', closed({ ...REVISION_FIELDS, warnings: WARNINGS }))
 const REVISION_WITH_SOURCE = named('RevisionWithSource', closed({ ...REVISION_FIELDS, source: Type.String() }))
 
-const showPolicy = (policy: Policy) => ({
+export const showPolicy = (policy: Policy) => ({
   id: policy.id,
   name: policy.name,
   decides: policy.decides,
@@ -119,7 +119,7 @@ export const POLICY_COMMANDS = [
   }),
 ]
 
-const FIND_REVISION: FieldOverride = { find: { in: 'listRevisions', by: ['id', 'number'] } }
+export const FIND_REVISION: FieldOverride = { find: { in: 'listRevisions', by: ['id', 'number'] } }
 
 export const POLICY_ROUTES = [
   route('listPolicies', 'GET', '/organizations/{organization}/policies', {
@@ -274,26 +274,6 @@ export const POLICY_ROUTES = [
         requireVersion(policy, body.version)
         const revision = await requireRevision(tables, organization.id, policy.id, body.revision_id)
         return showPolicy(await activate(tables, note, organization.id, policy.id, revision.id))
-      }),
-  }),
-  route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
-    access: ORGANIZATION_ADMIN,
-    command: { name: 'policy shadow', fields: { revision_id: FIND_REVISION } },
-    alone: 'not-live',
-    summary: 'Set or remove the shadow revision',
-    description:
-      'It is evaluated beside the active one. Its verdicts are recorded and never answered, so it needs no second person.',
-    body: closed({
-      revision_id: nullable(Type.String({ maxLength: 100 })),
-      version: Type.Optional(Type.Integer({ minimum: 1 })),
-    }),
-    answer: POLICY,
-    errors: [409],
-    handle: ({ organization, params, body, write }) =>
-      write(async (tables, note) => {
-        const policy = await requirePolicy(tables, organization.id, params.policy)
-        requireVersion(policy, body.version)
-        return showPolicy(await shadow(tables, note, organization.id, policy.id, body.revision_id))
       }),
   }),
 ]

@@ -1,30 +1,21 @@
 // Tries policies: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
-import type { RecordedFacts } from '../../decision-log/types.ts'
-import { FieldMissingError } from '../../domain/errors.ts'
 import { PolicyInvalidError } from '../../policy/errors.ts'
 import { draftSteps } from '../../policy/revision.ts'
-import { FACT_SOURCES, sourceOf } from '../../policy/sources/all.ts'
 import { testSteps } from '../../policy/tools/policy-tests.ts'
-import { recordedAnswersOf } from '../../policy/tools/recorded-facts.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'
-import type { ExternalFacts } from '../../policy/types/facts.ts'
-import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
+import type { FactNeed } from '../../policy/types/needs.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-import { mayIn } from '../actor.ts'
-import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { knownSources } from '../policies/find.ts'
 import { POLICY_ISSUE as ISSUE, showIssues, WARNINGS } from '../policies/issue.ts'
-import { withLists } from '../policies/lists-on-demand.ts'
 import { exampleFactsOf, wordsOf } from '../policies/needs-shown.ts'
-import { decodeSimulatedRequest, SIMULATED_REQUEST } from '../policies/request-facts.ts'
-import { RULE_KIND, RULE_OUTCOME, simulatePolicy } from '../policies/simulate.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
 import { declareRoutes, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, type Static, Type } from '../schema.ts'
-import type { Services } from '../services.ts'
+import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 
 const route = declareRoutes('Policy trials')
+
+export const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
 
 const RULE = closed({
   id: Type.String(),
@@ -77,99 +68,6 @@ const invalidReply = (error: PolicyInvalidError) => ({
   policy: null,
 })
 
-const SIMULATION = named(
-  'Simulation',
-  closed({
-    verdict: nullable(oneOf(['compliant', 'denied'])),
-    rule: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'The one that decided; null: the default. `list:deny` and `list:allow` are the organization’s own lists',
-    }),
-    code: nullable(Type.String()),
-    message: nullable(Type.String()),
-    failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why there is no verdict: such a request is answered 503',
-    }),
-    missing: Type.Array(Type.String(), {
-      description: 'Missing request fields that a rule reads; a real request would be answered 400',
-    }),
-    rules: Type.Array(RULE_OUTCOME),
-    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beside the request' }),
-    unasked: Type.Array(Type.String(), {
-      description: 'Screeners and reads that are only asked for an organization admin; give their answers in `facts`',
-    }),
-  }),
-)
-
-const missingFields = (
-  policy: CompiledPolicy,
-  request: { data?: string; msg_value?: string; user_ip?: string },
-): string[] => policy.requires.filter((field) => request[field] === undefined)
-
-type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
-
-interface Trial {
-  readonly request: SimulatedRequest
-  /** The facts of the recorded decision. */
-  readonly facts: RecordedFacts
-}
-
-/** The request of a trial: the given one, or that of a recorded decision with the given members replaced. */
-const trialOf = async (
-  { decisions }: Services,
-  organizationId: string,
-  { request, decision }: { request?: SimulatedRequest; decision?: string },
-): Promise<Trial> => {
-  if (decision === undefined) {
-    if (request === undefined) throw new FieldMissingError('request or decision')
-    return { request, facts: {} }
-  }
-  const uuid = decision.toLowerCase()
-  const found = await decisions.ask({ operation: 'find', organizationId, uuid })
-  if (found === null || found.record.kind === 'withheld') throw new SubjectUnknownError('decision')
-  const { chain, from, on_behalf, to, value, at, requested, data, facts = {} } = found.record
-  const then = new Date(requested === undefined ? at : requested * 1000).toISOString()
-  return {
-    request: {
-      chain,
-      from,
-      to,
-      msg_value: value,
-      time: then,
-      ...(on_behalf === undefined ? {} : { on_behalf }),
-      ...(data === undefined ? {} : { data }),
-      ...request,
-    },
-    facts,
-  }
-}
-
-/** Whether a fact was neither given nor recorded, so that its source has to be asked. */
-const isUnknown =
-  (facts: ExternalFacts) =>
-  (need: FactNeed): boolean => {
-    switch (need.kind) {
-      case 'list':
-      case 'velocity':
-        return false
-      case 'screener':
-        return facts.screeners?.[screenerKey(need)] === undefined
-      case 'read':
-        return facts.reads?.[need.read] === undefined
-      default:
-        return facts[sourceOf(need.kind).part] === undefined
-    }
-  }
-
-const METERED: ReadonlySet<FactNeed['kind']> = new Set([
-  'screener',
-  'read',
-  ...FACT_SOURCES.flatMap(({ kind, metered }) => (metered ? [kind] : [])),
-])
-
-const nameOf = (need: FactNeed): string =>
-  need.kind === 'screener' ? need.screener : need.kind === 'read' ? need.read : need.kind
-
 export const POLICY_TRIAL_ROUTES = [
   route('checkPolicy', 'POST', '/organizations/{organization}/policies/check', {
     access: VIEWER,
@@ -191,91 +89,6 @@ export const POLICY_TRIAL_ROUTES = [
       } catch (error) {
         if (error instanceof PolicyInvalidError) return invalidReply(error)
         throw error
-      }
-    },
-  }),
-  route('simulatePolicy', 'POST', '/organizations/{organization}/policies/simulate', {
-    access: VIEWER,
-    command: false,
-    alone: 'reads',
-    summary: 'Try a document or a revision on a request',
-    description:
-      'Decides and signs nothing. Lists are read as they are; other sources are asked unless `facts` says what they would ' +
-      'answer. Screeners and chains are asked for an organization admin alone, because each question may cost money: for ' +
-      'others they are unknown, and `unasked` names them. With `decision`, the request and the facts are those of a recorded decision, as far as the log has them: ' +
-      'not the client’s address, not the identity, and no call data over a kilobyte.',
-    body: closed({
-      source: Type.Optional(SOURCE),
-      revision_id: Type.Optional(Type.String({ maxLength: 100 })),
-      request: Type.Optional(SIMULATED_REQUEST),
-      decision: Type.Optional(Type.String({ maxLength: 36, description: 'uuid of a recorded decision' })),
-      facts: Type.Optional(
-        Type.Record(Type.String(), Type.Unknown(), {
-          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: as the documents’ own tests have them`,
-        }),
-      ),
-      lists: Type.Optional(
-        Type.Record(
-          Type.String(),
-          closed({ addresses: Type.Array(Type.String()), age_seconds: Type.Integer({ minimum: 0 }) }),
-        ),
-      ),
-    }),
-    example: {
-      source: 'name: Small amounts\nrules:\n  - id: small\n    allow: tx.value < ether(1)\n',
-      request: { chain: 'base', from: '0x1111111111111111111111111111111111111111', msg_value: '500' },
-    },
-    bodyMaxBytes: SOURCE_BYTES_MAX,
-    answer: SIMULATION,
-    handle: async ({ services, organization, actor, body, deadline }) => {
-      const { policy } = await compiledOf(services, organization.id, deadline, body)
-      if (policy.document.decides === 'sessions') {
-        throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
-      }
-      const { request, facts: recorded } = await trialOf(services, organization.id, body)
-      const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())
-      const known: ExternalFacts = { ...recordedAnswersOf(recorded), ...body.facts }
-      const unknown = policy.needs.filter(isUnknown(known))
-      const unasked = mayIn(actor, organization.id, 'organization-admin')
-        ? []
-        : unknown.filter(({ kind }) => METERED.has(kind))
-      const asked = unknown.filter((need) => !unasked.includes(need))
-      const collected = await services.policyFacts.collect(asked, {
-        request: decoded,
-        organizationId: organization.id,
-        projectId: '',
-        environment: 'live',
-        deadlineMs: deadline.deadlineMs,
-      })
-      const external: ExternalFacts = {
-        ...collected,
-        ...known,
-        screeners: { ...collected.screeners, ...known.screeners },
-        reads: { ...collected.reads, ...known.reads },
-      }
-      const overrides = Object.fromEntries(
-        Object.entries(body.lists ?? {}).map(([name, { addresses, age_seconds: ageSeconds }]) => [
-          name,
-          { addresses, ageSeconds },
-        ]),
-      )
-      const { verdict, failure, rules } = await withLists(
-        services,
-        organization.id,
-        { overrides, recorded: recorded.lists ?? {} },
-        (lists) => simulatePolicy(policy, { request: decoded, external, lists }),
-      )
-      const words = verdict === null || verdict.compliant ? null : verdict
-      return {
-        verdict: verdict === null ? null : verdict.compliant ? ('compliant' as const) : ('denied' as const),
-        rule: verdict?.ruleId ?? null,
-        code: words?.code ?? null,
-        message: words?.message ?? null,
-        failure,
-        missing: missingFields(policy, request),
-        rules: rules.map((rule) => ({ ...rule })),
-        facts: { ...external },
-        unasked: unasked.map(nameOf),
       }
     },
   }),

@@ -2,13 +2,13 @@
 import { existsSync } from 'node:fs'
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
+import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
 import { readText } from '../../command-line/read-text.ts'
 import { compileSource } from '../../policy/cel/compile.ts'
 import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
 import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
 import { readTemplates } from '../../policy/tools/templates.ts'
 import type { FactNeed } from '../../policy/types/needs.ts'
-import { knownChains, printWarnings, readDraft } from './policy-context.ts'
 
 const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
 

@@ -2,9 +2,6 @@
 
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
-import { readText } from '../../command-line/read-text.ts'
-import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
-import type { CompiledPolicy } from '../../policy/types/program.ts'
 import {
   inOrganization,
   isRevisionReference,
@@ -14,7 +11,10 @@ import {
   requirePolicy,
   requireRevision,
   resolvePolicyText,
-} from './policy-context.ts'
+} from '../../command-line/policy-context.ts'
+import { readText } from '../../command-line/read-text.ts'
+import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
+import type { CompiledPolicy } from '../../policy/types/program.ts'
 
 /** Saves and activates a revision in one transaction. */
 export const apply = async (given: CommandContext): Promise<number> => {

@@ -1,12 +1,10 @@
 // `countersign policy`: the commands that are not derived. They work on documents, or on the files of this machine.
 import { knownSources } from '../../admin/policies/find.ts'
 import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
-import { inOrganization, knownChains, reportingMistakes } from './policy-context.ts'
+import { inOrganization, knownChains, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
 import { check, create, schema, templates, test } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'
-import { replay } from './policy-replay.ts'
 import { apply, diff, show } from './policy-revisions.ts'
-import { simulate } from './policy-simulate.ts'
 
 /** With --org, documents may name the organization's lists and the deployment's screeners; otherwise the chains alone. */
 const runLanguageServer = async (context: CommandContext): Promise<number> => {
@@ -26,8 +24,6 @@ const runLanguageServer = async (context: CommandContext): Promise<number> => {
 }
 
 const FILE = { name: 'FILE', help: 'Policy document in YAML or JSON; - reads standard input' }
-const REFERENCE = { name: 'REVISION_OR_FILE', help: 'Id of a revision, its number with --policy, or a file' }
-const POLICY = text('policy', 'ID', 'Policy of a revision that is given by its number')
 
 const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
   {
@@ -52,27 +48,13 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
     options: [text('org', 'NAME', 'Organization whose lists, with the deployment’s screeners, documents may name')],
     run: runLanguageServer,
   },
-  {
-    verb: 'replay',
-    summary: 'Run a revision or a file over recorded decisions and report the changes by rule',
-    description:
-      'A policy that decides sessions runs over the newest sessions that people have decided, and must be tried so before it decides.',
-    words: [REFERENCE],
-    options: [
-      POLICY,
-      text('since', 'TIME', 'Start, as 36h or RFC 3339. Defaults to 7d, or 365d for sessions'),
-      text('until', 'TIME', 'End. Defaults to now'),
-      ORG,
-    ],
-    run: replay,
-  },
 ]
 
 const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
   {
     verb: 'diff',
     summary: 'Show the differences between two revisions or files',
-    words: [{ ...REFERENCE, many: true }],
+    words: [{ ...REVISION_WORD, many: true }],
     options: [
       text('policy', 'ID', 'Policy of numbered revisions; its active revision is compared with a single reference'),
       ORG,
@@ -97,13 +79,6 @@ const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
     words: [{ name: 'POLICY', help: 'By id' }],
     options: [text('revision', 'REVISION', 'By number or id. Defaults to the active revision'), ORG],
     run: show,
-  },
-  {
-    verb: 'simulate',
-    summary: 'Try a policy that decides sessions on one session',
-    words: [REFERENCE],
-    options: [text('session', 'ID', 'Session to try', { required: true }), POLICY, ORG],
-    run: simulate,
   },
 ]
 

@@ -1,7 +1,16 @@
 // The pages of modules, and their parts of other pages. A module declares them in pages/pages.ts; src/module-pages.ts is
 // the list. Nothing of a module that does not run is shown, loaded or requested.
 import type { ComponentType } from 'preact'
-import type { Overview, Policy, Revision, Session, SessionCheck, SessionDetail, WebhookEndpoint } from './api/types.ts'
+import type {
+  CheckedPolicy,
+  Overview,
+  Policy,
+  Revision,
+  Session,
+  SessionCheck,
+  SessionDetail,
+  WebhookEndpoint,
+} from './api/types.ts'
 import { type Query, useQuery } from './data/use-query.ts'
 import type { Attention, AttentionContext } from './overview/attention.ts'
 import type { PageEntry } from './pages.ts'
@@ -54,6 +63,20 @@ export interface SessionPolicyParts {
   readonly ShadowResults: ComponentType<{ readonly policy: Policy }>
 }
 
+/** The tabs of a policy in which it is tried. */
+export interface PolicyLabParts {
+  readonly Trial: ComponentType<PolicyPartProps & { readonly draft: Draft; readonly checked: CheckedPolicy | null }>
+  readonly Shadow: ComponentType<
+    PolicyPartProps & { readonly onChanged: () => void; readonly ofSessions: SessionPolicyParts | null }
+  >
+  readonly Replay: ComponentType<PolicyPartProps & { readonly draft: Draft }>
+}
+
+interface PolicyPartProps {
+  readonly policy: Policy
+  readonly revisions: readonly Revision[]
+}
+
 /** Parts of core pages, in one file of the bundle per module. */
 export interface ModuleParts {
   readonly settings?: ComponentType<SettingsCardProps>
@@ -64,6 +87,7 @@ export interface ModuleParts {
   readonly decisionLog?: ComponentType
   /** Below a decision's place in the log. */
   readonly decision?: ComponentType<{ readonly uuid: string }>
+  readonly policyLab?: PolicyLabParts
   /** Of a webhook endpoint for decisions. */
   readonly deciderAction?: (endpoint: WebhookEndpoint, params: { readonly organization: string }) => Action
 }

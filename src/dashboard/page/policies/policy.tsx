@@ -1,7 +1,7 @@
 import { call } from '../api/client.ts'
 import type { Approval, Policy, Revision } from '../api/types.ts'
 import { useAction } from '../data/use-action.ts'
-import { type SessionPolicyParts, useModuleParts } from '../module-pages.ts'
+import { type PolicyLabParts, type SessionPolicyParts, useModuleParts } from '../module-pages.ts'
 import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
@@ -14,10 +14,7 @@ import { say } from '../ui/toast.tsx'
 import { makeLive } from './make-live.tsx'
 import { NextStep } from './next-step.tsx'
 import { PolicyEditor } from './policy-editor.tsx'
-import { Replay } from './replay.tsx'
 import { Revisions } from './revisions.tsx'
-import { Shadow } from './shadow.tsx'
-import { Trial } from './trial.tsx'
 import { isGood, useCheck } from './use-check.ts'
 import { useDraft } from './use-draft.ts'
 import { type PolicyData, revisionName, usePolicy } from './use-policy.ts'
@@ -29,8 +26,8 @@ const TABS = [
   { id: 'shadow', label: 'Shadow' },
   { id: 'replay', label: 'Replay' },
 ]
-/** For a policy of sessions if the module of such policies does not run. */
-const UNUSED_TABS = TABS.filter(({ id }) => id === 'document' || id === 'revisions')
+/** If the module that tries policies does not run, or for a policy of sessions without the module of such policies. */
+const UNTRIED_TABS = TABS.filter(({ id }) => id === 'document' || id === 'revisions')
 
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
   <>
@@ -80,8 +77,9 @@ export const PolicyPage = ({ params: { policy: id = '' } }: PageProps) => {
   const { policy, revisions } = data
   const crumbs = [{ label: 'Policies', href: path('/policies') }]
   const parts = useModuleParts('sessionPolicy')
-  if (policy.value === null || revisions.items === null || parts.value === null) {
-    const error = policy.error ?? revisions.error ?? parts.error
+  const labs = useModuleParts('policyLab')
+  if (policy.value === null || revisions.items === null || parts.value === null || labs.value === null) {
+    const error = policy.error ?? revisions.error ?? parts.error ?? labs.error
     return (
       <Page title="Policy" crumbs={crumbs}>
         {error === null ? <Loading /> : <Problem error={error} retry={data.reload} />}
@@ -89,6 +87,7 @@ export const PolicyPage = ({ params: { policy: id = '' } }: PageProps) => {
     )
   }
   const [ofSessions = null] = parts.value
+  const [lab = null] = labs.value
   return (
     <Workbench
       key={id}
@@ -97,6 +96,7 @@ export const PolicyPage = ({ params: { policy: id = '' } }: PageProps) => {
       data={data}
       crumbs={crumbs}
       ofSessions={policy.value.decides === 'sessions' ? ofSessions : null}
+      lab={policy.value.decides === 'requests' || ofSessions !== null ? lab : null}
     />
   )
 }
@@ -108,13 +108,14 @@ interface WorkbenchProps {
   readonly crumbs: readonly { readonly label: string; readonly href: string }[]
   /** Null for a policy of requests, and if the module of policies of sessions does not run. */
   readonly ofSessions: SessionPolicyParts | null
+  /** Null if the policy can't be tried. */
+  readonly lab: PolicyLabParts | null
 }
 
-const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchProps) => {
+const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: WorkbenchProps) => {
   const { params, may } = useWorkplace()
   const mayChange = may('organization-admin')
-  const isUsed = policy.decides === 'requests' || ofSessions !== null
-  const tabs = isUsed ? TABS : UNUSED_TABS
+  const tabs = lab === null ? UNTRIED_TABS : TABS
   const [tab, setTab] = useTab(tabs)
   const { start, dialog } = useActions(data.reload)
   const newest = revisions[0]
@@ -148,7 +149,11 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchPro
     if (maySave) save.run()
   }
   useShortcut('e', 'Edit the document', () => setTab('document'))
-  useShortcut('t', `Try it on a ${ofSessions === null ? 'request' : 'session'}`, isUsed ? () => setTab('trial') : null)
+  useShortcut(
+    't',
+    `Try it on a ${ofSessions === null ? 'request' : 'session'}`,
+    lab === null ? null : () => setTab('trial'),
+  )
 
   const active = revisions.find(({ id }) => id === policy.active_revision_id) ?? null
   const goLive = (revision: Revision): Action => makeLive(params, { policy, revision, active })
@@ -212,8 +217,9 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchPro
         </>
       )}
       {tab === 'trial' &&
+        lab !== null &&
         (ofSessions === null ? (
-          <Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />
+          <lab.Trial policy={policy} revisions={revisions} draft={draft} checked={check.policy} />
         ) : (
           <ofSessions.Trial revisions={revisions} draft={draft} />
         ))}
@@ -223,7 +229,7 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchPro
           data={data}
           itemsOf={(revision) =>
             mayChange && !revision.active
-              ? menuItems([goLive(revision), !revision.shadow && runInShadow(revision)], start)
+              ? menuItems([goLive(revision), lab !== null && !revision.shadow && runInShadow(revision)], start)
               : []
           }
           onEdit={(revision) => {
@@ -232,10 +238,10 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions }: WorkbenchPro
           }}
         />
       )}
-      {tab === 'shadow' && (
-        <Shadow policy={policy} revisions={revisions} onChanged={data.reload} ofSessions={ofSessions} />
+      {tab === 'shadow' && lab !== null && (
+        <lab.Shadow policy={policy} revisions={revisions} onChanged={data.reload} ofSessions={ofSessions} />
       )}
-      {tab === 'replay' && <Replay policy={policy} revisions={revisions} draft={draft} />}
+      {tab === 'replay' && lab !== null && <lab.Replay policy={policy} revisions={revisions} draft={draft} />}
       {dialog}
     </Page>
   )

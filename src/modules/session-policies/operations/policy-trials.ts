@@ -2,7 +2,6 @@
 
 import { actorId } from '../../../admin/actor.ts'
 import { ConflictError } from '../../../admin/errors.ts'
-import { RULE_OUTCOME, simulateSession } from '../../../admin/policies/simulate.ts'
 import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../../../admin/policies/source.ts'
 import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, REVIEWER } from '../../../admin/route.ts'
@@ -12,6 +11,7 @@ import { timeOf } from '../../../admin/time.ts'
 import { compilePolicy } from '../../../policy/cel/compile.ts'
 import { contentHashOf } from '../../../policy/revision.ts'
 import { replaySessions, type SessionReplay } from '../../../policy/tools/session-replay.ts'
+import { RULE_OUTCOME, simulateSession } from '../../policy-lab/operations/simulate.ts'
 
 const route = declareRoutes('Policy trials')
 

@@ -6,7 +6,6 @@ import type { Policy } from '../../../dashboard/page/api/types.ts'
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
-import { TaskCard } from '../../../dashboard/page/policies/replay.tsx'
 import { usePolicies } from '../../../dashboard/page/projects/policies.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button, ButtonLink } from '../../../dashboard/page/ui/button.tsx'
@@ -15,6 +14,7 @@ import { Loaded } from '../../../dashboard/page/ui/loaded.tsx'
 import { Card } from '../../../dashboard/page/ui/parts.tsx'
 import { Notice, Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { say } from '../../../dashboard/page/ui/toast.tsx'
+import { TaskCard } from '../../policy-lab/pages/replay.tsx'
 
 type SessionPolicy = AnswerOf<'GET /organizations/{organization}/session-policy'>
 

@@ -1,8 +1,8 @@
 // What a trial on sessions came to: how many the policy would have decided, and where people decided otherwise.
-import type { Task } from '../api/types.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Badge } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
+import type { Task } from '../../../dashboard/page/api/types.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Badge } from '../../../dashboard/page/ui/parts.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
 
 type SessionSummary = Extract<NonNullable<Task['result']>, { readonly sessions: number }>
 type Disagreement = SessionSummary['disagreements'][number]

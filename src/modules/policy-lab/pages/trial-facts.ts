@@ -1,7 +1,7 @@
 // What sources would answer on a trial: JSON that whoever tries a policy may change, begun with everything that the policy
 // asks for.
-import type { BodyOf } from '../api/client.ts'
-import type { CheckedPolicy } from '../api/types.ts'
+import type { BodyOf } from '../../../dashboard/page/api/client.ts'
+import type { CheckedPolicy } from '../../../dashboard/page/api/types.ts'
 
 /** An answer for each source that the policy asks; empty where it asks none. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>

@@ -1,11 +1,17 @@
 // `countersign policy simulate`: a policy that decides sessions, on one of them.
-import type { CommandContext } from '../../command-line/command.ts'
-import { formatTable, print } from '../../command-line/output.ts'
-import { inOrganization, resolvePolicyText } from './policy-context.ts'
+import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
+import { formatTable, print } from '../../../command-line/output.ts'
+import {
+  inOrganization,
+  REVISION_OPTION,
+  REVISION_WORD,
+  reportingMistakes,
+  resolvePolicyText,
+} from '../../../command-line/policy-context.ts'
 
 const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
 
-export const simulate = async (given: CommandContext): Promise<number> => {
+const simulate = async (given: CommandContext): Promise<number> => {
   const context = await inOrganization(given)
   const { command, admin, organization } = context
   const { source } = await resolvePolicyText(context, command.words[0] ?? '')
@@ -31,3 +37,14 @@ export const simulate = async (given: CommandContext): Promise<number> => {
   print(context, trial, text)
   return 0
 }
+
+export const SIMULATE_COMMANDS: readonly Command[] = [
+  {
+    noun: 'policy',
+    verb: 'simulate',
+    summary: 'Try a policy that decides sessions on one session',
+    words: [REVISION_WORD],
+    options: [text('session', 'ID', 'Session to try', { required: true }), REVISION_OPTION, ORG],
+    run: reportingMistakes(simulate),
+  },
+]

@@ -1,14 +1,14 @@
 // Reads lists from the store for a simulation. Rules ask synchronously: an unknown answer aborts the simulation, is fetched,
 // and the simulation runs again, until nothing is missing.
 
-import type { RecordedList } from '../../decision-log/types.ts'
-import { addressKey } from '../../domain/address-key.ts'
-import { listAgeSeconds } from '../../domain/list-image.ts'
-import { NamedError } from '../../lib/named-error.ts'
-import type { Clock } from '../../lib/time.ts'
-import type { ListReader } from '../../policy/types/facts.ts'
-import type { AddressList } from '../../store/lists/lists.ts'
-import type { Store } from '../../store/store.ts'
+import type { RecordedList } from '../../../decision-log/types.ts'
+import { addressKey } from '../../../domain/address-key.ts'
+import { listAgeSeconds } from '../../../domain/list-image.ts'
+import { NamedError } from '../../../lib/named-error.ts'
+import type { Clock } from '../../../lib/time.ts'
+import type { ListReader } from '../../../policy/types/facts.ts'
+import type { AddressList } from '../../../store/lists/lists.ts'
+import type { Store } from '../../../store/store.ts'
 
 /** More than the questions that a policy can ask about one request. */
 const ROUNDS_MAX = 64

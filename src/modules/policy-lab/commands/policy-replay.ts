@@ -1,18 +1,28 @@
 // `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and shows what would change.
 
-import type { CommandContext } from '../../command-line/command.ts'
-import { parseMoment } from '../../command-line/option-values.ts'
-import { formatTable, print } from '../../command-line/output.ts'
-import { forEachLine } from '../../decision-log/forwards.ts'
-import { readEntry } from '../../decision-log/tail.ts'
-import { segmentsSince } from '../../decision-log/time-position.ts'
-import type { DecisionRecord } from '../../decision-log/types.ts'
-import { type ListImage, readListImages } from '../../domain/list-image.ts'
-import { createServedLists } from '../../facts/lists/serve-lists.ts'
-import { createReplayTally, type ReplayChange, type ReplaySummary, replayDecision } from '../../policy/tools/replay.ts'
-import type { ListReader } from '../../policy/types/facts.ts'
-import { PROGRAM } from '../../program/labels.ts'
-import { inOrganization, type PolicyContext, requirePolicy, resolvePolicyText } from './policy-context.ts'
+import type { CommandContext } from '../../../command-line/command.ts'
+import { parseMoment } from '../../../command-line/option-values.ts'
+import { formatTable, print } from '../../../command-line/output.ts'
+import {
+  inOrganization,
+  type PolicyContext,
+  requirePolicy,
+  resolvePolicyText,
+} from '../../../command-line/policy-context.ts'
+import { forEachLine } from '../../../decision-log/forwards.ts'
+import { readEntry } from '../../../decision-log/tail.ts'
+import { segmentsSince } from '../../../decision-log/time-position.ts'
+import type { DecisionRecord } from '../../../decision-log/types.ts'
+import { type ListImage, readListImages } from '../../../domain/list-image.ts'
+import { createServedLists } from '../../../facts/lists/serve-lists.ts'
+import {
+  createReplayTally,
+  type ReplayChange,
+  type ReplaySummary,
+  replayDecision,
+} from '../../../policy/tools/replay.ts'
+import type { ListReader } from '../../../policy/types/facts.ts'
+import { PROGRAM } from '../../../program/labels.ts'
 import { replayOverSessions } from './policy-session-replay.ts'
 
 const BAR_WIDTH = 30

@@ -1,4 +1,7 @@
 // Decodes the request of a simulation as the attestation API decodes a real one, so that rules read the same of both.
+
+import { closed, type Static, Type } from '../../../admin/schema.ts'
+import { timeOf } from '../../../admin/time.ts'
 import {
   isHexBytes,
   parseAddress,
@@ -6,12 +9,10 @@ import {
   parseSolanaAddress,
   type WalletAddress,
   zeroAddressOf,
-} from '../../domain/address.ts'
-import type { AttestationRequest } from '../../domain/attestation.ts'
-import type { ChainTable } from '../../domain/chain.ts'
-import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
-import { closed, type Static, Type } from '../schema.ts'
-import { timeOf } from '../time.ts'
+} from '../../../domain/address.ts'
+import type { AttestationRequest } from '../../../domain/attestation.ts'
+import type { ChainTable } from '../../../domain/chain.ts'
+import { FieldInvalidError, FieldMissingError } from '../../../domain/errors.ts'
 
 export const SIMULATED_REQUEST = closed({
   chain: Type.Optional(Type.String({ maxLength: 100 })),

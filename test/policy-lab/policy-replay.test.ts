@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPrepareTask, type TaskPreparation } from '../../src/admin/prepare-task.ts'
+import { replayOf } from '../../src/modules/policy-lab/service/prepare-replay.ts'
+import { replayPolicy } from '../../src/modules/policy-lab/worker/policy-replay.ts'
 import type { Task } from '../../src/store/tasks.ts'
-import { replayPolicy } from '../../workers/tasks/policy-replay.ts'
 
 const source = `name: Saved
 rules: [{ id: all, allow: "true" }]
@@ -15,10 +15,10 @@ tests: [{ request: { from: "0x${'1'.repeat(40)}", chain: mine, chain_id: 9007199
 test('a saved text is prepared and replayed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'countersign-replay-'))
   try {
-    const prepare = createPrepareTask({
-      decisions: directory,
-      chains: { chains: [] },
-    } as unknown as TaskPreparation)
+    const { prepare } = replayOf({
+      folder: { decisions: directory },
+      config: { chains: { chains: [] } },
+    } as unknown as Parameters<typeof replayOf>[0])
     const task = { kind: 'policy.replay', organizationId: 'org_a', input: { source } } as unknown as Task
     expect((await prepare(task)).input).toMatchObject({ source, directory, organizationId: 'org_a' })
     const replay = {

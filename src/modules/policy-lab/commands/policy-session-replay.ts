@@ -1,8 +1,8 @@
 // `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
 
-import { formatTable, print } from '../../command-line/output.ts'
-import type { SessionReplay } from '../../policy/tools/session-replay.ts'
-import type { PolicyContext } from './policy-context.ts'
+import { formatTable, print } from '../../../command-line/output.ts'
+import type { PolicyContext } from '../../../command-line/policy-context.ts'
+import type { SessionReplay } from '../../../policy/tools/session-replay.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
   [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')

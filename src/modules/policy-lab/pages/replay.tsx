@@ -1,20 +1,20 @@
 // A document over the decisions that were made: what it would have changed. A task of the service; its progress is shown
 // here, and its result stays under the same address.
 import { useState } from 'preact/hooks'
-import { call } from '../api/client.ts'
-import type { Policy, Revision, Task } from '../api/types.ts'
-import { useAction } from '../data/use-action.ts'
-import { useRead } from '../data/use-query.ts'
-import { useReadLater } from '../data/use-read-later.ts'
-import { useSearchParam } from '../router.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Button } from '../ui/button.tsx'
-import { SelectField } from '../ui/field.tsx'
-import { Badge, Card, Loading } from '../ui/parts.tsx'
-import { Notice, Problem } from '../ui/problem.tsx'
+import { call } from '../../../dashboard/page/api/client.ts'
+import type { Policy, Revision, Task } from '../../../dashboard/page/api/types.ts'
+import { useAction } from '../../../dashboard/page/data/use-action.ts'
+import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { useReadLater } from '../../../dashboard/page/data/use-read-later.ts'
+import { SubjectField, subjectOf } from '../../../dashboard/page/policies/subject-field.tsx'
+import type { Draft } from '../../../dashboard/page/policies/use-draft.ts'
+import { useSearchParam } from '../../../dashboard/page/router.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Button } from '../../../dashboard/page/ui/button.tsx'
+import { SelectField } from '../../../dashboard/page/ui/field.tsx'
+import { Badge, Card, Loading } from '../../../dashboard/page/ui/parts.tsx'
+import { Notice, Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { ReplayResult } from './replay-result.tsx'
-import { SubjectField, subjectOf } from './subject-field.tsx'
-import type { Draft } from './use-draft.ts'
 
 const POLL_MS = 500
 const HOUR_MS = 3_600_000

@@ -1,15 +1,21 @@
 // The effects of a revision: replayed over past decisions, or as a shadow beside the active one.
-import { contentHashOf } from '../../policy/revision.ts'
-import type { ShadowOutcome } from '../../store/decision-index/types.ts'
-import { actorId, mayIn } from '../actor.ts'
-import { ConflictError } from '../errors.ts'
-import { requirePolicy, requireSameSubject } from '../policies/find.ts'
-import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../policies/source.ts'
-import { REPLAY_KIND } from '../policies/tried.ts'
-import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
-import { closed, named, nullable, oneOf, Type } from '../schema.ts'
-import { timeOf } from '../time.ts'
-import { showTask, TASK } from './tasks.ts'
+
+import { actorId, mayIn } from '../../../admin/actor.ts'
+import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
+import { requirePolicy, requireRevision, requireSameSubject } from '../../../admin/policies/find.ts'
+import { requireVersion } from '../../../admin/policies/live.ts'
+import { compiledOf, SOURCE, SOURCE_BYTES_MAX } from '../../../admin/policies/source.ts'
+import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
+import type { Note } from '../../../admin/route.ts'
+import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
+import { FIND_REVISION, POLICY, showPolicy } from '../../../admin/routes/policies.ts'
+import { showTask, TASK } from '../../../admin/routes/tasks.ts'
+import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
+import { timeOf } from '../../../admin/time.ts'
+import { compileRevision, contentHashOf } from '../../../policy/revision.ts'
+import type { ShadowOutcome } from '../../../store/decision-index/types.ts'
+import type { Policy } from '../../../store/organizations/policies.ts'
+import type { Tables } from '../../../store/store.ts'
 
 const route = declareRoutes('Policy trials')
 
@@ -52,6 +58,34 @@ const SHADOW_RESULTS = named(
     ),
   }),
 )
+
+const shadow = async (
+  tables: Tables,
+  note: Note,
+  organizationId: string,
+  policyId: string,
+  revisionId: string | null,
+): Promise<Policy> => {
+  const before = await requirePolicy(tables, organizationId, policyId)
+  if (revisionId !== null) {
+    const revision = await requireRevision(tables, organizationId, policyId, revisionId)
+    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
+    // A shadow that this version can't compile would fail at every decision.
+    await compileRevision(revision)
+  }
+  const after =
+    revisionId === null
+      ? await tables.policies.endShadow(organizationId, policyId)
+      : await tables.policies.shadowRevision(organizationId, policyId, revisionId)
+  if (after === null) throw new SubjectUnknownError('revision')
+  note({
+    action: 'policy.shadow',
+    subject: policyId,
+    organizationId,
+    detail: { revision: [before.shadowRevisionId, revisionId] },
+  })
+  return after
+}
 
 export const POLICY_EFFECT_ROUTES = [
   route('replayPolicy', 'POST', '/organizations/{organization}/policies/{policy}/replay', {
@@ -163,5 +197,25 @@ export const POLICY_EFFECT_ROUTES = [
         sessions: null,
       }
     },
+  }),
+  route('shadowRevision', 'PUT', '/organizations/{organization}/policies/{policy}/shadow', {
+    access: ORGANIZATION_ADMIN,
+    command: { name: 'policy shadow', fields: { revision_id: FIND_REVISION } },
+    alone: 'not-live',
+    summary: 'Set or remove the shadow revision',
+    description:
+      'It is evaluated beside the active one. Its verdicts are recorded and never answered, so it needs no second person.',
+    body: closed({
+      revision_id: nullable(Type.String({ maxLength: 100 })),
+      version: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    answer: POLICY,
+    errors: [409],
+    handle: ({ organization, params, body, write }) =>
+      write(async (tables, note) => {
+        const policy = await requirePolicy(tables, organization.id, params.policy)
+        requireVersion(policy, body.version)
+        return showPolicy(await shadow(tables, note, organization.id, policy.id, body.revision_id))
+      }),
   }),
 ]

@@ -1,8 +1,8 @@
 // What a replay came to: how many decisions would be others, by the rules that they go from and to.
-import type { Task } from '../api/types.ts'
-import { useWorkplace } from '../shell/session.ts'
-import { Badge } from '../ui/parts.tsx'
-import { Table } from '../ui/table.tsx'
+import type { Task } from '../../../dashboard/page/api/types.ts'
+import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { Badge } from '../../../dashboard/page/ui/parts.tsx'
+import { Table } from '../../../dashboard/page/ui/table.tsx'
 import { SessionReplayResult } from './session-replay-result.tsx'
 
 type Result = NonNullable<Task['result']>

@@ -1,13 +1,13 @@
 // Evaluates a policy over the recorded decisions of one of an organization's policies, and counts what it would change.
 // `countersign policy replay` does the same at the command line.
-import { forEachLine } from '../../src/decision-log/forwards.ts'
-import { readEntry } from '../../src/decision-log/tail.ts'
-import { segmentsSince } from '../../src/decision-log/time-position.ts'
-import type { DecisionRecord } from '../../src/decision-log/types.ts'
-import type { Chain } from '../../src/domain/chain.ts'
-import { type ListImage, readListImages } from '../../src/domain/list-image.ts'
-import { compileSaved } from '../../src/policy/cel/compile.ts'
-import { createReplayTally, type ReplaySummary, replayDecision } from '../../src/policy/tools/replay.ts'
+import { forEachLine } from '../../../decision-log/forwards.ts'
+import { readEntry } from '../../../decision-log/tail.ts'
+import { segmentsSince } from '../../../decision-log/time-position.ts'
+import type { DecisionRecord } from '../../../decision-log/types.ts'
+import type { Chain } from '../../../domain/chain.ts'
+import { type ListImage, readListImages } from '../../../domain/list-image.ts'
+import { compileSaved } from '../../../policy/cel/compile.ts'
+import { createReplayTally, type ReplaySummary, replayDecision } from '../../../policy/tools/replay.ts'
 
 export interface PolicyReplay {
   readonly directory: string

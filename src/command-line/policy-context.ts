@@ -1,15 +1,18 @@
 // Shared by the commands of policies that are not derived: reading documents from files and from the store, and output.
 
-import { type AdminClient, type AnswerOf, readPages } from '../../command-line/admin-client.ts'
-import type { CommandContext } from '../../command-line/command.ts'
-import { requireOrganization } from '../../command-line/in-organization.ts'
-import { CommandFailedError, UsageError } from '../../command-line/output.ts'
-import { readText } from '../../command-line/read-text.ts'
-import { counted } from '../../lib/counted.ts'
-import type { KnownSources } from '../../policy/cel/scope.ts'
-import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError, renderIssues } from '../../policy/errors.ts'
-import { compileRevision, draftRevision, type RevisionDraft } from '../../policy/revision.ts'
-import type { CompiledPolicy } from '../../policy/types/program.ts'
+import { counted } from '../lib/counted.ts'
+import type { KnownSources } from '../policy/cel/scope.ts'
+import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/errors.ts'
+import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
+import type { CompiledPolicy } from '../policy/types/program.ts'
+import { type AdminClient, type AnswerOf, readPages } from './admin-client.ts'
+import { type CommandContext, text } from './command.ts'
+import { requireOrganization } from './in-organization.ts'
+import { CommandFailedError, UsageError } from './output.ts'
+import { readText } from './read-text.ts'
+
+export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Id of a revision, its number with --policy, or a file' }
+export const REVISION_OPTION = text('policy', 'ID', 'Policy of a revision that is given by its number')
 
 /** A command with the organization of --org. */
 export interface PolicyContext extends CommandContext {

@@ -1,19 +1,18 @@
 // Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
 // verdict would be.
 
-import type { AttestationRequest } from '../../domain/attestation.ts'
-import type { Verdict } from '../../domain/verdict.ts'
-import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
-import { PolicyEvaluationError } from '../../policy/errors.ts'
-import { listVerdict } from '../../policy/evaluate.ts'
-import { FactUnavailableError } from '../../policy/fact-unavailable.ts'
-import type { RuleKind } from '../../policy/types/document.ts'
-import type { EvaluationFacts, ListReader } from '../../policy/types/facts.ts'
-import type { CompiledPolicy } from '../../policy/types/program.ts'
-import type { SessionFacts } from '../../policy/types/session-facts.ts'
-import { closed, named, nullable, oneOf, Type } from '../schema.ts'
-
-export const RULE_KIND = oneOf(['allow', 'deny', 'require', 'review'])
+import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
+import { closed, named, nullable, Type } from '../../../admin/schema.ts'
+import type { AttestationRequest } from '../../../domain/attestation.ts'
+import type { Verdict } from '../../../domain/verdict.ts'
+import { decideSession, type SessionVerdict } from '../../../policy/decide-session.ts'
+import { PolicyEvaluationError } from '../../../policy/errors.ts'
+import { listVerdict } from '../../../policy/evaluate.ts'
+import { FactUnavailableError } from '../../../policy/fact-unavailable.ts'
+import type { RuleKind } from '../../../policy/types/document.ts'
+import type { EvaluationFacts, ListReader } from '../../../policy/types/facts.ts'
+import type { CompiledPolicy } from '../../../policy/types/program.ts'
+import type { SessionFacts } from '../../../policy/types/session-facts.ts'
 
 /** RuleOutcome, as it is answered. */
 export const RULE_OUTCOME = named(
