@@ -117,10 +117,12 @@ describe('countersign screening', () => {
 
   test('leaves the wallets that a list names to the service, which shares them', async () => {
     const files = ['sdn.csv', 'alt.csv', 'add.csv'].map((name) => join(DATA, name))
-    expect((await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')).code).toBe(0)
+    const { code, stdout } = await run('import', 'cut-sdn', ...files, '--format', 'ofac-csv')
+    expect(code).toBe(0)
     await shareWallets(temporary.store, temporary.clock)
     const shared = await temporary.store.lists.find(null, 'cut_sdn')
     expect(shared?.entryCount).toBeGreaterThan(0)
+    expect(stdout).toContain(` wallet addresses (${shared?.entryCount} of EVM or Solana), SHA-256 `)
   })
 
   test('refuses the name of a list that people keep, and names that no shared list can have', async () => {

@@ -156,6 +156,37 @@ describe('published formats', () => {
     expect(readScreeningList('json', [utf8(lines)], ANY)).toEqual([expected])
   })
 
+  test('wallets in FollowTheMoney: of their holders, nested in them, or alone', () => {
+    const person = (id: string, properties: object = {}) => ({
+      id,
+      schema: 'Person',
+      caption: `Ivan ${id}rimerov`,
+      properties,
+    })
+    const wallet = (id: string, properties: object) => ({ id, schema: 'CryptoWallet', properties })
+    const entities = [
+      wallet('w1', { publicKey: ['0x01'], holder: ['p'] }),
+      person('p', { publicKey: ['0x00'] }),
+      wallet('w2', { publicKey: ['0x02', '0x00'], holder: ['p', 'q', 'gone'] }),
+      person('q', { cryptoWallets: [wallet('w5', { publicKey: ['0x05'] })] }),
+      wallet('w3', { publicKey: ['0x03'], holder: ['gone'] }),
+      wallet('w4', { holder: ['p'] }),
+    ]
+    const read = (items: readonly object[]) =>
+      readScreeningList('json', [utf8(JSON.stringify(items))], ANY).map(({ id, names, wallets }) => [
+        id,
+        names.length,
+        wallets,
+      ])
+    expect(read(entities)).toEqual([
+      ['p', 1, ['0x00', '0x01', '0x02']],
+      ['q', 1, ['0x05', '0x02', '0x00']],
+      ['w3', 0, ['0x03']],
+    ])
+    // A list of wallets alone.
+    expect(read(entities.filter(({ id }) => id === 'w3'))).toEqual([['w3', 0, ['0x03']]])
+  })
+
   test.each([
     ['10 Dec 1948', ['1948-12-10']],
     ['circa 1966', ['~1966']],

@@ -56,6 +56,20 @@ describeStores((openTemporaryStore) => {
     expect(await found('cut_off')).toMatchObject({ confirmedAtSeconds: clock.unixSeconds() })
   })
 
+  test('addresses that are not shared are counted', async () => {
+    const { store, clock } = temporary
+    await listWallets(store, 'counted', [
+      evmWallet(1),
+      SOLANA_WALLET,
+      'bc1qxy2kgdygjrsqtzq2n0yrf2493p83kkfjhx0wlh',
+      'x',
+    ])
+    const logged: unknown[] = []
+    const log = { info: (_: string, fields?: object) => logged.push(fields), error: () => undefined }
+    await createWalletSharing({ store, clock, processes: { readWallets }, log })(() => true)
+    expect(logged).toEqual([{ list: 'counted', shared: 2, skipped: 2 }])
+  })
+
   test('a version without wallets empties the list, and creates none', async () => {
     const { store } = temporary
     await listWallets(store, 'emptied', [evmWallet(1)])
@@ -77,7 +91,7 @@ describeStores((openTemporaryStore) => {
       store,
       clock,
       processes: { readWallets: (packed) => (fails ? Promise.reject(new Error('killed')) : readWallets(packed)) },
-      log: { error: (_, fields) => logged.push(fields) },
+      log: { info: () => undefined, error: (_, fields) => logged.push(fields) },
     })
     await share(() => true)
     fails = false
@@ -105,7 +119,7 @@ describeStores((openTemporaryStore) => {
           return readWallets(packed)
         },
       },
-      log: { error: (_, fields) => logged.push(fields) },
+      log: { info: () => undefined, error: (_, fields) => logged.push(fields) },
     })
     await late(() => true)
     expect(logged).toHaveLength(1)

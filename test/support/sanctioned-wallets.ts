@@ -19,5 +19,7 @@ export const shareWallets = (store: Store, clock: Clock): Promise<void> => {
   const fail = (message: string, fields: object = {}): never => {
     throw new Error(`${message}: ${Bun.inspect(fields)}`)
   }
-  return createWalletSharing({ store, clock, processes: { readWallets }, log: { error: fail } })(() => true)
+  return createWalletSharing({ store, clock, processes: { readWallets }, log: { info: () => undefined, error: fail } })(
+    () => true,
+  )
 }

@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'
 import { CommandFailedError, print, UsageError } from '../../../command-line/output.ts'
+import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../../domain/screening-hit.ts'
+import { counted } from '../../../lib/counted.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import { csvRows, ScreeningListInvalidError } from '../formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../formats/entry-lines.ts'
@@ -65,7 +67,10 @@ const importList = async (context: CommandContext): Promise<number> => {
     if (format === 'ofac-csv' && paths.length === 1) context.output.stderr(`${ALIASES_MISSING}\n`)
     const list = (await admin.call('GET /screening/lists', {})).items.find((each) => each.name === name)
     const { entries: count, names, sha256 } = packed
-    print(context, list ?? {}, `${name}: ${count} entries with ${names} names, SHA-256 ${sha256}\n`)
+    const wallets = [...new Set(entries.flatMap((entry) => entry.wallets))]
+    const shared = wallets.filter((wallet) => parseAnyAddress(wallet) !== null).length
+    const ofWallets = `${counted(wallets.length, 'wallet address', 'wallet addresses')} (${shared} of EVM or Solana)`
+    print(context, list ?? {}, `${name}: ${count} entries with ${names} names and ${ofWallets}, SHA-256 ${sha256}\n`)
     return 0
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error

@@ -56,7 +56,7 @@ export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: s
   for (const { id, names, wallets } of unpackEntries(packed)) {
     for (const wallet of wallets) {
       const listed = memos.get(wallet) ?? []
-      listed.push(`${id} ${names[0] ?? ''}`)
+      listed.push([id, ...names.slice(0, 1)].join(' '))
       memos.set(wallet, listed)
     }
   }

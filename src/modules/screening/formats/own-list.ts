@@ -64,19 +64,45 @@ const SCHEMAS: Readonly<Record<string, EntryKind>> = {
   Airplane: 'aircraft',
 }
 
+const fieldsIn = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
+
+/** Addresses of wallets that an export nests in their holder. */
+const nestedKeys = (wallets: unknown): readonly string[] =>
+  (Array.isArray(wallets) ? wallets : []).flatMap((wallet) =>
+    textsOf(fieldsIn(fieldsIn(wallet)['properties'])['publicKey']),
+  )
+
 /** @returns null for what is no person and no company: an address, a sanction, a passport */
 const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
   const kind = SCHEMAS[String(schema)]
   if (kind === undefined || typeof id !== 'string') return null
-  const values = (typeof properties === 'object' && properties !== null ? properties : {}) as Fields
+  const values = fieldsIn(properties)
   const all = (...names: readonly string[]): readonly string[] => names.flatMap((name) => textsOf(values[name]))
   const names = [...textsOf(caption), ...all('name', 'alias', 'weakAlias', 'previousName')]
   if (names.length === 0) return null
   return entryOf(id, kind, names, {
     birth_dates: all('birthDate'),
     countries: all('nationality', 'citizenship', 'country', 'jurisdiction', 'birthCountry'),
-    wallets: all('publicKey'),
+    wallets: [...all('publicKey'), ...nestedKeys(values['cryptoWallets'])],
   })
+}
+
+/** Adds wallets, which are entities of their own, to their holders. Without a listed holder, a wallet is an entry without names. */
+const withWallets = (entries: readonly ListedEntry[], entities: readonly Fields[]): readonly ListedEntry[] => {
+  const held = new Map(entries.map(({ id, wallets }) => [id, [...wallets]]))
+  const unheld: ListedEntry[] = []
+  for (const { id, schema, properties } of entities) {
+    const values = fieldsIn(properties)
+    const keys = textsOf(values['publicKey'])
+    if (schema !== 'CryptoWallet' || typeof id !== 'string' || keys.length === 0) continue
+    const ofHolders = textsOf(values['holder']).flatMap((holder) => {
+      const wallets = held.get(holder)
+      return wallets === undefined ? [] : [wallets]
+    })
+    for (const wallets of ofHolders) wallets.push(...keys)
+    if (ofHolders.length === 0) unheld.push(entryOf(id, 'other', [], { wallets: keys }))
+  }
+  return [...entries.map((entry) => ({ ...entry, wallets: [...new Set(held.get(entry.id))] })), ...unheld]
 }
 
 const parsed = (text: string): readonly unknown[] => {
@@ -92,9 +118,13 @@ const parsed = (text: string): readonly unknown[] => {
 }
 
 /** @throws ScreeningListInvalidError */
-export const readOwnJson = (text: string): readonly ListedEntry[] =>
-  parsed(text).flatMap((item, at) => {
+export const readOwnJson = (text: string): readonly ListedEntry[] => {
+  const items = parsed(text).map((item, at) => {
     if (typeof item !== 'object' || item === null) throw new ScreeningListInvalidError(`entry ${at + 1} is no object`)
-    const fields = item as Fields
-    return 'schema' in fields ? (ofEntity(fields) ?? []) : [ofFields(fields, at + 1)]
+    return item as Fields
   })
+  const entries = items.flatMap((fields, at) =>
+    'schema' in fields ? (ofEntity(fields) ?? []) : [ofFields(fields, at + 1)],
+  )
+  return withWallets(entries, items)
+}

@@ -88,14 +88,15 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
   const ids = new Set(entries.map(({ id }) => id))
   if (ids.size !== count || ids.has(''))
     throw new ScreeningListInvalidError('two of its entries have the same number, or one has none')
-  const names = entries.map((entry) => entry.names[0] ?? '')
+  // A wallet can be an entry without a name.
+  const names = entries.flatMap(({ names: [name = ''], wallets }) => (name === '' && wallets.length > 0 ? [] : [name]))
   const comparable = names.filter((name) => {
     const reading = readName(name, 'organization')
     return new Set(reading.words.map(({ written }) => written).join('')).size > 1
   })
-  if (comparable.length < count * COMPARABLE_SHARE_MIN)
+  if (comparable.length < names.length * COMPARABLE_SHARE_MIN)
     throw new ScreeningListInvalidError('most of its names are no names')
-  if (new Set(names).size < count * DISTINCT_SHARE_MIN)
+  if (new Set(names).size < names.length * DISTINCT_SHARE_MIN)
     throw new ScreeningListInvalidError('most of its names are the same')
 }
 

@@ -14,7 +14,7 @@ export interface WalletSharingDependencies {
   readonly store: Pick<Store, 'lists' | 'listBases' | 'screeningLists'>
   readonly processes: Pick<ScreeningProcesses, 'readWallets'>
   readonly clock: Clock
-  readonly log: Pick<Logger, 'error'>
+  readonly log: Pick<Logger, 'info' | 'error'>
 }
 
 const RETRY_MS = 60_000
@@ -22,7 +22,7 @@ const RETRY_MS = 60_000
 class VersionMissingError extends NamedError {}
 
 const shareVersion = async (
-  { store, processes, clock }: WalletSharingDependencies,
+  { store, processes, clock, log }: WalletSharingDependencies,
   version: UnsharedVersion,
 ): Promise<void> => {
   const { lists, listBases, screeningLists } = store
@@ -30,11 +30,14 @@ const shareVersion = async (
   const packed = await screeningLists.readVersion(versionId)
   if (packed === null) throw new VersionMissingError()
   const sink = createEntrySink()
-  for (const [wallet, memo] of await processes.readWallets(packed)) {
+  const wallets = await processes.readWallets(packed)
+  for (const [wallet, memo] of wallets) {
     const address = parseAnyAddress(wallet)
     // Addresses of chains that are not supported, Bitcoin's for example.
     if (address !== null) sink.add(address, memo)
   }
+  const skipped = wallets.length - sink.added
+  log.info('the wallet addresses of a list of sanctioned people were read', { list: name, shared: sink.added, skipped })
   const list = await lists.ofScreening(name, sink.added > 0)
   if (list === null) return screeningLists.shareNothing(version)
   const stamp = { author: 'screening', addedAtSeconds: clock.unixSeconds() }

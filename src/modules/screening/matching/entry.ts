@@ -7,7 +7,7 @@ export interface ListedEntry {
   /** As the publisher numbers it; unique within its list. */
   readonly id: string
   readonly kind: EntryKind
-  /** The first is the entry's own name, the others are its aliases. At least one. */
+  /** The first is the entry's own name, the others are its aliases. Empty for a wallet whose holder is not listed. */
   readonly names: readonly string[]
   /** `1970`, `1970-05` or `1970-05-03`; `~` in front where the list says about. */
   readonly birthDates: readonly string[]
