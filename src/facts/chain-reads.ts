@@ -1,13 +1,14 @@
-// Reads on-chain state for policies. A value read at a block is reused until the next block, reads requested in one
-// turn of the event loop are sent together, and when one RPC URL fails the next is asked. A value that can't be read is
-// null.
+// Reads on-chain state for policies. A value read at a block is reused until the next block, an organization's reads are
+// sent in batches, for which organizations take turns, and when one RPC URL fails the next is asked. A value that can't
+// be read is null.
 import type { AttestationRequest } from '../domain/attestation.ts'
-import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
 import type { ReadDefinition, ReadValue } from '../policy/types/reads.ts'
 import { type ChainEndpoint, createChainEndpoint } from './chain-endpoint.ts'
+import { createChainSource } from './chain-source.ts'
 import { type ReadCall, readCallOf } from './read-call.ts'
-import type { RemoteCounts } from './remote.ts'
+import type { RemoteCaller, RemoteCounts } from './remote.ts'
 
 export interface ReadableChain {
   readonly name: string
@@ -20,7 +21,11 @@ export interface ReadableChain {
 
 export interface ChainReads {
   /** Answers synchronously when the value is cached or can't be read. Never rejects. */
-  read(definition: ReadDefinition, request: AttestationRequest): ReadValue | null | Promise<ReadValue | null>
+  read(
+    definition: ReadDefinition,
+    request: AttestationRequest,
+    caller: RemoteCaller,
+  ): ReadValue | null | Promise<ReadValue | null>
   /** Counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
@@ -41,125 +46,114 @@ export interface ChainReadsDependencies extends ReadableChains {
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Maximum number of values kept for one block, and of calls waiting for an answer. */
-const KEPT_MAX = 50_000
-const WAITING_MAX = 2_000
+/** Maximum number of calls of one organization that have no answer yet. */
+const PENDING_MAX = 2_000
 /** Maximum number of calls in one HTTP request. */
 const CALLS_MAX = 100
+/** Maximum number of batches in flight to one chain, of all organizations and of each. */
+const BATCHES_MAX = 256
+const OWN_BATCHES_MAX = 32
 
-interface Asked {
+interface PendingRead {
   readonly call: ReadCall
   readonly promise: Promise<ReadValue | null>
   readonly resolve: (value: ReadValue | null) => void
+  /** The latest one of the requests that wait for it. */
+  deadlineMs: number
 }
 
-interface Endpoint {
-  readonly url: string
-  readonly connection: ChainEndpoint
-  readonly breaker: Breaker
-}
-
-/** The values read at one block, and the endpoint that they were read from. */
-interface Known {
-  readonly endpoint: Endpoint
-  readonly block: bigint
-  readonly readAtMs: number
-  readonly values: Map<string, ReadValue | null>
+/** The reads of one organization. A batch holds no other's, so that a slow contract delays only its own organization. */
+interface Lane {
+  /** By key of the call. */
+  readonly pending: Map<string, PendingRead>
+  /** The pending reads that are not sent yet. */
+  readonly waiting: PendingRead[]
 }
 
 const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies) => {
   const { clock, timeoutMs, onError } = dependencies
   const connect = dependencies.connect ?? (({ chainId }, url) => createChainEndpoint({ url, chainId, timeoutMs }))
-  const endpoints: readonly Endpoint[] = chain.rpcUrls.map((url) => ({
+  const sources = chain.rpcUrls.map((url) => ({
     url,
-    connection: connect(chain, url),
-    breaker: createBreaker({ clock }),
+    source: createChainSource({ endpoint: connect(chain, url), blockTimeMs: chain.blockTimeMs, clock }),
   }))
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
-  /** Calls that have no answer yet, by key. */
-  const asked = new Map<string, Asked>()
-  /** The calls among them that are not sent yet. */
-  let waiting: Asked[] = []
-  let known: Known | null = null
+  const slots = createFairSlots(BATCHES_MAX, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, OWN_BATCHES_MAX)
+  /** By organization. */
+  const lanes = new Map<string, Lane>()
 
-  const fresh = (): Known | null =>
-    known !== null && clock.monotonicMs() - known.readAtMs < chain.blockTimeMs ? known : null
-
-  const blockOf = async (endpoint: Endpoint): Promise<Known> => {
-    const current = fresh()
-    if (current?.endpoint === endpoint) return current
-    const readAtMs = clock.monotonicMs()
-    const block = await endpoint.connection.latestBlock()
-    // If the latest block has not changed, the values read at it are still valid.
-    const values = known?.endpoint === endpoint && known.block === block ? known.values : new Map()
-    known = { endpoint, block, readAtMs, values }
-    return known
-  }
-
-  const settle = ({ call, resolve }: Asked, value: ReadValue | null): void => {
-    asked.delete(call.key)
-    resolve(value)
-  }
-
-  const readFrom = async (endpoint: Endpoint, batch: readonly Asked[]): Promise<void> => {
-    const at = await blockOf(endpoint)
-    if (at.values.size + batch.length > KEPT_MAX) at.values.clear()
-    // Some of these values may have been read at this block before.
-    const unknown = batch.filter(({ call }) => !at.values.has(call.key))
-    const calls = unknown.map(({ call }) => call)
-    const answers = calls.length === 0 ? [] : await endpoint.connection.readAt(at.block, calls)
-    endpoint.breaker.succeeded()
-    totals.answered += batch.length
-    for (const [index, call] of calls.entries()) {
-      const answer = answers[index]
-      // A call without an answer is made again for the next request.
-      if (answer !== undefined) at.values.set(call.key, answer === null ? null : call.decode(answer))
+  const find = (key: string): ReadValue | null | undefined => {
+    for (const { source } of sources) {
+      const value = source.find(key)
+      if (value !== undefined) return value
     }
-    for (const item of batch) settle(item, at.values.get(item.call.key) ?? null)
+    return undefined
   }
 
-  const readBatch = async (batch: readonly Asked[]): Promise<void> => {
-    for (const endpoint of endpoints) {
-      if (!endpoint.breaker.permits()) continue
+  const readBatch = async (
+    organizationId: string,
+    calls: readonly ReadCall[],
+  ): Promise<readonly (ReadValue | null)[] | null> => {
+    for (const { url, source } of sources) {
       try {
-        await readFrom(endpoint, batch)
-        return
+        const values = await source.read(organizationId, calls)
+        if (values !== null) return values
       } catch (error) {
-        endpoint.breaker.failed()
-        onError(error, chain.name, endpoint.url)
+        onError(error, chain.name, url)
       }
     }
-    totals.failed += batch.length
-    for (const item of batch) settle(item, null)
+    return null
   }
 
-  const flush = (): void => {
-    const batch = waiting
-    waiting = []
-    for (let start = 0; start < batch.length; start += CALLS_MAX) void readBatch(batch.slice(start, start + CALLS_MAX))
+  const sendNext = async (organizationId: string, lane: Lane): Promise<void> => {
+    // This also waits for the other reads of the same request, which join the batch.
+    const release = await slots.acquire(organizationId)
+    const next = lane.waiting.splice(0, CALLS_MAX)
+    const nowMs = clock.monotonicMs()
+    // Past the deadline, nobody waits for the value.
+    const batch = next.filter(({ deadlineMs }) => nowMs < deadlineMs)
+    const calls = batch.map(({ call }) => call)
+    const values = calls.length === 0 ? [] : await readBatch(organizationId, calls)
+    totals.refused += next.length - batch.length
+    totals[values === null ? 'failed' : 'answered'] += batch.length
+    const found = new Map(calls.map(({ key }, index) => [key, values?.[index]]))
+    for (const { call, resolve } of next) {
+      lane.pending.delete(call.key)
+      resolve(found.get(call.key) ?? null)
+    }
+    if (lane.pending.size === 0) lanes.delete(organizationId)
+    release?.()
   }
 
   return {
-    read: (call: ReadCall): ReadValue | null | Promise<ReadValue | null> => {
-      const value = fresh()?.values.get(call.key)
+    read: (
+      call: ReadCall,
+      { organizationId, deadlineMs }: RemoteCaller,
+    ): ReadValue | null | Promise<ReadValue | null> => {
+      const value = find(call.key)
       if (value !== undefined) {
         totals.kept += 1
         return value
       }
-      const joined = asked.get(call.key)
-      if (joined !== undefined) return joined.promise
-      if (asked.size >= WAITING_MAX) {
+      const lane: Lane = lanes.get(organizationId) ?? { pending: new Map(), waiting: [] }
+      const joined = lane.pending.get(call.key)
+      if (joined !== undefined) {
+        joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)
+        return joined.promise
+      }
+      if (lane.pending.size >= PENDING_MAX) {
         totals.refused += 1
         return null
       }
-      const item: Asked = { call, ...Promise.withResolvers<ReadValue | null>() }
-      asked.set(call.key, item)
-      waiting.push(item)
-      // Wait until the end of this turn, so that the other reads of this request join the batch.
-      if (waiting.length === 1) queueMicrotask(flush)
-      return item.promise
+      lanes.set(organizationId, lane)
+      const read: PendingRead = { call, deadlineMs, ...Promise.withResolvers<ReadValue | null>() }
+      lane.pending.set(call.key, read)
+      lane.waiting.push(read)
+      // One batch more for the first read, and for each that does not fit into the batches that wait.
+      if (lane.waiting.length % CALLS_MAX === 1) void sendNext(organizationId, lane)
+      return read.promise
     },
-    counts: (): RemoteCounts => ({ ...totals, open: endpoints.every(({ breaker }) => breaker.open) }),
+    counts: (): RemoteCounts => ({ ...totals, open: sources.every(({ source }) => source.isOpen()) }),
   }
 }
 
@@ -167,13 +161,13 @@ export const createChainReads = (dependencies: ChainReadsDependencies): ChainRea
   const { onError } = dependencies
   const chains = new Map(dependencies.chains.map((chain) => [chain.name, createChain(chain, dependencies)]))
   return {
-    read: (definition, request) => {
+    read: (definition, request, caller) => {
       const name = dependencies.chainName(definition.chain ?? request.chain.name)
       const chain = name === undefined ? undefined : chains.get(name)
       if (chain === undefined) return null
       try {
         const call = readCallOf(definition, request)
-        return call === null ? null : chain.read(call)
+        return call === null ? null : chain.read(call, caller)
       } catch (error) {
         onError(error, name ?? '', null)
         return null

@@ -130,7 +130,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
         into.reads ??= {}
         const { reads: results } = into
         place(
-          reads.read(need.definition, subject.request),
+          reads.read(need.definition, subject.request, subject),
           pending,
           (value) => {
             results[need.read] = value

@@ -1,6 +1,6 @@
 // A limited number of slots for work of several owners. The next free slot goes to the owner who holds the fewest; of
 // several, to the one whose work ended first. One owner's long queue therefore delays another's work
-// by one piece of work at most, and a single owner can use every slot.
+// by one piece of work at most, and a single owner can use every slot unless its share is limited.
 
 export interface FairSlots {
   /**
@@ -19,8 +19,14 @@ interface Lane {
 /**
  * @param waitingMax of all owners together
  * @param ownWaitingMax of each owner; left out: an owner may take all of `waitingMax`
+ * @param ownSlots maximum number of slots of one owner, for work so long that others must not wait for its end
  */
-export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax = waitingMax): FairSlots => {
+export const createFairSlots = (
+  slots: number,
+  waitingMax: number,
+  ownWaitingMax = waitingMax,
+  ownSlots = slots,
+): FairSlots => {
   /** Owners who hold a slot or wait for one; an owner whose work ends moves to the end. */
   const lanes = new Map<string, Lane>()
   let held = 0
@@ -34,7 +40,8 @@ export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax
   const beginNext = (): void => {
     let next: Lane | null = null
     for (const lane of lanes.values()) {
-      if (lane.waiting.length > 0 && (next === null || lane.held < next.held)) next = lane
+      const mayBegin = lane.waiting.length > 0 && lane.held < ownSlots
+      if (mayBegin && (next === null || lane.held < next.held)) next = lane
     }
     if (next === null) return
     const resolve = next.waiting.shift()
@@ -62,10 +69,11 @@ export const createFairSlots = (slots: number, waitingMax: number, ownWaitingMax
   return {
     acquire: (owner, signal) => {
       const lane = lanes.get(owner) ?? { held: 0, waiting: [] }
-      if (held >= slots && (waiting >= waitingMax || lane.waiting.length >= ownWaitingMax)) return null
+      const mustWait = held >= slots || lane.held >= ownSlots
+      if (mustWait && (waiting >= waitingMax || lane.waiting.length >= ownWaitingMax)) return null
       lanes.set(owner, lane)
       const release = (): void => end(owner, lane)
-      if (held < slots) {
+      if (!mustWait) {
         begin(lane)
         return Promise.resolve(release)
       }

@@ -75,7 +75,9 @@ describeOnChain('chain reads of a real node', () => {
       clock,
       onError: (error) => errors.push(error),
     })
-    const read = async (definition: ReadDefinition): Promise<ReadValue | null> => reads.read(definition, requestOf())
+    const caller = { organizationId: 'org', deadlineMs: Number.POSITIVE_INFINITY }
+    const read = async (definition: ReadDefinition): Promise<ReadValue | null> =>
+      reads.read(definition, requestOf(), caller)
     return { clock, errors, reads, read }
   }
 

@@ -1,9 +1,11 @@
 // Reads of chain state over endpoints of the test's own: what is asked, when it is asked again, and who is asked next.
 import { describe, expect, test } from 'bun:test'
 import { encodeFunctionResult, type Hex, parseAbi, parseAbiItem, toFunctionSelector } from 'viem'
+import type { AttestationRequest } from '../../src/domain/attestation.ts'
 import type { CallAnswer, ChainEndpoint } from '../../src/facts/chain-endpoint.ts'
 import { createChainReads, type ReadableChain } from '../../src/facts/chain-reads.ts'
 import { type ReadCall, readCallOf } from '../../src/facts/read-call.ts'
+import type { RemoteCaller } from '../../src/facts/remote.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from '../../src/policy/types/reads.ts'
 import { createManualClock } from '../server/manual-clock.ts'
 import { chainOf } from '../support/request.ts'
@@ -57,7 +59,7 @@ const create = (urls = ['https://a.example']) => {
   const failed: string[] = []
   const endpoints = new Map(urls.map((url) => [url, createEndpoint()]))
   const chain: ReadableChain = { name: 'base', chainId: 8453, rpcUrls: urls, blockTimeMs: 2_000 }
-  const reads = createChainReads({
+  const chainReads = createChainReads({
     chains: [chain],
     chainName: (name) => (name === 'base-mainnet' ? 'base' : name),
     timeoutMs: 1_000,
@@ -68,6 +70,11 @@ const create = (urls = ['https://a.example']) => {
     },
     connect: (_, url) => endpoints.get(url) as FakeEndpoint,
   })
+  const reads = {
+    counts: chainReads.counts,
+    read: (definition: ReadDefinition, request: AttestationRequest, changes: Partial<RemoteCaller> = {}) =>
+      chainReads.read(definition, request, { organizationId: 'A', deadlineMs: 25_000, ...changes }),
+  }
   const [first, second] = [...endpoints.values()] as [FakeEndpoint, FakeEndpoint]
   return { clock, errors, failed, reads, first, second }
 }
@@ -166,16 +173,97 @@ describe('chain reads', () => {
     expect(await reads.read(BALANCE, requestOf())).toBe('100')
   })
 
-  test('are bounded in how many wait', async () => {
-    const { reads, first } = create()
-    const block = Promise.withResolvers<bigint>()
-    first.latestBlock = () => block.promise
-    const wallets = Array.from({ length: 2_001 }, (_, index) => `0x${index.toString(16).padStart(40, '0')}`)
-    const asked = wallets.map((from) => reads.read(BALANCE, requestOf({ from })))
-    expect(asked.at(-1)).toBeNull()
-    block.resolve(7n)
-    expect(new Set(await Promise.all(asked.slice(0, -1)))).toEqual(new Set(['7']))
-    expect(Math.max(...first.batches.map(({ length }) => length))).toBeLessThanOrEqual(100)
+  describe('of one organization', () => {
+    const walletsOf = (count: number) =>
+      Array.from({ length: count }, (_, index) => requestOf({ from: `0x${index.toString(16).padStart(40, '0')}` }))
+    const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+    test('do not close a node for the others when their contract is slow', async () => {
+      const { clock, reads, first } = create()
+      const { readAt } = first
+      let slow = 0
+      first.readAt = (block, calls) => {
+        if (!calls.some(({ address }) => address === CONTRACT)) return readAt(block, calls)
+        slow += 1
+        return Promise.reject(new Error('the server took too long'))
+      }
+      for (const request of walletsOf(12)) {
+        // The own reads that share the batch fail too.
+        expect(await Promise.all([reads.read(TOKEN, request), reads.read(BALANCE, request)])).toEqual([null, null])
+        expect(await reads.read(BALANCE, request, { organizationId: 'B' })).toBe('100')
+      }
+      expect(slow).toBe(5)
+      expect(reads.counts().get('base')).toMatchObject({ failed: 24, answered: 12, open: false })
+      clock.advance(10_000)
+      expect(await reads.read(TOKEN, requestOf())).toBeNull()
+      expect(slow).toBe(6)
+    })
+
+    test('are asked of the next node when they fail, and the others’ stay where they were', async () => {
+      const { reads, first, second } = create(['https://a.example', 'https://b.example'])
+      second.answer = () => number(7n)
+      await reads.read(BALANCE, requestOf(), { organizationId: 'B' })
+      first.readAt = () => Promise.reject(new Error('the server took too long'))
+      expect(await reads.read(TOKEN, requestOf())).toBe('7')
+      expect(reads.read(BALANCE, requestOf(), { organizationId: 'B' })).toBe('100')
+    })
+
+    test('share no batch with another’s', async () => {
+      const { reads, first } = create()
+      const [request] = walletsOf(1)
+      const asked = ['A', 'B', 'A'].map((organizationId, index) =>
+        reads.read([BALANCE, TOKEN, TOKEN][index]!, request!, { organizationId }),
+      )
+      expect(await Promise.all(asked)).toEqual(['100', '100', '100'])
+      expect(first.batches.map((batch) => batch.length)).toEqual([2, 1])
+    })
+
+    test('are bounded in how many wait and how many batches they fill, and refuse or delay no other’s', async () => {
+      const { reads, first } = create()
+      const { readAt } = first
+      const gate = Promise.withResolvers<void>()
+      let inFlight = 0
+      first.readAt = async (block, calls) => {
+        if (calls[0]?.address === WALLET) return readAt(block, calls)
+        inFlight += 1
+        await gate.promise
+        return readAt(block, calls)
+      }
+      const asked: unknown[] = []
+      for (const request of walletsOf(2_001)) {
+        asked.push(reads.read(BALANCE, request))
+        if (asked.length <= 40) await settled()
+      }
+      expect(asked.at(-1)).toBeNull()
+      await settled()
+      expect(inFlight).toBe(32)
+      expect(await reads.read(BALANCE, requestOf(), { organizationId: 'B' })).toBe('100')
+      gate.resolve()
+      expect(new Set(await Promise.all(asked.slice(0, -1)))).toEqual(new Set(['100']))
+      expect(Math.max(...first.batches.map(({ length }) => length))).toBe(100)
+      expect(reads.counts().get('base')).toMatchObject({ answered: 2_001, refused: 1 })
+    })
+
+    test('are not sent past the deadline, unless another request waits for them', async () => {
+      const { clock, reads, first } = create()
+      const gate = Promise.withResolvers<bigint>()
+      const { latestBlock } = first
+      first.latestBlock = () => gate.promise
+      const requests = walletsOf(34)
+      const asked: unknown[] = []
+      for (const request of requests) {
+        asked.push(reads.read(BALANCE, request, { deadlineMs: 5_000 }))
+        await settled()
+      }
+      asked.push(reads.read(BALANCE, requests[33]!))
+      clock.advance(5_000)
+      first.latestBlock = latestBlock
+      gate.resolve(100n)
+      const values = await Promise.all(asked)
+      expect(values.splice(32)).toEqual([null, '100', '100'])
+      expect(new Set(values)).toEqual(new Set(['100']))
+      expect(reads.counts().get('base')).toMatchObject({ answered: 33, refused: 1 })
+    })
   })
 
   test('that can’t be asked are null at once: no RPC URL, another family, no value to ask with', () => {

@@ -53,6 +53,27 @@ describe('the next slot', () => {
   })
 })
 
+test('an owner whose share is used up waits, and leaves the rest to the others', async () => {
+  const fair = createFairSlots(3, 100, 100, 2)
+  const begun: string[] = []
+  const releases: (() => void)[] = []
+  for (const owner of 'AAAAB') {
+    void fair.acquire(owner)?.then((release) => {
+      begun.push(owner)
+      releases.push(release)
+    })
+  }
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+  await settled()
+  expect(begun.join('')).toBe('AAB')
+  releases.at(-1)?.()
+  await settled()
+  expect(begun.join('')).toBe('AAB')
+  releases[0]?.()
+  await settled()
+  expect(begun.join('')).toBe('AABA')
+})
+
 test('too many that wait are refused', async () => {
   const { request, end, settled } = start(1, 2)
   expect(['A', 'A', 'B', 'C'].map(request)).toEqual([true, true, true, false])

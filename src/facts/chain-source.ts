@@ -1,0 +1,110 @@
+// One RPC URL of one chain: the values known at its latest block, and whether it may be queried. The query for the block
+// decides whether the URL works, because no organization chooses it. The calls of an organization's policies count for
+// that organization only: their contracts may be slow on purpose.
+import { type Breaker, createBreaker } from '../lib/breaker.ts'
+import { singleFlight } from '../lib/single-flight.ts'
+import type { Clock } from '../lib/time.ts'
+import type { ReadValue } from '../policy/types/reads.ts'
+import type { CallAnswer, ChainEndpoint } from './chain-endpoint.ts'
+import type { ReadCall } from './read-call.ts'
+
+export interface ChainSource {
+  /** The call's value at the latest block; undefined if it is not known. */
+  find(key: string): ReadValue | null | undefined
+  /**
+   * @returns values in the order of the calls; null if the URL failed so often that it is not queried at present
+   * @throws as ChainEndpoint
+   */
+  read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
+  /** Whether the URL is not queried for any organization. */
+  isOpen(): boolean
+}
+
+export interface ChainSourceOptions {
+  readonly endpoint: ChainEndpoint
+  /** How long the latest block is assumed to be still the latest. */
+  readonly blockTimeMs: number
+  readonly clock: Clock
+}
+
+/** Maximum number of values kept for one block. */
+const KEPT_MAX = 50_000
+
+interface KnownBlock {
+  readonly block: bigint
+  readonly readAtMs: number
+  readonly values: Map<string, ReadValue | null>
+}
+
+export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceOptions): ChainSource => {
+  const breaker = createBreaker({ clock })
+  /** Of the organizations whose last calls failed. */
+  const ownBreakers = new Map<string, Breaker>()
+  let known: KnownBlock | null = null
+
+  const fresh = (): KnownBlock | null =>
+    known !== null && clock.monotonicMs() - known.readAtMs < blockTimeMs ? known : null
+
+  const readBlock = singleFlight(async (): Promise<KnownBlock> => {
+    const readAtMs = clock.monotonicMs()
+    const block = await endpoint.latestBlock()
+    // If the latest block has not changed, the values read at it are still valid.
+    known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
+    return known
+  })
+
+  const latestBlock = async (): Promise<KnownBlock | null> => {
+    if (!breaker.permits()) return null
+    try {
+      const block = await readBlock()
+      breaker.succeeded()
+      return block
+    } catch (error) {
+      breaker.failed()
+      throw error
+    }
+  }
+
+  const readAt = async (
+    organizationId: string,
+    block: bigint,
+    calls: readonly ReadCall[],
+  ): Promise<readonly CallAnswer[]> => {
+    try {
+      const answers = await endpoint.readAt(block, calls)
+      ownBreakers.delete(organizationId)
+      return answers
+    } catch (error) {
+      const ownBreaker = ownBreakers.get(organizationId) ?? createBreaker({ clock })
+      ownBreakers.set(organizationId, ownBreaker)
+      ownBreaker.failed()
+      throw error
+    }
+  }
+
+  return {
+    find: (key) => fresh()?.values.get(key),
+    read: async (organizationId, calls) => {
+      const at = fresh() ?? (await latestBlock())
+      if (at === null) return null
+      // Some of these values may have been read at this block before. Others may be dropped during the wait.
+      const values = new Map(calls.map(({ key }) => [key, at.values.get(key)]))
+      const unknown = calls.filter(({ key }) => values.get(key) === undefined)
+      if (unknown.length > 0) {
+        if (ownBreakers.get(organizationId)?.permits() === false) return null
+        const answers = await readAt(organizationId, at.block, unknown)
+        if (at.values.size + unknown.length > KEPT_MAX) at.values.clear()
+        for (const [index, { key, decode }] of unknown.entries()) {
+          const answer = answers[index]
+          // A call without an answer is made again for the next request.
+          if (answer === undefined) continue
+          const value = answer === null ? null : decode(answer)
+          values.set(key, value)
+          at.values.set(key, value)
+        }
+      }
+      return calls.map(({ key }) => values.get(key) ?? null)
+    },
+    isOpen: () => breaker.open,
+  }
+}
