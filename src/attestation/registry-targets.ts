@@ -12,7 +12,7 @@ export const withRegistries = (catalog: Catalog, registries: PolicyRegistries): 
     chainName: string,
     address: string,
   ): ReturnType<Catalog['resolveBinding']> => {
-    const policyId = registries.policyIdOf(chainName, address)
+    const policyId = registries.policyIdOf(organizationId, chainName, address)
     const ofPolicy = (verificationHash: string | null) =>
       verificationHash === null ? null : catalog.resolveProject(organizationId, verificationHash)
     return policyId instanceof Promise ? policyId.then(ofPolicy) : ofPolicy(policyId)

@@ -1,10 +1,12 @@
 // Looks up which policy id a contract or program carries on its chain, and caches the answer for a while. At most one
-// question about an address is under way at a time. Hits and misses are cached apart, so that asking for addresses
-// without a policy can't evict those that have one. A chain that does not answer is a failure, never "none".
+// question about an address is under way at a time, and organizations take turns. Hits and misses are cached apart, so
+// that asking for addresses without a policy can't evict those that have one. A chain that does not answer is a failure,
+// never "none".
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
 import type { ChainRegistry } from './registry.ts'
+import { createRemote } from './remote.ts'
 import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
@@ -12,7 +14,7 @@ export interface PolicyRegistries {
    * @returns the policy id, synchronously when it is cached; null when the contract carries none, or its chain has no
    *   registry. Rejects with DependencyUnavailableError when the chain can't be asked.
    */
-  policyIdOf(chainName: string, address: string): string | null | Promise<string | null>
+  policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
 
 export interface ReadableRegistry {
@@ -34,8 +36,10 @@ export interface PolicyRegistriesOptions {
    */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Maximum number of questions under way to one chain; further ones fail immediately. */
+  /** Maximum number of questions under way to one chain. */
   readonly underWayMax?: number
+  /** Maximum number of questions of one organization that wait for others; further ones fail immediately. */
+  readonly waitingMax?: number
 }
 
 interface Entry {
@@ -43,49 +47,76 @@ interface Entry {
   readonly untilMs: number
 }
 
+/** The chain's answer, or why there is none. */
+type Outcome = Pick<Entry, 'policyId'> | { readonly cause: unknown }
+
 const createReader = (
   chainName: string,
   { registry, choice }: ReadableRegistry,
   options: Required<PolicyRegistriesOptions>,
 ) => {
-  const { clock, keepMs, keepMissMs, keptMax, underWayMax } = options
+  const { clock, keepMs, keepMissMs, keptMax, underWayMax, waitingMax } = options
   const found = new LRUCache<string, Entry>({ max: keptMax })
   const missed = new LRUCache<string, Entry>({ max: keptMax })
-  const underWay = new Map<string, Promise<string | null>>()
-  const unavailable = (cause?: unknown) =>
-    new DependencyUnavailableError(`the policy registry of ${chainName} can not be read`, { cause })
+  const questions = createRemote<Outcome>({
+    clock,
+    keepMs: 0,
+    keptMax: 1,
+    underWayMax,
+    waitingMax,
+    // Not called: a question that fails resolves with the cause.
+    onError: () => undefined,
+  })
 
-  const read = async (address: string): Promise<string | null> => {
+  const cached = (address: string): Entry | undefined => {
+    const entry = found.get(address) ?? missed.get(address)
+    return entry !== undefined && clock.monotonicMs() < entry.untilMs ? entry : undefined
+  }
+
+  const read = async (address: string): Promise<Outcome> => {
+    // Another organization may have asked while this question waited for its turn.
+    const entry = cached(address)
+    if (entry !== undefined) return entry
     const askedMs = clock.monotonicMs()
     try {
       const policyId = await choice.ask((rpc) => registry.policyId(rpc, address))
       const [into, outOf, ageMs] = policyId === null ? [missed, found, keepMissMs] : [found, missed, keepMs]
       outOf.delete(address)
       into.set(address, { policyId, untilMs: askedMs + ageMs })
-      return policyId
-    } catch (error) {
-      throw unavailable(error)
-    } finally {
-      underWay.delete(address)
+      return { policyId }
+    } catch (cause) {
+      return { cause }
     }
   }
 
-  return (address: string): string | null | Promise<string | null> => {
-    const entry = found.get(address) ?? missed.get(address)
-    if (entry !== undefined && clock.monotonicMs() < entry.untilMs) return entry.policyId
-    const joined = underWay.get(address)
-    if (joined !== undefined) return joined
-    if (underWay.size >= underWayMax) return Promise.reject(unavailable())
-    const reading = read(address)
-    underWay.set(address, reading)
-    return reading
+  const readLater = async (organizationId: string, address: string): Promise<string | null> => {
+    const caller = { organizationId, deadlineMs: Number.POSITIVE_INFINITY }
+    const outcome = await questions.ask(address, () => read(address), caller)
+    if (outcome !== null && 'policyId' in outcome) return outcome.policyId
+    throw new DependencyUnavailableError(`the policy registry of ${chainName} can not be read`, {
+      cause: outcome?.cause,
+    })
+  }
+
+  return (organizationId: string, address: string): string | null | Promise<string | null> => {
+    const entry = cached(address)
+    return entry === undefined ? readLater(organizationId, address) : entry.policyId
   }
 }
 
 export const createPolicyRegistries = (options: PolicyRegistriesOptions): PolicyRegistries => {
-  const complete = { keepMs: 60_000, keepMissMs: 10_000, keptMax: 20_000, underWayMax: 256, ...options }
+  const complete = {
+    keepMs: 60_000,
+    keepMissMs: 10_000,
+    keptMax: 20_000,
+    underWayMax: 256,
+    waitingMax: 256,
+    ...options,
+  }
   const readers = new Map(
     [...options.registries].map(([chainName, readable]) => [chainName, createReader(chainName, readable, complete)]),
   )
-  return { policyIdOf: (chainName, address) => readers.get(chainName)?.(address) ?? null }
+  return {
+    policyIdOf: (organizationId, chainName, address) => readers.get(chainName)?.(organizationId, address) ?? null,
+  }
 }

@@ -19,8 +19,8 @@ const setup = (binding: unknown, policyId: Policy, project: unknown = named) => 
     },
   } as unknown as Catalog
   const registries: PolicyRegistries = {
-    policyIdOf: (chainName, address) => {
-      asked.push(`${chainName} ${address}`)
+    policyIdOf: (organizationId, chainName, address) => {
+      asked.push(`${organizationId} ${chainName} ${address}`)
       return policyId
     },
   }
@@ -38,7 +38,7 @@ test('a binding here is all there is to it, and at hand where it was', async () 
 test('without one, the chain names the project, which has to be the caller’s', async () => {
   const { asked, resolve } = setup(null, 'x-1')
   expect(resolve()).toBe(named)
-  expect(asked).toEqual(['base 0xaa', 'org x-1'])
+  expect(asked).toEqual(['org base 0xaa', 'org x-1'])
   expect(await setup(Promise.resolve(null), Promise.resolve('x-1'), Promise.resolve(named)).resolve()).toBe(named)
   expect(setup(null, 'x-1', null).resolve()).toBeNull()
 })

@@ -71,5 +71,5 @@ test('without a registry of the operator’s, no chain is ever asked', () => {
     { warn: () => expect.unreachable() } as never,
   )
   for (const chain of ['base', 'ethereum', 'arbitrum', 'solana'])
-    expect(registries.policyIdOf(chain, REGISTRY)).toBeNull()
+    expect(registries.policyIdOf('org', chain, REGISTRY)).toBeNull()
 })

@@ -21,8 +21,12 @@ const setup = (answer: (address: string) => Answer, options = {}) => {
     clock,
     ...options,
   })
-  return { clock, asked, policyIdOf: (address: string, chain = 'base') => registries.policyIdOf(chain, address) }
+  const policyIdOf = (address: string, { organizationId = 'A', chain = 'base' } = {}) =>
+    registries.policyIdOf(organizationId, chain, address)
+  return { clock, asked, policyIdOf }
 }
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('policyIdOf', () => {
   test('asks once and answers at once for a minute', async () => {
@@ -31,7 +35,9 @@ describe('policyIdOf', () => {
     clock.advance(59_999)
     expect(policyIdOf('0xaa')).toBe('x-0123456789abcdef')
     clock.advance(1)
-    expect(policyIdOf('0xaa')).toBeInstanceOf(Promise)
+    const again = policyIdOf('0xaa')
+    expect(again).toBeInstanceOf(Promise)
+    await again
     expect(asked).toEqual(['0xaa', '0xaa'])
   })
 
@@ -53,6 +59,7 @@ describe('policyIdOf', () => {
     const slow = Promise.withResolvers<string>()
     const { clock, policyIdOf } = setup(() => slow.promise)
     const asking = policyIdOf('0xaa')
+    await settled()
     clock.advance(60_000)
     slow.resolve('x-0123456789abcdef')
     await asking
@@ -63,9 +70,11 @@ describe('policyIdOf', () => {
     const slow = Promise.withResolvers<string>()
     const { asked, policyIdOf } = setup(() => slow.promise)
     const together = [policyIdOf('0xaa'), policyIdOf('0xaa'), policyIdOf('0xbb')]
+    together.push(policyIdOf('0xaa', { organizationId: 'B' }))
+    await settled()
     expect(asked).toEqual(['0xaa', '0xbb'])
     slow.resolve('x-0123456789abcdef')
-    expect(await Promise.all(together)).toEqual(Array(3).fill('x-0123456789abcdef'))
+    expect(await Promise.all(together)).toEqual(Array(4).fill('x-0123456789abcdef'))
   })
 
   test('rejects when the chain can not be asked, and asks again next time', async () => {
@@ -80,16 +89,29 @@ describe('policyIdOf', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('refuses further questions while too many are under way', async () => {
+  test('refuses an organization’s questions while too many of them wait, and none of another’s', async () => {
     const slow = Promise.withResolvers<string>()
-    const { asked, policyIdOf } = setup(() => slow.promise, { underWayMax: 2 })
+    const { asked, policyIdOf } = setup(() => slow.promise, { underWayMax: 1, waitingMax: 1 })
     const first = [policyIdOf('0xaa'), policyIdOf('0xbb')]
     const error = await Promise.resolve(policyIdOf('0xcc')).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(DependencyUnavailableError)
+    const other = policyIdOf('0xdd', { organizationId: 'B' })
     slow.resolve('x-0123456789abcdef')
-    await Promise.all(first)
+    expect(await Promise.all<string | null>([...first, other])).toEqual(Array(3).fill('x-0123456789abcdef'))
     expect(await policyIdOf('0xcc')).toBe('x-0123456789abcdef')
-    expect(asked).toEqual(['0xaa', '0xbb', '0xcc'])
+    expect(asked).toEqual(['0xaa', '0xdd', '0xbb', '0xcc'])
+  })
+
+  test('asks nothing that another organization’s question has answered meanwhile', async () => {
+    const gates = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const { asked, policyIdOf } = setup(() => gates[asked.length - 1]!.promise, { underWayMax: 1 })
+    const first = policyIdOf('0xaa')
+    const later = [policyIdOf('0xbb'), policyIdOf('0xbb', { organizationId: 'B' })]
+    gates[0]?.resolve('x-0123456789abcdef')
+    gates[1]?.resolve('x-fedcba9876543210')
+    await first
+    expect(await Promise.all(later)).toEqual(Array(2).fill('x-fedcba9876543210'))
+    expect(asked).toEqual(['0xaa', '0xbb'])
   })
 
   test('does not forget what it knows for addresses that carry nothing', async () => {
@@ -103,6 +125,6 @@ describe('policyIdOf', () => {
   })
 
   test('knows nothing of a chain without a registry', () => {
-    expect(setup(() => 'x-0123456789abcdef').policyIdOf('0xaa', 'ethereum')).toBeNull()
+    expect(setup(() => 'x-0123456789abcdef').policyIdOf('0xaa', { chain: 'ethereum' })).toBeNull()
   })
 })
