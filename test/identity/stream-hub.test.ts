@@ -405,6 +405,25 @@ describe('changes made elsewhere', () => {
     expect(reads).toHaveLength(1)
   })
 
+  test('reach a session’s streams although another organization asks for it meanwhile', async () => {
+    const refusing = Promise.withResolvers<SessionState | null>()
+    read = async (organizationId) => (organizationId === 'org_1' ? current : refusing.promise)
+    const inner = readSince
+    readSince = async (organizationId, ...rest) => (organizationId === 'org_1' ? inner(organizationId, ...rest) : [])
+    const refused = hub.open(request({ organizationId: 'org_2', keyId: 'other' }))
+    const { ids } = follow(await hub.open(request()))
+    current = stateOf(2)
+    hub.refresh(ID, 2)
+    await settle()
+    hub.publish(stateOf(3))
+    refusing.resolve(null)
+    await expect(refused).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    current = stateOf(4)
+    hub.refresh(ID, 4)
+    await settle()
+    expect(ids).toEqual([1, 2, 3, 4])
+  })
+
   test('while one is being read, the next is read too', async () => {
     const { ids } = follow(await hub.open(request()))
     const gates = [Promise.withResolvers<SessionState[]>(), Promise.withResolvers<SessionState[]>()]

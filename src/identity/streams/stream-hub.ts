@@ -7,6 +7,7 @@ import { SessionUnknownError } from '../../domain/session-errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import { buildStatus } from '../sessions/status.ts'
 import { createStreamShares, type StreamOwner } from './stream-shares.ts'
+import { createStreamTopics, type Topic } from './stream-topics.ts'
 
 /** The service is stopping and takes no more streams. */
 class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
@@ -74,23 +75,11 @@ export interface StreamHub {
 
 interface Subscription {
   readonly request: StreamRequest
+  readonly topic: Topic<Subscription>
   readonly stream: EventStream
   readonly slot: Set<Subscription>
   /** The events that wait for `mayReceive`, in order. */
   delivered: Promise<void>
-}
-
-interface Topic {
-  readonly organizationId: string
-  readonly subscriptions: Set<Subscription>
-  /**
-   * Every subscription has been sent all changes up to this sequence that came after it began. 0: no subscription has
-   * begun.
-   */
-  published: number
-  /** Sequence of a newer change that is known but not read yet. */
-  wanted: number
-  reading: boolean
 }
 
 /** Interval between two keep-alives of a stream (decisions §5, "SSE"). */
@@ -103,7 +92,7 @@ const toEvent = (state: SessionState): StreamEvent => ({
 
 export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub => {
   const { read, readSince, streamsMax, streamsPerKeyMax, onError, ticksPerSecond = 1 } = dependencies
-  const topics = new Map<string, Topic>()
+  const topics = createStreamTopics<Subscription>()
   const slots = Array.from({ length: KEEP_ALIVE_SECONDS * ticksPerSecond }, () => new Set<Subscription>())
   const shares = createStreamShares<Subscription>(streamsMax, (subscription) => end(subscription))
   let opened = 0
@@ -111,12 +100,9 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
   let closing = false
 
   const remove = (subscription: Subscription): boolean => {
-    const { request, slot } = subscription
-    if (!slot.delete(subscription)) return false
+    if (!subscription.slot.delete(subscription)) return false
     shares.remove(subscription)
-    const topic = topics.get(request.sessionId)
-    topic?.subscriptions.delete(subscription)
-    if (topic?.subscriptions.size === 0) topics.delete(request.sessionId)
+    topics.leave(subscription.topic, subscription)
     return true
   }
 
@@ -131,18 +117,14 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     const slot = slots[opened++ % slots.length]!
     const subscription: Subscription = {
       request,
+      topic: topics.get(organizationId, sessionId),
       slot,
       stream: createEventStream(() => remove(subscription)),
       delivered: Promise.resolve(),
     }
     slot.add(subscription)
     shares.add(subscription)
-    let topic = topics.get(sessionId)
-    if (topic === undefined) {
-      topic = { organizationId, subscriptions: new Set(), published: 0, wanted: 0, reading: false }
-      topics.set(sessionId, topic)
-    }
-    topic.subscriptions.add(subscription)
+    subscription.topic.subscriptions.add(subscription)
     return subscription
   }
 
@@ -162,19 +144,19 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     }
   }
 
-  const send = (topic: Topic, state: SessionState): void => {
+  const send = (topic: Topic<Subscription>, state: SessionState): void => {
     if (state.session.sequence <= topic.published) return
     topic.published = state.session.sequence
     const event = toEvent(state)
     for (const subscription of topic.subscriptions) deliver(subscription, event)
   }
 
-  const readAgain = async (sessionId: string, topic: Topic): Promise<void> => {
+  const readAgain = async (topic: Topic<Subscription>): Promise<void> => {
     topic.reading = true
     try {
-      while (topic.wanted > topic.published && topics.get(sessionId) === topic) {
+      while (topic.wanted > topic.published && topic.subscriptions.size > 0) {
         const { wanted, published } = topic
-        const states = await readSince(topic.organizationId, sessionId, published)
+        const states = await readSince(topic.organizationId, topic.sessionId, published)
         for (const state of states) send(topic, state)
         // The read returned everything there is: the wanted change is included, or will never come.
         if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
@@ -186,23 +168,21 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     }
   }
 
-  const want = (sessionId: string, topic: Topic, sequence: number): void => {
+  const want = (topic: Topic<Subscription>, sequence: number): void => {
     topic.wanted = Math.max(topic.wanted, sequence)
-    if (!topic.reading && topic.wanted > topic.published) void readAgain(sessionId, topic)
+    if (!topic.reading && topic.wanted > topic.published) void readAgain(topic)
   }
 
   /**
    * Starts a stream with the state that was read. If the session's other streams are ahead, the changes in between
    * follow.
    */
-  const begin = ({ request, stream }: Subscription, state: SessionState): void => {
+  const begin = ({ topic, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
-    const topic = topics.get(request.sessionId)
-    if (topic === undefined) return
     const { published } = topic
     const { sequence } = state.session
     if (published === 0 || sequence < published) topic.published = sequence
-    if (sequence < published) want(request.sessionId, topic, published)
+    if (sequence < published) want(topic, published)
   }
 
   /** @param answers of this tick, by key: all streams of one key share one answer */
@@ -243,24 +223,23 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       }
     },
     publish: (state) => {
-      const topic = topics.get(state.session.id)
+      const { id, organizationId, sequence } = state.session
+      const topic = topics.find(organizationId, id)
       if (topic === undefined) return
-      const { sequence } = state.session
       // There is a gap: a change was made elsewhere in between and must be sent first.
-      if (topic.published > 0 && sequence > topic.published + 1) want(state.session.id, topic, sequence)
+      if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },
     refresh: (sessionId, sequence) => {
-      const topic = topics.get(sessionId)
-      if (topic !== undefined) want(sessionId, topic, sequence)
+      for (const topic of topics.ofSession(sessionId)) want(topic, sequence)
     },
     refreshAll: () => {
-      for (const [sessionId, topic] of topics) want(sessionId, topic, topic.published + 1)
+      for (const topic of topics.all()) want(topic, topic.published + 1)
     },
     tick: () => {
       // Retry a failed read, so that no change is lost while the store is down.
       if (turn % ticksPerSecond === 0) {
-        for (const [sessionId, topic] of topics) if (topic.wanted > topic.published) want(sessionId, topic, 0)
+        for (const topic of topics.all()) if (topic.wanted > topic.published) want(topic, 0)
       }
       const slot = slots[turn++ % slots.length]!
       const answers = new Map<string, boolean | Promise<boolean>>()

@@ -1,0 +1,57 @@
+// The sessions that streams follow, by session and organization. Until a session is read, nobody knows whose it is, so a
+// request of another organization must not share its topic.
+
+export interface Topic<Subscription> {
+  readonly organizationId: string
+  readonly sessionId: string
+  readonly subscriptions: Set<Subscription>
+  /**
+   * Every subscription has been sent all changes up to this sequence that came after it began. 0: no subscription has
+   * begun.
+   */
+  published: number
+  /** Sequence of a newer change that is known but not read yet. */
+  wanted: number
+  reading: boolean
+}
+
+export interface StreamTopics<Subscription> {
+  /** The organization's topic of this session, created if there is none. The caller adds its subscription at once. */
+  get(organizationId: string, sessionId: string): Topic<Subscription>
+  /** Drops the topic after its last subscription. */
+  leave(topic: Topic<Subscription>, subscription: Subscription): void
+  find(organizationId: string, sessionId: string): Topic<Subscription> | undefined
+  /** The topics of all organizations that follow this session, or ask for it in vain. */
+  ofSession(sessionId: string): Iterable<Topic<Subscription>>
+  all(): Iterable<Topic<Subscription>>
+}
+
+export const createStreamTopics = <Subscription>(): StreamTopics<Subscription> => {
+  /** By session, then by organization. */
+  const topics = new Map<string, Map<string, Topic<Subscription>>>()
+  const ofSession = (sessionId: string): Iterable<Topic<Subscription>> => topics.get(sessionId)?.values() ?? []
+
+  return {
+    get: (organizationId, sessionId) => {
+      const followed = topics.get(sessionId) ?? new Map<string, Topic<Subscription>>()
+      topics.set(sessionId, followed)
+      let topic = followed.get(organizationId)
+      if (topic === undefined) {
+        topic = { organizationId, sessionId, subscriptions: new Set(), published: 0, wanted: 0, reading: false }
+        followed.set(organizationId, topic)
+      }
+      return topic
+    },
+    leave: ({ organizationId, sessionId, subscriptions }, subscription) => {
+      subscriptions.delete(subscription)
+      const followed = topics.get(sessionId)
+      if (subscriptions.size === 0) followed?.delete(organizationId)
+      if (followed?.size === 0) topics.delete(sessionId)
+    },
+    find: (organizationId, sessionId) => topics.get(sessionId)?.get(organizationId),
+    ofSession,
+    all: function* () {
+      for (const sessionId of topics.keys()) yield* ofSession(sessionId)
+    },
+  }
+}

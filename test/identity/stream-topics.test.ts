@@ -1,0 +1,18 @@
+// Which topics exist: one for each organization and session, for as long as it has a subscription.
+import { expect, test } from 'bun:test'
+import { createStreamTopics } from '../../src/identity/streams/stream-topics.ts'
+
+test('a topic is its organization’s alone, and stays until its last subscription leaves', () => {
+  const topics = createStreamTopics<string>()
+  const topic = topics.get('A', 'session')
+  topic.subscriptions.add('first').add('second')
+  topics.get('B', 'session').subscriptions.add('refused')
+  expect(topics.get('A', 'session')).toBe(topic)
+  expect([...topics.ofSession('session')].map(({ organizationId }) => organizationId)).toEqual(['A', 'B'])
+  topics.leave(topics.get('B', 'session'), 'refused')
+  topics.leave(topic, 'first')
+  expect([...topics.all()]).toEqual([topic])
+  expect([topics.find('A', 'session'), topics.find('B', 'session')]).toEqual([topic, undefined])
+  topics.leave(topic, 'second')
+  expect([...topics.all(), ...topics.ofSession('session')]).toEqual([])
+})
