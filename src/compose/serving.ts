@@ -155,6 +155,7 @@ export const serve = async (
     requestIds,
     contentType: metrics.contentType,
     expose: () => place.collectMetrics(metrics.expose),
+    monotonicMs: clock.monotonicMs,
   })
   const attestation = createAttestation({
     config,

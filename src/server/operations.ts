@@ -32,7 +32,11 @@ export interface MetricsAnswerOptions {
   readonly requestIds: RequestIdSource
   readonly contentType: string
   readonly expose: () => Promise<string>
+  readonly monotonicMs: () => number
 }
+
+/** How long callers get the same text. Rendering takes time of the main thread, and callers need no key. */
+const RENDERED_FOR_MS = 1_000
 
 /** Headers of proxies: a proxy on this machine forwards requests of other machines. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
@@ -47,10 +51,18 @@ const headersOf = (request: Request, requestIds: RequestIdSource) => ({
 })
 
 /** The handler of `/metrics`, wherever it is served. */
-export const createMetricsAnswer =
-  ({ requestIds, contentType, expose }: MetricsAnswerOptions) =>
-  async (request: Request): Promise<Response> =>
-    new Response(await expose(), { headers: { 'content-type': contentType, ...headersOf(request, requestIds) } })
+export const createMetricsAnswer = ({ requestIds, contentType, expose, monotonicMs }: MetricsAnswerOptions) => {
+  let rendered: { readonly text: Promise<string>; readonly atMs: number } | null = null
+
+  const current = (): Promise<string> => {
+    const nowMs = monotonicMs()
+    if (rendered === null || nowMs - rendered.atMs >= RENDERED_FOR_MS) rendered = { text: expose(), atMs: nowMs }
+    return rendered.text
+  }
+
+  return async (request: Request): Promise<Response> =>
+    new Response(await current(), { headers: { 'content-type': contentType, ...headersOf(request, requestIds) } })
+}
 
 export const operationsRoutes = ({ readiness, describe, metrics, document, requestIds }: OperationsRoutesOptions) => {
   const headersFor = (request: Request) => headersOf(request, requestIds)

@@ -1,6 +1,7 @@
 // The API listener itself: what no route answers, and the routes for orchestrators.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type AppOptions, startApp } from '../../src/compose/app.ts'
+import { systemClock } from '../../src/lib/time.ts'
 import type { Listener } from '../../src/server/listener.ts'
 import {
   createMetricsAnswer,
@@ -33,6 +34,7 @@ const metricsAnswer = createMetricsAnswer({
   requestIds: createRequestIds('test'),
   contentType: 'text/plain; version=0.0.4',
   expose: async () => 'x 1\n',
+  monotonicMs: systemClock.monotonicMs,
 })
 
 /** Every endpoint answers with its name. */
@@ -193,6 +195,23 @@ describe('metrics', () => {
     for (const peer of ['10.0.0.1', '203.0.113.7', '::ffff:10.0.0.1', 'fe80::1', 'localhost', '']) {
       expect([peer, isFromThisMachine(peer, new Headers())]).toEqual([peer, false])
     }
+  })
+
+  test('are rendered at most once per second', async () => {
+    let nowMs = 0
+    let renderings = 0
+    const answer = createMetricsAnswer({
+      requestIds: createRequestIds('test'),
+      contentType: 'text/plain',
+      expose: async () => `x ${++renderings}\n`,
+      monotonicMs: () => nowMs,
+    })
+    const read = async () => (await answer(new Request('http://host/metrics'))).text()
+    expect(await Promise.all([read(), read()])).toEqual(['x 1\n', 'x 1\n'])
+    nowMs = 999
+    expect(await read()).toBe('x 1\n')
+    nowMs = 1_000
+    expect(await read()).toBe('x 2\n')
   })
 
   test('are answered to every caller only if the operator chose so', async () => {

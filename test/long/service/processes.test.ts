@@ -75,7 +75,11 @@ describeTest('both answer, and one metrics endpoint tells of both', async () => 
     counts = await metric(DECISIONS)
     return (counts['0'] ?? 0) > 0 && (counts['1'] ?? 0) > 0
   })
-  expect((counts['0'] ?? 0) + (counts['1'] ?? 0)).toBe(sent)
+  // The metrics are up to a second old.
+  await until(async () => {
+    counts = await metric(DECISIONS)
+    return (counts['0'] ?? 0) + (counts['1'] ?? 0) === sent
+  })
 })
 
 describeTest('a revoked key is refused by both within a second', async () => {
