@@ -47,6 +47,9 @@ const BYTES: Readonly<Record<string, readonly string[]>> = {
     `BREW / HTTP/1.1\r\n${HOST}\r\n`,
     `get / HTTP/1.1\r\n${HOST}\r\n`,
   ],
+  'A second request before the answer to the first (HTTP pipelining)': ['/', '/livez', '/docs', '/metrics'].map(
+    (target) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n${get('', target)}`,
+  ),
 }
 /** The one that needs a route which reads: the API's, with a key. */
 const CHUNKS = 'Malformed chunks, once the route reads the body'
