@@ -4,6 +4,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
+import { isFragmented } from '../lib/body-chunks.ts'
 import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
@@ -154,6 +155,11 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
 /** The whole body of a 200. @throws as guardedFetch */
 export const fetchBody = async (options: GuardedRequest): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
-  for await (const chunk of guardedFetch(options)) chunks.push(chunk)
+  let received = 0
+  for await (const chunk of guardedFetch(options)) {
+    chunks.push(chunk)
+    received += chunk.length
+    if (isFragmented(chunks.length, received)) throw new FetchFailedError('the chunks of the answer are too small')
+  }
   return Buffer.concat(chunks)
 }

@@ -2,6 +2,7 @@
 // decisions §1; threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says, or
 // without it.
 import { CountersignError, fixedError } from '../domain/errors.ts'
+import { isFragmented } from '../lib/body-chunks.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
 /** 256 KiB (decisions §1). */
@@ -45,13 +46,6 @@ export class BodyFragmentedError extends fixedError(
   'INVALID_REQUEST',
   'the chunks of the request body are too small',
 ) {}
-
-/** Each chunk costs microseconds, whatever its size, and a client chooses the sizes. */
-const CHUNKS_FREE = 1_000
-const CHUNK_BYTES_MIN = 256
-
-/** Whether a body arrives in more chunks than its bytes are worth. */
-export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN
 
 // Keep the byte order mark, so that the parser refuses it: stripping it would hide bytes from anyone who hashes the
 // text.

@@ -73,8 +73,14 @@ export const startListener = (options: ListenerOptions): Listener => {
   const harden = createHarden(options.publicUrl)
   const patterns = patternsOf(app)
 
-  const fail = (error: unknown, { headers }: Request): Response =>
-    harden(toResponse(error, requestIds(headers.get('x-request-id'))))
+  /** Closes the connection unless the body was read. Otherwise, a client could send chunks without end, which Bun parses. */
+  const finish = (response: Response, request: Request): Response => {
+    const isRead = request.bodyUsed && response.status < 400
+    if (!isRead && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
+    return harden(response)
+  }
+  const fail = (error: unknown, request: Request): Response =>
+    finish(toResponse(error, requestIds(request.headers.get('x-request-id'))), request)
 
   /** @throws RouteNotFoundError, MethodNotAllowedError */
   const findPage = async (request: Request): Promise<Response> => {
@@ -86,7 +92,7 @@ export const startListener = (options: ListenerOptions): Listener => {
     const page = methods === undefined ? await pages?.(request, path) : null
     if (page === undefined || page === null) throw new RouteNotFoundError()
     if (request.method !== 'GET' && request.method !== 'HEAD') throw new MethodNotAllowedError('GET')
-    return harden(page)
+    return finish(page, request)
   }
   const otherwise = leaveAfterTurn(async (request: Request): Promise<Response> => {
     pacer?.arrived()
@@ -123,7 +129,9 @@ export const startListener = (options: ListenerOptions): Listener => {
     // Elysia declares the handler as one that returns a function.
     .wrap((handle) => leaveAfterTurn(handle as unknown as (request: Request) => Promise<Response>))
     .onError({ as: 'global' }, ({ code, error, request }) => fail(fromRouterError(code, error), request))
-    .onAfterHandle({ as: 'global' }, ({ response }) => (response instanceof Response ? harden(response) : undefined))
+    .onAfterHandle({ as: 'global' }, ({ response, request }) =>
+      response instanceof Response ? finish(response, request) : undefined,
+    )
     .use(app)
     .listen({ hostname: listen.hostname, port: listen.port, reusePort: shared })
 

@@ -56,6 +56,8 @@ const answer = async (request: Request): Promise<Response> => {
 let plain: ReturnType<typeof Bun.serve>
 let secure: ReturnType<typeof Bun.serve>
 let short: Bun.TCPSocketListener
+/** Sends as many chunks of one byte as the path says. */
+let crumbs: Bun.TCPSocketListener
 beforeAll(() => {
   plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
   secure = Bun.serve({
@@ -74,9 +76,20 @@ beforeAll(() => {
       },
     },
   })
+  crumbs = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data: (socket, request) => {
+        const chunks = '1\r\n#\r\n'.repeat(Number(/\/([0-9]+) /.exec(request.toString())?.[1]))
+        socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`)
+      },
+    },
+  })
 })
 afterAll(async () => {
   short.stop(true)
+  crumbs.stop(true)
   await Promise.all([plain.stop(true), secure.stop(true)])
 })
 
@@ -126,6 +139,12 @@ describe('a guarded request', () => {
     expect(await problemOf(ask('/endless'))).toBe('the answer has more than 1000 bytes')
     await closed
     expect(cancelled).toContain('/endless')
+  })
+
+  test('takes no answer in a great number of small chunks', async () => {
+    const askFor = (count: number) => ask('', { url: `http://127.0.0.1:${crumbs.port}/${count}`, maxBytes: 10_000 })
+    expect((await askFor(900)).length).toBe(900)
+    expect(await problemOf(askFor(3_000))).toBe('the chunks of the answer are too small')
   })
 
   test('takes nothing compressed: it would grow', async () => {

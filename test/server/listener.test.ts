@@ -26,6 +26,14 @@ const listener = start(
     .get('/things/:thing', ({ params }) => new Response(params.thing))
     .delete('/things/:other', () => new Response(null, { status: 204 }))
     .post('/things/search', () => new Response('found'))
+    .post(
+      '/refuse',
+      async ({ request }) => {
+        await request.body?.getReader().read()
+        throw new SubjectMissingError()
+      },
+      { parse: 'none' },
+    )
     .post('/echo', async ({ request }) => new Response(await request.text()), { parse: 'none' })
     .get('/missing', () => {
       throw new SubjectMissingError()
@@ -80,4 +88,26 @@ test.each([
   const head = `${line} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n`
   const pipelined = `${head}\r\n${body}${head}Connection: close\r\n\r\n${body}`
   expect(await exchange(Number(new URL(listener.url).port), pipelined)).toBe('')
+})
+
+const CHUNKED = 'HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n'
+
+test.each(['GET /things/one', 'POST /things/search', 'GET /missing', 'GET /page', 'POST /nothing', 'POST /refuse'])(
+  'a chunked body that is not read to its end ends with the answer: %s',
+  async (line) => {
+    const received = await exchange(Number(new URL(listener.url).port), `${line} ${CHUNKED}`)
+    expect(received).toMatch(/^HTTP\/1\.1 [24]0/)
+    expect(received).toMatch(/^connection: close\r$/im)
+  },
+)
+
+test('a chunked body that is read leaves the connection open', async () => {
+  const body = new ReadableStream({
+    start: (controller) => {
+      controller.enqueue('text')
+      controller.close()
+    },
+  })
+  const response = await fetch(`${listener.url}/echo`, { method: 'POST', body })
+  expect([await response.text(), response.headers.get('connection')]).toEqual(['text', null])
 })

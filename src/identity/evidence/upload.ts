@@ -1,8 +1,9 @@
 // Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
 // pictures or checks PDFs. Stores nothing.
 
+import { isFragmented } from '../../lib/body-chunks.ts'
 import { readAtPace, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
-import { BodyFragmentedError, isFragmented } from '../../server/json-body.ts'
+import { BodyFragmentedError } from '../../server/json-body.ts'
 import {
   DOCUMENT_BYTES_MAX,
   DOCUMENT_RULES,

@@ -13,8 +13,9 @@ import type { WitnessState } from './witness-state.ts'
 /** Seconds until an idle connection is closed. */
 const IDLE_SECONDS = 30
 
+/** Closes the connection, so that no client goes on with a body that is refused. */
 const text = (status: number, body: string): Response =>
-  new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8' } })
+  new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' } })
 
 /** @throws what Bun throws when the address is taken */
 export const listenForHeads = (
