@@ -155,6 +155,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/modules/policy-lab': [
     'src/domain',
+    'src/program',
     'src/decision-log',
     'src/policy',
     'src/facts',
