@@ -123,10 +123,9 @@ test('does not wait for what goes the safe way, or is another’s', async () => 
 
 test('where the deployment asks for one, its own verbs wait', async () => {
   await run('attester', 'add', '--kind', 'ed25519')
+  await run(...words('screening-list import sanctions N --format csv'))
   await world.withStore((store) => store.organizationSettings.setDeploymentSecondPerson(true))
   const key = world.file('key.hex', '11'.repeat(32))
-  // One more list of sanctioned people, and its first content, only add hits.
-  await run(...words('screening-list import sanctions N --format csv'))
   const [attester] = JSON.parse(await run('attester', 'list', '--json')).data as { address: string }[]
   for (const line of [
     'attester add --kind ed25519',

@@ -40,10 +40,10 @@ describeOnChain('docs/examples/permissions.ts', () => {
     return (JSON.parse(made) as { verification_hash: string }).verification_hash
   }
   const bind = (hash: string, { address }: Deployed) =>
-    command('binding', 'create', '--project', hash, '--chain', 'base', '--address', address)
+    command('binding', 'create', '--project', hash, '--chain', 'sepolia', '--address', address)
 
   beforeAll(async () => {
-    chain = await startLocalChain(8453)
+    chain = await startLocalChain(11155111)
     service = await startService()
     const [owner, ...others] = chain.accounts as [Hex, Hex, Hex, Hex]
     ;[user, stranger, manager] = others
@@ -87,7 +87,7 @@ describeOnChain('docs/examples/permissions.ts', () => {
     backend = spawnExample('permissions.ts', {
       ...environmentOf(service),
       ATTESTATION_API_KEY: key,
-      CHAIN: 'base',
+      CHAIN: 'sepolia',
       SALE: sale.address,
       HOOK: hook.address,
       PORT: '0',

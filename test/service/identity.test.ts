@@ -159,7 +159,8 @@ describe('a Host header of any kind', () => {
       `POST /api/v1/register/individual?size=80 HTTP/1.1\r\n${host}\r\n${key}\r\nContent-Length: 0`,
     )
     const provider = await raw(
-      `POST /api/v1/provider/x/sessions/${sessionId}/result HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`,
+      // The line ends that follow are a part of the body.
+      `POST /api/v1/provider/x/sessions/${sessionId}/result HTTP/1.1\r\n${host}\r\nContent-Type: application/json\r\nContent-Length: 6\r\n\r\n{}`,
     )
     // Refused as a request, or answered as it is without it: never a failure of the service.
     expect([status, made, provider].map((line) => line.slice(9, 12)).join(' ')).toMatch(/^(200 201 401|400 400 400)$/)

@@ -146,7 +146,9 @@ describe('the command line', () => {
     test(`${JSON.stringify(line).slice(0, 80)} is exit code 2, a reason and how it is called, and nothing done`, async () => {
       const { code, stdout, stderr } = await run(...line)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(/^[^\n]+\nUsage: bun run countersign key [^\n]+\nTo list the options: bun run countersign key [a-z]+ --help\n$/)
+      expect(stderr).toMatch(
+        /^[^\n]+\nUsage: bun run countersign key [^\n]+\nTo list the options: bun run countersign key [a-z]+ --help\n$/,
+      )
       expect(JSON.parse((await run('list', '--json')).stdout)).toEqual({ data: [], next_cursor: null })
     })
   }
