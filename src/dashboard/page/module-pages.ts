@@ -70,6 +70,12 @@ export interface PolicyLabParts {
     PolicyPartProps & { readonly onChanged: () => void; readonly ofSessions: SessionPolicyParts | null }
   >
   readonly Replay: ComponentType<PolicyPartProps & { readonly draft: Draft }>
+  /** Runs a revision in shadow; null ends the shadow. */
+  readonly setShadow: (
+    policy: Policy,
+    revisionId: string | null,
+    params: { readonly organization: string },
+  ) => Promise<void>
 }
 
 interface PolicyPartProps {

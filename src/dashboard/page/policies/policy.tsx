@@ -132,14 +132,11 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
     say(`Saved as revision ${revision.number}`)
     data.reload()
   })
-  const runInShadow = (revision: Revision): Action => ({
+  const runInShadow = (parts: PolicyLabParts, revision: Revision): Action => ({
     label: 'Run in shadow',
     icon: 'screen',
     run: async () => {
-      await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-        params: path,
-        body: { revision_id: revision.id, version: policy.version },
-      })
+      await parts.setShadow(policy, revision.id, params)
       setTab('shadow')
     },
     done: `Revision ${revision.number} runs in shadow`,
@@ -229,7 +226,7 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
           data={data}
           itemsOf={(revision) =>
             mayChange && !revision.active
-              ? menuItems([goLive(revision), lab !== null && !revision.shadow && runInShadow(revision)], start)
+              ? menuItems([goLive(revision), lab !== null && !revision.shadow && runInShadow(lab, revision)], start)
               : []
           }
           onEdit={(revision) => {

@@ -1,6 +1,6 @@
 import type { ModuleParts } from '../../../dashboard/page/module-pages.ts'
 import { Replay } from './replay.tsx'
-import { Shadow } from './shadow.tsx'
+import { Shadow, setShadow } from './shadow.tsx'
 import { Trial } from './trial.tsx'
 
-export const PARTS: ModuleParts = { policyLab: { Trial, Shadow, Replay } }
+export const PARTS: ModuleParts = { policyLab: { Trial, Shadow, Replay, setShadow } }

@@ -6,7 +6,7 @@ import type { Decision, Policy, Revision } from '../../../dashboard/page/api/typ
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { usePages } from '../../../dashboard/page/data/use-pages.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
-import type { SessionPolicyParts } from '../../../dashboard/page/module-pages.ts'
+import type { PolicyLabParts, SessionPolicyParts } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
 import { Copyable, shorten } from '../../../dashboard/page/ui/copy.tsx'
@@ -19,6 +19,13 @@ import { Time } from '../../../dashboard/page/ui/time.tsx'
 import { say } from '../../../dashboard/page/ui/toast.tsx'
 
 const REREAD_MS = 2_000
+
+export const setShadow: PolicyLabParts['setShadow'] = async (policy, revisionId, params) => {
+  await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
+    params: { ...params, policy: policy.id },
+    body: { revision_id: revisionId, version: policy.version },
+  })
+}
 
 const verdictWords = (verdict: 'compliant' | 'denied' | null, rule: string | null): string =>
   verdict === null ? `no verdict (${rule})` : `${verdict}, ${rule ?? 'default'}`
@@ -141,10 +148,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
   const others = revisions.filter(({ id }) => id !== policy.active_revision_id)
   const running = revisions.find(({ id }) => id === policy.shadow_revision_id)
   const change = useAction(async (revisionId: string | null) => {
-    await call('PUT /organizations/{organization}/policies/{policy}/shadow', {
-      params: { ...params, policy: policy.id },
-      body: { revision_id: revisionId, version: policy.version },
-    })
+    await setShadow(policy, revisionId, params)
     say(revisionId === null ? 'Shadow ended' : 'Runs in shadow')
     onChanged()
   })

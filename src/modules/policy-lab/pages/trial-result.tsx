@@ -1,10 +1,11 @@
 // What a trial came to: the answer, each rule, and what was known beyond the request.
-import type { Simulation } from '../../../dashboard/page/api/types.ts'
+import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import { CodeBlock } from '../../../dashboard/page/ui/copy.tsx'
 import { Badge, Card } from '../../../dashboard/page/ui/parts.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
 import { Table } from '../../../dashboard/page/ui/table.tsx'
 
+export type Simulation = AnswerOf<'POST /organizations/{organization}/policies/simulate'>
 type Rule = Simulation['rules'][number]
 type Decisive = { readonly [Kind in Rule['kind']]: { readonly tone: 'good' | 'bad' | 'info'; readonly words: string } }
 

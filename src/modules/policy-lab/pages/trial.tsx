@@ -2,7 +2,7 @@
 // Nothing is decided, signed or recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
-import type { CheckedPolicy, Decision, Policy, Revision, Simulation } from '../../../dashboard/page/api/types.ts'
+import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
 import { useDeployment } from '../../../dashboard/page/data/use-deployment.ts'
 import { useForm } from '../../../dashboard/page/data/use-form.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
@@ -17,7 +17,7 @@ import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { absoluteTime } from '../../../dashboard/page/ui/relative-time.ts'
 import { Segments } from '../../../dashboard/page/ui/segments.tsx'
 import { exampleFacts, parseFacts } from './trial-facts.ts'
-import { TrialResult } from './trial-result.tsx'
+import { type Simulation, TrialResult } from './trial-result.tsx'
 
 const RECENT = 30
 const EVM_WALLET = '0x52908400098527886E0F7030069857D2E4169EE7'

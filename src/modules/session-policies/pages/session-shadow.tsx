@@ -1,6 +1,7 @@
 // Shadow of a policy that decides sessions: what it would have made of them, and which would have come out otherwise.
 import { useEffect } from 'preact/hooks'
-import type { Policy, ShadowResults } from '../../../dashboard/page/api/types.ts'
+import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
+import type { Policy } from '../../../dashboard/page/api/types.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { shorten } from '../../../dashboard/page/ui/copy.tsx'
@@ -11,6 +12,7 @@ import { OutcomeBadge } from './policy-decisions.tsx'
 
 const REREAD_MS = 2_000
 
+type ShadowResults = AnswerOf<'GET /organizations/{organization}/policies/{policy}/shadow-results'>
 type Otherwise = NonNullable<ShadowResults['sessions']>['otherwise'][number]
 
 export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
