@@ -84,4 +84,21 @@ describe('createJsonRpc', () => {
     expect(error instanceof RpcFailedError || error instanceof FetchFailedError).toBe(true)
     expect(`${error.message} ${(error as RpcFailedError).detail}`).not.toMatch(/html|secret/)
   })
+
+  test('gives the answers of a batch in the order of its calls, and none for a call that the node left out', async () => {
+    const [first, third] = [
+      { id: 1, result: 'first' },
+      { id: 3, error: { code: 3 } },
+    ]
+    const node = start(() => new RawAnswer(Response.json([third, null, first])))
+    const rpc = createJsonRpc({ url: node.url, timeoutMs: 5_000 })
+    const calls = Array.from({ length: 3 }, () => ({ method: 'eth_call', params: [] }))
+    expect(await rpc.batch(calls)).toEqual([first, undefined, third])
+  })
+
+  test('fails on a node that answers a batch as a whole', async () => {
+    const node = start(() => new Refusal(-32_600))
+    const batch = createJsonRpc({ url: node.url, timeoutMs: 5_000 }).batch([{ method: 'eth_call', params: [] }])
+    expect(await batch.catch((error: unknown) => error)).toBeInstanceOf(RpcFailedError)
+  })
 })
