@@ -3,6 +3,7 @@
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { Approval } from '../store/accounts/approvals.ts'
+import type { User } from '../store/accounts/users.ts'
 import type { Tables } from '../store/store.ts'
 import { closed, named, nullable, oneOf, Type, time, timeOrNull } from './schema.ts'
 import { APPROVAL_ACTIONS, type ApprovalAction, type SeenChange } from './second-person/declaration.ts'
@@ -25,15 +26,19 @@ export const APPROVAL = named(
     comment: Type.String({ description: 'The requester’s comment' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
     requested_by: Type.String({ description: 'Account' }),
-    requested_by_name: Type.String({ description: 'The account’s present name' }),
+    requested_by_name: Type.String({ description: 'The account’s name at that time, which its owner chooses' }),
+    requested_by_email: Type.String({ description: 'The account’s email address at that time' }),
     decided_by: nullable(Type.String()),
     decided_by_name: nullable(Type.String()),
+    decided_by_email: nullable(Type.String()),
     created_at: time(),
     expires_at: time(),
     decided_at: nullable(time()),
   }),
-  ['id', 'action', 'name', 'state', 'requested_by_name', 'created_at', 'comment'],
+  ['id', 'action', 'name', 'state', 'requested_by_email', 'created_at', 'comment'],
 )
+
+type Person = Pick<User, 'name' | 'email'>
 
 interface ShownDetail {
   readonly name: string
@@ -41,6 +46,8 @@ interface ShownDetail {
   readonly differences: readonly Readonly<Record<string, unknown>>[] | null
   readonly effects: readonly string[]
   readonly comment: string
+  /** Absent in requests that an earlier version stored. */
+  readonly requester?: Person
 }
 
 /** Requests that an earlier version stored have plain values instead of a list of changes. */
@@ -65,8 +72,13 @@ const revealed = <Value>(value: Value): Value =>
     typeof member === 'string' ? revealHidden(member) : member,
   )
 
-const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
-  const { name, changes, differences, effects, comment } = revealed(detailOf(approval))
+const UNKNOWN: Person = { name: '', email: '' }
+
+const shown = (approval: Approval, people: ReadonlyMap<string, Person>) => {
+  const requesterNow = people.get(approval.requestedBy) ?? UNKNOWN
+  const decider = approval.decidedBy === null ? null : (people.get(approval.decidedBy) ?? UNKNOWN)
+  const detail = revealed({ requester: requesterNow, ...detailOf(approval) })
+  const { name, changes, differences, effects, comment, requester } = detail
   return {
     id: approval.id,
     action: approval.action as ApprovalAction,
@@ -78,21 +90,23 @@ const shown = (approval: Approval, names: ReadonlyMap<string, string>) => {
     comment,
     state: approval.state,
     requested_by: approval.requestedBy,
-    requested_by_name: names.get(approval.requestedBy) ?? '',
+    requested_by_name: requester.name,
+    requested_by_email: requester.email,
     decided_by: approval.decidedBy,
-    decided_by_name: approval.decidedBy === null ? null : (names.get(approval.decidedBy) ?? ''),
+    decided_by_name: decider?.name ?? null,
+    decided_by_email: decider?.email ?? null,
     created_at: isoTime(approval.createdAtSeconds),
     expires_at: isoTime(approval.expiresAtSeconds),
     decided_at: timeOrNull(approval.decidedAtSeconds),
   }
 }
 
-/** Adds the names of who asked and who decided, because an approver may not be able to read those accounts. */
+/** Adds the requester's and the decider's names, because an approver may not be able to read those accounts. */
 export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
   const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
-  const names = new Map<string, string>()
-  for (const id of ids) names.set(id, (await users.find(id))?.name ?? '')
-  return approvals.map((approval) => shown(approval, names))
+  const people = new Map<string, Person>()
+  for (const id of ids) people.set(id, (await users.find(id)) ?? UNKNOWN)
+  return approvals.map((approval) => shown(approval, people))
 }
 
 export const showApproval = async (users: Pick<Tables['users'], 'find'>, approval: Approval) => {

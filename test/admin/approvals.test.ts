@@ -62,6 +62,17 @@ describe('with the rule', () => {
     ])
   })
 
+  test('the requester’s name and email address are those of the time of the request', async () => {
+    const { body } = await activate(ada)
+    const renamed = await harness.request('PATCH', '/me', { cookie: ada.cookie, body: { name: 'Bob, compliance' } })
+    expect(renamed.status).toBe(204)
+    const requester = { requested_by_name: 'ada@example.com', requested_by_email: 'ada@example.com' }
+    const list = await harness.call('GET', '/organizations/alpha/approvals', bob)
+    expect(list.body['data']).toMatchObject([requester])
+    const decided = { ...requester, decided_by_name: 'bob@example.com', decided_by_email: 'bob@example.com' }
+    expect((await decide(body.id, true, bob)).body).toMatchObject(decided)
+  })
+
   test('it is told who asked and who decided, and how many wait', async () => {
     // One of the deployment's admins, who are members of nothing.
     const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })

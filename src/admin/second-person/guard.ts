@@ -97,7 +97,8 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
         organizationId,
         action: rule.action,
         subject,
-        detail: { name, changes, differences, effects, comment },
+        // Kept, so that a later name does not take the place of the one that an approver knows.
+        detail: { name, changes, differences, effects, comment, requester: { name: user.name, email: user.email } },
         request: { ...request },
         requestedBy: user.id,
         lifeSeconds: LIFE_SECONDS,

@@ -318,7 +318,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
         .getByRole('heading', { level: 1, name: path === OWN ? 'Approvals' : 'Deployment approvals' })
         .waitFor()
       const card = approves.getByRole('article', { name: change })
-      await card.getByText('Asked for by Hedy Lamarr').waitFor()
+      await card.getByText(/^Requested by \S+@\S+ \(Hedy Lamarr\)/).waitFor()
       for (const text of seen) await card.getByText(text).first().waitFor()
       await press(/^Approve$/)
       await approves.getByRole('dialog', { name: 'Approve this change?' }).waitFor()

@@ -66,6 +66,15 @@ export const SeenChanges = ({ approval }: { readonly approval: Approval }) => {
   )
 }
 
+/** The address first, because people choose their names themselves. */
+const personText = (email: string, name: string): string => (name === email ? email : `${email} (${name})`)
+
+export const requesterOf = ({ requested_by_email: email, requested_by_name: name }: Approval): string =>
+  personText(email, name)
+
+const deciderOf = ({ decided_by_email: email, decided_by_name: name }: Approval): string =>
+  personText(email ?? '', name ?? '')
+
 interface ApprovalCardProps {
   readonly approval: Approval
   readonly own: boolean
@@ -74,7 +83,7 @@ interface ApprovalCardProps {
 }
 
 export const ApprovalCard = ({ approval, own, children }: ApprovalCardProps) => {
-  const { action, name, state, requested_by_name: by, decided_by_name: decidedBy } = approval
+  const { action, name, state } = approval
   return (
     <article class={state === 'pending' ? 'card approval' : 'card approval approval-past'} aria-label={ACTIONS[action]}>
       <header class="approval-head">
@@ -84,10 +93,10 @@ export const ApprovalCard = ({ approval, own, children }: ApprovalCardProps) => 
         {STATES[state]}
       </header>
       <p class="soft">
-        Asked for by {by} {own && <Badge>You</Badge>} <Time at={approval.created_at} />
-        {decidedBy !== null && (
+        Requested by {requesterOf(approval)} {own && <Badge>You</Badge>} <Time at={approval.created_at} />
+        {approval.decided_by !== null && (
           <>
-            , {state} by {decidedBy} {approval.decided_at !== null && <Time at={approval.decided_at} />}
+            , {state} by {deciderOf(approval)} {approval.decided_at !== null && <Time at={approval.decided_at} />}
           </>
         )}
       </p>

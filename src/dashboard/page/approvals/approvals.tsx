@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { Card, Empty, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
-import { ApprovalCard, SeenChanges } from './approval.tsx'
+import { ApprovalCard, requesterOf, SeenChanges } from './approval.tsx'
 import { ACTIONS } from './labels.ts'
 
 const DECISIONS = {
@@ -64,7 +64,7 @@ const ApprovalsOf = ({ title, lead, pages, overrides, decide, mayDecide }: Appro
           <strong>
             {ACTIONS[approval.action]}: {approval.name}
           </strong>
-          , requested by {approval.requested_by_name}.
+          , requested by {requesterOf(approval)}.
         </p>
         <SeenChanges approval={approval} />
         {kind === 'approve' && <p>The change takes effect immediately.</p>}
