@@ -1,6 +1,7 @@
 // Policies that decide sessions, through the admin API: what each may be used for, who may let one decide, and what it says.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { contentHashOf } from '../../src/policy/revision.ts'
+import { PROGRAM } from '../../src/program/labels.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { type Harness, type Organization, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
@@ -95,7 +96,7 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
     'revision 1 was not tried on past sessions in the last 30 days: try it first, by replay in the dashboard, ' +
-      `replayPolicy of the admin API or "countersign policy replay ${revisionId}"`,
+      `replayPolicy of the admin API or "${PROGRAM} policy replay ${revisionId}"`,
   ])
   expect((await call('GET', path)).body).toEqual(nobody)
   // Neither one that only waits, nor that of another document, nor an old one.
