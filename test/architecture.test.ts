@@ -5,6 +5,7 @@ import { dirname, join, normalize, relative } from 'node:path'
 import { Glob } from 'bun'
 import { ATTESTATION_PATHS } from '../src/attestation/paths.ts'
 import { IDENTITY_PATHS } from '../src/identity/paths.ts'
+import { MODULES } from '../src/modules.ts'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -509,18 +510,25 @@ describe('the import table', () => {
     expect((importsAtRunTime.get('src/module-pages.ts') ?? []).sort()).toEqual(declared)
   })
 
-  test('the core imports no module that declares itself', () => {
-    const declared = files.filter((path) => /^src\/modules\/[^/]+\/module\.ts$/.test(path)).map(dirname)
-    const lists = new Set(['src/modules.ts', 'src/module-routes.ts', 'src/module-pages.ts'])
-    const importing = [...sources].flatMap(([path, source]) =>
-      path.startsWith('src/modules/') || lists.has(path)
-        ? []
-        : importsOf(source)
-            .map((specifier) => normalize(join(dirname(path), specifier)))
-            .flatMap((target) => declared.filter((module) => target.startsWith(`${module}/`)))
-            .map((module) => `${folderOf(path)} → ${module}`),
-    )
-    expect([...new Set(importing)].sort()).toEqual([])
+  /** Imports of files in `src/modules` by files outside of them, or by those of another module: importing → imported. */
+  const importsOfModules = [...sources].flatMap(([path, source]) => {
+    const moduleOf = (file: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(file)?.[1]
+    const importing = moduleOf(path) ?? path
+    return importsOf(source)
+      .map((specifier) => moduleOf(normalize(join(dirname(path), specifier))))
+      .flatMap((imported) => (imported === undefined || imported === importing ? [] : [{ importing, imported }]))
+  })
+
+  test('the core imports no module: the lists of modules alone do', () => {
+    const lists = new Set(['src/module-pages.ts', 'src/module-routes.ts', 'src/modules.ts'])
+    const ofCore = importsOfModules.filter(({ importing }) => importing.includes('/') && !lists.has(importing))
+    expect(ofCore).toEqual([])
+  })
+
+  test('a module imports only modules that it needs', () => {
+    const needs = new Map(MODULES.map((module) => [module.name, module.needs ?? []]))
+    const between = importsOfModules.filter(({ importing }) => !importing.includes('/'))
+    expect(between.filter(({ importing, imported }) => !needs.get(importing)?.includes(imported))).toEqual([])
   })
 
   test('each fact source has one line in the list of sources', () => {
