@@ -69,6 +69,8 @@ export interface AdminDependencies {
   /** Services of modules. */
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
+  /** Names of the modules that are left out. */
+  readonly without: readonly string[]
   /** Finds the module of an operation among the modules that are left out. */
   readonly findLeftOut: (method: string, path: string) => Promise<string | null>
   readonly notifyChanges: Services['notifyChanges']
@@ -266,7 +268,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       api,
       explain: createExplainMissing(gate, dependencies.findLeftOut),
       reference: createReferencePages(services.documents),
-      pages: createDashboardPages(await buildDashboardAssets(config.modules)),
+      pages: createDashboardPages(await buildDashboardAssets(dependencies.without)),
       requestIds: dependencies.requestIds,
       recordError: metrics.recordError,
       report: dependencies.report,

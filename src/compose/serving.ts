@@ -243,6 +243,7 @@ export const serve = async (
       })
     : null
   if (portal !== null) closers.add(portal.stop)
+  const leftOut = leftOutModules(opened.modules, config)
   const admin = isFirst
     ? await startAdmin({
         config,
@@ -252,7 +253,8 @@ export const serve = async (
         store,
         provided: proofs === null ? provided : [...provided, provide(PROVE_DECISION, proofs.prove)],
         operations: await loadOperations(runningModules(opened.modules, config)),
-        findLeftOut: createModuleFinder(leftOutModules(opened.modules, config)),
+        without: leftOut.map(({ name }) => name),
+        findLeftOut: createModuleFinder(leftOut),
         notifyChanges: feed.catchUp,
         processes: place.control,
         identity,

@@ -36,15 +36,15 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 })
 
 /**
- * @param modules names of the modules that run, which the page reads from its document
+ * @param without names of the modules that are left out, which the page reads from its document
  * @throws PageBuildError
  */
-export const buildDashboardAssets = (modules: ReadonlySet<string>): Promise<PageAssets> =>
+export const buildDashboardAssets = (without: readonly string[]): Promise<PageAssets> =>
   buildPageAssets({
     page: 'dashboard',
     title: 'the dashboard',
     basePath: '',
-    fill: (html) => html.replace('MODULE-NAMES', () => [...modules].join(' ')),
+    fill: (html) => html.replace('MODULE-NAMES', () => without.join(' ')),
   })
 
 export const createDashboardPages = (assets: PageAssets): DashboardPages => {

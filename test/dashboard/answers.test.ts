@@ -5,7 +5,7 @@ import type { PageAssets } from '../../src/pages/page-assets.ts'
 
 let assets: PageAssets
 beforeAll(async () => {
-  assets = await buildDashboardAssets(new Set(['screening']))
+  assets = await buildDashboardAssets([])
 })
 
 const ask = async (path: string): Promise<Response | null> =>

@@ -120,8 +120,8 @@ export const useModuleParts = <Place extends keyof ModuleParts>(
   }, [place, modules.map(({ module }) => module)])
 }
 
-/** The pages of the modules that run, as the service names them in the document. */
+/** The pages of the modules that run: the document names the modules that are left out. */
 export const runningPages = (all: readonly ModulePages[]): readonly ModulePages[] => {
-  const names = document.querySelector<HTMLMetaElement>('meta[name="modules"]')?.content.split(' ') ?? []
-  return all.filter(({ module }) => names.includes(module))
+  const names = document.querySelector<HTMLMetaElement>('meta[name="without"]')?.content.split(' ') ?? []
+  return all.filter(({ module }) => !names.includes(module))
 }
