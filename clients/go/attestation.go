@@ -170,13 +170,13 @@ func readBatch(got answer, size int) ([]BatchResult, error) {
 	}
 	check.decode(got.body, &found)
 	if len(found.Answers) != size {
-		check.fail("answers are not those of the requests")
+		check.fail("the answers do not match the requests")
 	}
 	results := make([]BatchResult, 0, size)
 	for index, element := range found.Answers {
 		switch {
 		case element.Index == nil || *element.Index != int64(index):
-			check.fail("answers are not those of the requests")
+			check.fail("the answers do not match the requests")
 		case element.Problem != nil:
 			results = append(results, BatchResult{Err: &RequestRefusedError{
 				Code:              check.text("problem.code", element.Problem.Code, anyForm),
@@ -228,7 +228,7 @@ func readTaskAnswer(got answer) (*TaskAnswer, error) {
 	}
 	if read.IsCompliant {
 		if len(found.Signers) == 0 || len(found.Signers) != len(found.Signature) {
-			check.fail("signers and signature do not belong together")
+			check.fail("signers and signature must have the same length")
 		}
 		for _, signer := range found.Signers {
 			read.Signers = append(read.Signers, check.text("signers", &signer, evmAddressForm))

@@ -78,7 +78,7 @@ func send(ctx context.Context, client *http.Client, to *endpoint, asked request)
 	sent.Header.Set("x-request-id", asked.id)
 	response, err := client.Do(sent)
 	if err != nil {
-		return nil, &ServiceUnreachableError{"the service can not be reached", asked.id, err}
+		return nil, &ServiceUnreachableError{"the service cannot be reached", asked.id, err}
 	}
 	if response.StatusCode >= 200 && response.StatusCode < 300 {
 		return response, nil
@@ -125,7 +125,7 @@ func readProblem(response *http.Response, id string) *RequestRefusedError {
 	return &RequestRefusedError{
 		Code:              field("code", "UNKNOWN_REFUSAL"),
 		Status:            response.StatusCode,
-		Detail:            field("detail", "the service refused the request without saying why"),
+		Detail:            field("detail", "the service refused the request without a reason"),
 		RequestID:         field("request_id", id),
 		RetryAfterSeconds: parseRetryAfter(response.Header.Get("retry-after")),
 	}

@@ -1,4 +1,4 @@
-// the attestation API's two calls: typed values to the wire's JSON and back.
+// Converts requests and responses of the attestation API between typed values and JSON.
 import type {
   Attestation,
   AttestationAnswer,
@@ -16,7 +16,7 @@ const ATTESTER_FORM = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 const ATTESTATION_SIGNATURE_FORM = /^0x(?:[0-9a-fA-F]{130}|[0-9a-fA-F]{128})$/
 const TASK_SIGNATURE_FORM = /^0x[0-9a-fA-F]{130}$/
 
-/** The body of `POST /v2/attestation`. What is left out is not sent. */
+/** Returns the body of `POST /v2/attestation`. Undefined fields are omitted. */
 export const attestationBody = (request: AttestationRequest): Readonly<Record<string, unknown>> => ({
   from: request.from,
   chain: request.chain,
@@ -61,7 +61,7 @@ export const readEvaluation = (fields: Fields, requestId: string): AttestationAn
 export const readAttestationAnswer = ({ body, requestId }: Answer): AttestationAnswer =>
   readEvaluation(readFields(body, requestId), requestId)
 
-/** The body of `POST /v1/task`. */
+/** Returns the body of `POST /v1/task`. */
 export const taskBody = (request: TaskRequest): Readonly<Record<string, unknown>> => ({
   from: request.from,
   to: request.to,
@@ -79,7 +79,7 @@ export const readTaskAnswer = ({ body, requestId }: Answer): TaskAnswer => {
   const signers = fields.texts('signers', EVM_ADDRESS_FORM) as `0x${string}`[]
   const signatures = fields.texts('signature', TASK_SIGNATURE_FORM) as `0x${string}`[]
   if (signers.length === 0 || signers.length !== signatures.length) {
-    throw new AnswerInvalidError('signers and signature do not belong together', requestId)
+    throw new AnswerInvalidError('signers and signature must have the same length', requestId)
   }
   return { isCompliant: true, taskId, signers, signatures, expiryBlock: fields.count('expiry_block'), requestId }
 }

@@ -1,27 +1,27 @@
-// the attestation API in TypeScript: what is asked and what is answered, with the wire's texts turned into values.
+// Request and response types of the attestation API.
 
 interface AttestationRequestBase {
-  /** The end user's wallet: `0x` and 40 hex digits, or base58 on Solana. */
+  /** Address of the end user's wallet: `0x` and 40 hex digits, or base58 on Solana. */
   readonly from: string
-  /** The user for whom `from` sends, where `from` is a relayer: screened and recorded, not signed. */
+  /** Address of the user that `from` represents if `from` is a relayer. It is screened and recorded, but not signed. */
   readonly onBehalf?: string | undefined
-  /** A chain's name, for example `base` or `solana`. */
+  /** Name of the chain, for example `base` or `solana`. */
   readonly chain: string
-  /** The encoded call, `0x` hex. Needed where the contract validates the whole call, or the policy reads it. */
+  /** Encoded call as `0x` hex. Required if the contract validates the whole call or the policy reads the call data. */
   readonly data?: string | undefined
-  /** Native tokens of the call: wei, or lamports on Solana. Needed as `data` is. */
+  /** Native tokens that the call transfers, in wei, or lamports on Solana. Required in the same cases as `data`. */
   readonly msgValue?: bigint | undefined
-  /** The end user's IP address, for policies that read where they are. */
+  /** IP address of the end user, for policies that read the user's location. */
   readonly userIp?: string | undefined
 }
 
-/** For enforcement on chain: the contract or program. */
+/** Request for enforcement on chain; `to` is the contract or program. */
 export interface ContractAttestationRequest extends AttestationRequestBase {
   readonly to: string
   readonly verificationHash?: undefined
 }
 
-/** For use off chain: the project. */
+/** Request for use off chain; `verificationHash` identifies the project. */
 export interface ProjectAttestationRequest extends AttestationRequestBase {
   readonly verificationHash: string
   readonly to?: undefined
@@ -29,10 +29,10 @@ export interface ProjectAttestationRequest extends AttestationRequestBase {
 
 export type AttestationRequest = ContractAttestationRequest | ProjectAttestationRequest
 
-/** What a contract or program checks. */
+/** Attestation to submit to a contract or program. */
 export interface Attestation {
   readonly uuid: string
-  /** Unix seconds: the last one in which it is accepted. */
+  /** Last second in which the attestation is accepted, in Unix seconds. */
   readonly expiration: number
   /** EVM address, or base58 public key on Solana. */
   readonly attester: string
@@ -43,9 +43,9 @@ export interface Attestation {
 interface Evaluation {
   readonly policyId: string
   readonly policyName: string
-  /** The project: what contracts carry as their policy id, and what is signed. */
+  /** Identifier of the project: the policy id in contracts, and part of the signed statement. */
   readonly verificationHash: string
-  /** The id under which the service's log knows this call. */
+  /** Request id in the service's log. */
   readonly requestId: string
 }
 
@@ -54,37 +54,37 @@ export interface CompliantAnswer extends Evaluation {
   readonly attestation: Attestation
 }
 
-/** A denial: an answer, not an error. It carries nothing that could be submitted. */
+/** Denial by policy. It contains nothing that a contract accepts. */
 export interface DeniedAnswer extends Evaluation {
   readonly isCompliant: false
   readonly uuid: string
-  /** The policy's own words, where it has them. */
+  /** Reason that the policy defines; null if the policy defines none. */
   readonly reason: { readonly code: string; readonly message: string } | null
 }
 
 export type AttestationAnswer = CompliantAnswer | DeniedAnswer
 
-/** Version 1, EVM only. */
+/** Request of the version 1 API, for EVM chains only. */
 export interface TaskRequest {
   readonly from: string
-  /** As in an attestation request. */
+  /** Address of the user that `from` represents. It is screened and recorded, but not signed. */
   readonly onBehalf?: string | undefined
   readonly to: string
-  /** `0x` hex; `0x` for none. */
+  /** Encoded call as `0x` hex; `0x` for an empty call. */
   readonly data: string
   /** Wei. */
   readonly msgValue: bigint
-  /** 1, Ethereum, unless stated. */
+  /** Defaults to 1 (Ethereum). */
   readonly chainId?: number | undefined
 }
 
 export interface CompliantTask {
   readonly isCompliant: true
   readonly taskId: string
-  /** Ascending; `signatures[i]` is by `signers[i]`. */
+  /** In ascending order; `signatures[i]` is the signature of `signers[i]`. */
   readonly signers: readonly `0x${string}`[]
   readonly signatures: readonly `0x${string}`[]
-  /** A block number, or Unix seconds where the service counts so for the chain. */
+  /** Block number, or Unix seconds if the service is configured to use seconds for the chain. */
   readonly expiryBlock: number
   readonly requestId: string
 }

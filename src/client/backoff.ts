@@ -1,18 +1,21 @@
-// When a failed try is made again: exponential backoff with full jitter, so that callers that failed together do not
-// come back together, and never before the service's own Retry-After. One's own earlier try that holds the key is asked
-// for more often: its answer may be there any moment, and Retry-After tells when its claim ends at the latest.
+// Exponential backoff with full jitter, which never retries before the service's Retry-After. If the client's own
+// earlier
+// attempt holds the idempotency key, retries are more frequent: its answer may arrive at any moment.
 import { ArgumentInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
 export interface RetryPolicy {
-  /** How often a call is tried in all; asking for an earlier try that still holds the key does not count. 6 by default. */
+  /**
+   * Maximum number of attempts per call. Polling for an earlier attempt that holds the key doesn't count. Defaults to
+   * 6.
+   */
   readonly tries: number
-  /** The first wait is a random time up to this; the next up to twice as much, and so on. 250 by default. */
+  /** Upper limit of the first random delay. The limit doubles with each attempt. Defaults to 250. */
   readonly baseDelayMs: number
-  /** No random part is longer. 10,000 by default. */
+  /** Upper limit of every random delay. Defaults to 10,000. */
   readonly maxDelayMs: number
   /**
-   * A `Retry-After` beyond this is not waited for: the call fails at once. Nor is a try of one's own that holds the key,
-   * in all. 60,000 by default.
+   * Longest `Retry-After` that the client waits for; if it is longer, the call fails at once. It also limits the total
+   * wait for an earlier attempt that holds the key. Defaults to 60,000.
    */
   readonly maxRetryAfterMs: number
 }
@@ -31,22 +34,25 @@ export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPol
   return policy
 }
 
-/** 502 and 504 are never the service's own: a proxy in front of it got no answer. */
+/** 502 and 504 come from a proxy that received no response from the service. */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 /**
- * Whether the same request may succeed later. A twin in flight is one's own earlier try that was cut off: its answer is
- * what this one is waiting for.
+ * Returns whether the same request may succeed later. `IDEMPOTENCY_IN_FLIGHT` means that the client's own interrupted
+ * attempt is still in progress.
  */
 export const isRetried = (error: unknown): boolean =>
   error instanceof ServiceUnreachableError ||
   (error instanceof RequestRefusedError &&
     (RETRIED_STATUSES.has(error.status) || error.code === 'IDEMPOTENCY_IN_FLIGHT'))
 
-/** The form in which dates are sent (RFC 9110 §5.6.7). */
+/** Date format of HTTP senders (RFC 9110 §5.6.7). */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Seconds of a `Retry-After` header: a number, or a date (RFC 9110 §10.2.3). Null when there is none to read. */
+/**
+ * Returns the seconds of a `Retry-After` header, which is a number or a date (RFC 9110 §10.2.3). Returns null if the
+ * header is missing or malformed.
+ */
 export const parseRetryAfter = (header: string | null, nowMs: number = Date.now()): number | null => {
   if (header === null) return null
   if (/^[0-9]{1,9}$/.test(header)) return Number(header)
@@ -55,8 +61,9 @@ export const parseRetryAfter = (header: string | null, nowMs: number = Date.now(
 }
 
 /**
- * Milliseconds to wait after the failure number `failures` (1 is the first); null when it is not worth waiting.
- * @param random from 0 to 1
+ * Returns the milliseconds to wait after a failure; null if the call must not be retried.
+ * @param failures number of failures, starting at 1
+ * @param random returns a number from 0 to 1
  */
 export const retryDelayMs = (
   policy: RetryPolicy,
@@ -70,17 +77,21 @@ export const retryDelayMs = (
   return seconds * 1000 > policy.maxRetryAfterMs ? null : seconds * 1000 + jitterMs
 }
 
-/** An earlier try with the same key is being answered, or was cut off and still holds the key for `retryAfterSeconds`. */
+/**
+ * Returns whether an earlier attempt with the same key is in flight, or was interrupted and holds the key for
+ * `retryAfterSeconds`.
+ */
 export const isTwinInFlight = (error: unknown): error is RequestRefusedError & { readonly retryAfterSeconds: number } =>
   error instanceof RequestRefusedError && error.code === 'IDEMPOTENCY_IN_FLIGHT' && error.retryAfterSeconds !== null
 
 const TWIN_POLL_MS = 1_000
 
 /**
- * Milliseconds until an earlier try is asked for again; null when its claim ends later than anyone waits.
- * @param asked how often it was asked for before this
- * @param waitedMs for it so far
- * @param random from 0 to 1
+ * Returns the milliseconds until the next poll for an earlier attempt; null if its claim ends after the longest
+ * permitted wait.
+ * @param asked number of previous polls
+ * @param waitedMs total wait so far
+ * @param random returns a number from 0 to 1
  */
 export const twinDelayMs = (
   policy: RetryPolicy,
@@ -93,7 +104,7 @@ export const twinDelayMs = (
   return Math.min(leftMs, TWIN_POLL_MS * 2 ** asked, policy.maxDelayMs) + random() * policy.baseDelayMs
 }
 
-/** Rejects with the signal's reason as soon as it is aborted. */
+/** Waits for the delay. Rejects with the signal's reason as soon as the signal is aborted. */
 export const wait = (delayMs: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,5 +1,5 @@
-// Many attestations in one call: what was refused for now is asked again, alone, under its own Idempotency-Key, so that
-// however often a batch is tried, each element is done once.
+// Sends many attestation requests in one call. Elements with a temporary failure are sent again under their own
+// Idempotency-Key, so each element is decided at most once.
 import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from '../attestation/paths.ts'
 import { attestationBody, readEvaluation } from './attestation-calls.ts'
 import type { AttestationAnswer, AttestationRequest } from './attestation-types.ts'
@@ -8,10 +8,9 @@ import { AnswerInvalidError, ArgumentInvalidError, RequestRefusedError } from '.
 import { type Fields, readFields } from './json-fields.ts'
 import type { Answer, Call } from './transport.ts'
 
-/** Leaves room for an element's place behind the key of its batch. */
+/** Leaves room for the index of an element after the key of its batch. */
 const KEY_MAX = IDEMPOTENCY_KEY_MAX - `/${BATCH_SIZE_MAX - 1}`.length
 
-/** What became of one request: its answer, or the error with which it was refused. */
 export type BatchResult =
   | { readonly ok: true; readonly answer: AttestationAnswer }
   | { readonly ok: false; readonly error: RequestRefusedError }
@@ -37,7 +36,7 @@ const readRefusal = (fields: Fields, requestId: string): RequestRefusedError => 
 const readResults = ({ body, requestId }: Answer, size: number): BatchResult[] => {
   const elements = readFields(body, requestId).objects('answers')
   if (elements.length !== size || elements.some((fields, index) => fields.count('index') !== index)) {
-    throw new AnswerInvalidError('answers are not those of the requests', requestId)
+    throw new AnswerInvalidError('the answers do not match the requests', requestId)
   }
   return elements.map((fields) =>
     fields.has('problem')
@@ -47,8 +46,8 @@ const readResults = ({ body, requestId }: Answer, size: number): BatchResult[] =
 }
 
 /**
- * The results in the order of the requests.
- * @throws as any call when the batch as a whole gets no answer; ArgumentInvalidError
+ * Returns the results in the order of the requests.
+ * @throws ArgumentInvalidError; the errors of Transport if no part of the batch is answered
  */
 export const attestMany = async (
   { call, retry, random, wait }: BatchDependencies,
@@ -77,7 +76,8 @@ export const attestMany = async (
         body: { requests: asked.map(({ body }) => body) },
       })
     } catch (error) {
-      // What an earlier round has answered is the caller's: they may submit it. The others keep their last refusal.
+      // The answers of earlier rounds may already be in use, so they are returned. The other elements keep their last
+      // error.
       if (results.size === 0 || signal?.aborted) throw error
       return requests.map((_, index) => results.get(index)!)
     }

@@ -1,6 +1,5 @@
-// `bun src/client/build.ts`: the code of @countersign/client in src/client/dist, ready to be packed: plain ES modules for
-// Node 20 and Bun with their types, one for one from the sources and the paths that the service declares. Nothing is
-// bundled. `npm pack` runs it, also in a fresh clone, where it first installs the compiler by the lock file.
+// Builds @countersign/client into src/client/dist: plain ES modules and types for Node 20 and Bun, without bundling.
+// `npm pack` runs it; in a fresh clone, it first installs the compiler from the lock file.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,13 +9,13 @@ const COMPILER = join(ROOT, 'node_modules', '.bin', 'tsc')
 
 const filesIn = (folder: string): readonly string[] => [...new Bun.Glob('**/*').scanSync({ cwd: folder })]
 
-/** The sources do not compile as they are. The message is the compiler's. */
+/** The sources do not compile. The message is the compiler's output. */
 class ClientInvalidError extends Error {
   override readonly name = 'ClientInvalidError'
 }
 
 /**
- * Writes everything that the package's `dist` holds to `outputFolder`, which is emptied first.
+ * Writes the content of the package's `dist` to `outputFolder`, which is emptied first.
  * @throws ClientInvalidError
  */
 const buildClient = async (outputFolder: string): Promise<void> => {
@@ -29,7 +28,7 @@ const buildClient = async (outputFolder: string): Promise<void> => {
   const [code, printed] = await Promise.all([compiler.exited, new Response(compiler.stdout).text()])
   if (code !== 0) throw new ClientInvalidError(printed)
   for (const name of filesIn(outputFolder).filter((file) => file.endsWith('.d.ts'))) {
-    // The compiler rewrites these in code, not in declarations, where they would name files that are not there.
+    // The compiler rewrites import extensions in code, but not in declarations.
     const path = join(outputFolder, name)
     writeFileSync(path, readFileSync(path, 'utf8').replaceAll(/((?:from|import\()\s*'\.{1,2}\/[^']+)\.ts'/g, "$1.js'"))
   }
@@ -42,6 +41,6 @@ if (import.meta.main) {
     await Bun.spawn(words, { cwd: ROOT, stdio: ['ignore', 2, 2] }).exited
   }
   await buildClient(folder)
-  // npm pack prints the package's name to standard output, for scripts.
+  // Standard output is reserved for the package name, which npm pack prints for scripts.
   process.stderr.write(`${filesIn(folder).length} files in ${folder}\n`)
 }

@@ -1,5 +1,5 @@
-// Client for both APIs, for backends only, because keys must not leave them. One function per operation. Every call can be
-// aborted and is retried if useful, each time with the same Idempotency-Key.
+// Client for both APIs, for backends only because it holds API keys. All calls can be aborted and are retried with the
+// same Idempotency-Key.
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
@@ -32,67 +32,70 @@ import type { Fetch } from './request.ts'
 import { type Call, createTransport, type TransportDependencies } from './transport.ts'
 
 export interface CountersignClientOptions {
-  /** For attest and task, for example `https://attest.example.com`. */
+  /**
+   * Base URL of the attestation API, for example `https://attest.example.com`. Required for attest, attestMany, task
+   * and proof.
+   */
   readonly attestationUrl?: string | undefined
-  /** Begins with `csa_`. */
+  /** Key of the attestation API; starts with `csa_`. */
   readonly attestationApiKey?: string | undefined
-  /** For register, status, follow and verify. */
+  /** Base URL of the identity API. Required for register, status, follow and verify. */
   readonly identityUrl?: string | undefined
-  /** Begins with `csi_`. */
+  /** Key of the identity API; starts with `csi_`. */
   readonly identityApiKey?: string | undefined
-  /** The global one unless stated. */
+  /** Defaults to the global fetch. */
   readonly fetch?: Fetch | undefined
-  /** For one try. 30,000 unless stated: above the service's own 25 seconds. */
+  /** Timeout per attempt. Defaults to 30,000, which is more than the service's own 25 seconds. */
   readonly timeoutMs?: number | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
 }
 
 export interface CallOptions {
-  /** Ends the call, tries and waits included; the call then throws the signal's reason. */
+  /** Aborts the call, including retries and delays. The call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface IdempotentCallOptions extends CallOptions {
   /**
-   * Up to 255 visible ASCII characters. Made for each call unless given; give one (an order's id, say) to get the same
-   * answer for the same thing over a restart of your own.
+   * Up to 255 visible ASCII characters. Defaults to a random key per call. Set it, for example to an order id, to get
+   * the same answer after a restart of your program.
    */
   readonly idempotencyKey?: string | undefined
 }
 
 export interface FollowOptions extends CallOptions {
-  /** A connection that brings nothing for this long is given up for a new one. 45,000 unless stated. */
+  /** Longest time without data, in milliseconds, before the client opens a new connection. Defaults to 45,000. */
   readonly quietMs?: number | undefined
 }
 
 /**
- * Every function rejects with RequestRefusedError, ServiceUnreachableError, AnswerInvalidError or ArgumentInvalidError
+ * All functions reject with RequestRefusedError, ServiceUnreachableError, AnswerInvalidError or ArgumentInvalidError
  * (see `@countersign/client/errors`).
  */
 export interface CountersignClient {
-  /** Evaluates a call or a wallet; a denial is an answer. */
+  /** Evaluates a call or a wallet. A denial is an answer, not an error. */
   attest(request: AttestationRequest, options?: IdempotentCallOptions): Promise<AttestationAnswer>
   /**
-   * Up to 1,000 in one call; each has its own result, in the order of the requests. Those that were refused for now are
-   * asked again by themselves. The Idempotency-Key, of at most 251 characters here, stands for the whole list.
+   * Evaluates up to 1,000 requests in one call and returns the results in the order of the requests. Elements with a
+   * temporary failure are retried. The Idempotency-Key of a batch has at most 251 characters.
    */
   attestMany(requests: readonly AttestationRequest[], options?: IdempotentCallOptions): Promise<readonly BatchResult[]>
-  /** The same by the older task API: EVM, with a quorum of signatures. */
+  /** Evaluates a call with the older task API: EVM chains only, with a quorum of signatures. */
   task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
   /**
-   * The proof that a decision is in the service's log, some seconds after its answer. Keep it with the attestation;
-   * `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
+   * Returns the proof that a decision is in the service's log, available some seconds after the decision. Keep it with
+   * the attestation. `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
    */
   proof(uuid: string, options?: CallOptions): Promise<string>
-  /** A verification session of a person or a business. */
+  /** Creates a verification session for a person or a business. */
   register(type: SessionType, request?: RegisterRequest, options?: IdempotentCallOptions): Promise<RegisteredSession>
   status(type: SessionType, sessionId: string, options?: CallOptions): Promise<SessionState>
   /**
-   * The current status, then each change, up to `completed` or `rejected`. A connection that is lost is taken up again
-   * where it ended. Leaving the loop closes it; so does the signal.
+   * Yields the current status, then each change, until `completed` or `rejected`. Lost connections are resumed. Leaving
+   * the loop or aborting the signal closes the connection.
    */
   follow(type: SessionType, sessionId: string, options?: FollowOptions): AsyncGenerator<SessionState, void, void>
-  /** Whether a wallet belongs to a verified identity. */
+  /** Returns whether a wallet belongs to a verified identity. */
   verify(request: VerifyRequest, options?: CallOptions): Promise<WalletVerification>
 }
 
@@ -107,8 +110,8 @@ const milliseconds = (argument: string, value: number): number => {
 }
 
 /**
- * A UUID of version 7 (RFC 9562): it begins with the time, so that the service's index of keys grows at its end, which
- * costs a third of what random keys do.
+ * Returns a UUID of version 7 (RFC 9562). The leading timestamp keeps inserts at the end of the service's index, which
+ * costs a third of the time of random keys.
  */
 const newKey = (): string => {
   const time = Date.now().toString(16).padStart(12, '0')

@@ -1,24 +1,25 @@
-// Whether a proof holds: that the log whose key the caller brings has this decision in it. Offline, with node:crypto alone.
-// Source: https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note; RFC 9162, 2.1.3.2.
+// Checks offline that a decision is in the log with a given public key, using only node:crypto.
+// Sources: https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note, RFC 9162
+// §2.1.3.2.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ArgumentInvalidError } from './errors.ts'
 
-/** A proof that does not hold. `message` says what is wrong with it. */
+/** The proof is invalid. `message` contains the reason. */
 export class ProofInvalidError extends Error {
   override readonly name = 'ProofInvalidError'
   readonly code = 'PROOF_INVALID'
 }
 
 export interface ProvenDecision {
-  /** The line of the log, with all that was decided: `uuid`, `attesters`, `signatures`, … */
+  /** Parsed log line with the complete decision: `uuid`, `attesters`, `signatures` and others. */
   readonly decision: Readonly<Record<string, unknown>>
-  /** The line as it is in the log. */
+  /** Log line as stored. */
   readonly line: string
-  /** Where it stands among all lines, from 0. */
+  /** Index of the line in the log, starting at 0. */
   readonly index: number
-  /** Lines under the head that the log has signed. */
+  /** Number of lines that the signed head covers. */
   readonly size: number
-  /** The signed head: keep it, and later heads of the same log must go on from it. */
+  /** Signed head of the log. Keep it: later heads of the same log must extend it. */
   readonly checkpoint: string
 }
 
@@ -31,7 +32,7 @@ interface LogKey {
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const ED25519 = 1
-/** SubjectPublicKeyInfo of an Ed25519 key up to the key (RFC 8410). */
+/** SubjectPublicKeyInfo header of an Ed25519 key (RFC 8410). */
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
 const sha256 = (...parts: readonly Uint8Array[]): Buffer => {
@@ -55,7 +56,7 @@ const parseKey = (text: string): LogKey => {
   return { name, id: computed, publicKey: bytes.subarray(1) }
 }
 
-/** The head in a signed checkpoint. */
+/** Verifies a signed checkpoint and returns its head. */
 const openCheckpoint = (checkpoint: string, { name, id, publicKey }: LogKey): { size: number; root: Buffer } => {
   const end = checkpoint.lastIndexOf('\n\n') + 1
   const text = checkpoint.slice(0, end)
@@ -69,14 +70,14 @@ const openCheckpoint = (checkpoint: string, { name, id, publicKey }: LogKey): { 
       return isOurs ? [bytes.subarray(4)] : []
     })
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' })
-  if (signatures.length === 0) throw new ProofInvalidError('its head is not signed by this log')
+  if (signatures.length === 0) throw new ProofInvalidError('the head is not signed by this log')
   if (!signatures.every((signature) => verify(null, Buffer.from(text), key, signature))) {
-    throw new ProofInvalidError('the signature does not fit its head')
+    throw new ProofInvalidError('the signature of the head is invalid')
   }
   const [origin, size = '', root = ''] = text.split('\n')
   const hash = decode(root)
   if (origin !== name || !/^(0|[1-9][0-9]{0,15})$/.test(size) || hash?.length !== HASH_BYTES) {
-    throw new ProofInvalidError('its head is of another log, or none')
+    throw new ProofInvalidError('the head is malformed or belongs to another log')
   }
   return { size: Number(size), root: hash }
 }
@@ -107,15 +108,15 @@ const parseLine = (text: string): Readonly<Record<string, unknown>> => {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
   } catch {
-    // Not JSON: no decision either.
+    // A line that is not JSON is not a decision.
   }
-  throw new ProofInvalidError('the line is in the log, and is no decision')
+  throw new ProofInvalidError('the line is in the log but is not a decision')
 }
 
 /**
- * Checks a proof, as `client.proof` or `countersign decisions prove` give it.
- * @param logKey the log's public key, from its operator once and for all: never take it from beside the proof
- * @throws ProofInvalidError when it does not hold; ArgumentInvalidError for a key that is none
+ * Checks a proof from `client.proof` or `countersign decisions prove`.
+ * @param logKey public key of the log, obtained from its operator once; never use a key that comes with the proof
+ * @throws ProofInvalidError if the proof is invalid; ArgumentInvalidError if the key is malformed
  */
 export const checkDecisionProof = (proof: string, logKey: string): ProvenDecision => {
   const key = parseKey(logKey)
@@ -134,14 +135,14 @@ export const checkDecisionProof = (proof: string, logKey: string): ProvenDecisio
     path.length > 63 ||
     !path.every((hash) => hash?.length === HASH_BYTES)
   ) {
-    throw new ProofInvalidError('this is no proof of a decision')
+    throw new ProofInvalidError('the text is not a proof of a decision')
   }
   const checkpoint = proof.slice(middle + 2)
   const { size, root } = openCheckpoint(checkpoint, key)
   const line = entry.subarray(SALT_BYTES)
   const leaf = sha256(Uint8Array.of(0), entry.subarray(0, SALT_BYTES), sha256(line))
   if (Number(index) >= size || rootFrom(leaf, Number(index), size, path as Buffer[])?.equals(root) !== true) {
-    throw new ProofInvalidError('the line is not under the head that the log has signed')
+    throw new ProofInvalidError('the signed head does not cover the line')
   }
   const text = line.toString('utf8')
   return {

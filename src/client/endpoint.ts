@@ -1,5 +1,5 @@
-// One of the service's two interfaces: where it is, and the header that carries its key. Checked when the client is made,
-// so that a wrong setting shows at the start and a key never travels to a place that was not meant.
+// Base URL and key header of one API. Both are validated when the client is created, so a wrong setting fails at
+// startup.
 import { ArgumentInvalidError } from './errors.ts'
 
 export interface Endpoint {
@@ -17,15 +17,15 @@ const baseUrl = (argument: string, text: string): string => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Fits into a header: what is pasted with a line break or a blank does not. */
+/** Returns a key that is valid as a header value: without line breaks or spaces from pasting. */
 const usableKey = (argument: string, text: string): string => {
   if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new ArgumentInvalidError(argument, 'must be visible ASCII characters')
   return text
 }
 
 /**
- * Null when neither is set: then the interface can't be used.
- * @throws ArgumentInvalidError when one of the two is missing or unusable
+ * Returns null if neither the URL nor the key is set; the API is then unavailable.
+ * @throws ArgumentInvalidError if only one of them is set, or one is invalid
  */
 export const createEndpoint = (
   name: 'attestation' | 'identity',

@@ -1,7 +1,8 @@
-// What the client throws. Every error has a stable `code`, so that callers can tell them apart without instanceof, and
-// the id under which the service's log knows the call. No message holds a key or what was sent.
+// Errors of the client. Each has a stable `code`, which replaces instanceof checks, and the request id in the service's
+// log.
+// Messages never contain keys or request data.
 
-/** The service's codes (docs/decisions.md §1, "Error body"). */
+/** Error codes of the service (docs/decisions.md §1, "Error body"). */
 export type ServiceErrorCode =
   | 'MALFORMED_JSON'
   | 'DUPLICATE_KEY'
@@ -30,17 +31,17 @@ export type ServiceErrorCode =
   | 'DEPENDENCY_UNAVAILABLE'
   | 'SHUTTING_DOWN'
 
-/** What the client itself finds. `UNKNOWN_REFUSAL`: an error without a code, as a proxy in between answers. */
+/** Error codes of the client. `UNKNOWN_REFUSAL` is an error response without a code, for example from a proxy. */
 export type ClientErrorCode = 'ARGUMENT_INVALID' | 'SERVICE_UNREACHABLE' | 'ANSWER_INVALID' | 'UNKNOWN_REFUSAL'
 
-/** Any code; a newer service may have codes that this version does not list. */
+/** Any error code; a newer service may return codes that this version doesn't list. */
 export type ErrorCode = ServiceErrorCode | ClientErrorCode | (string & {})
 
-/** The base of everything thrown here. An aborted call throws its signal's reason instead. */
+/** Base class of all errors of the client. An aborted call throws its signal's reason instead. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
   readonly code: ErrorCode
-  /** Null when nothing was sent. */
+  /** Null if no request was sent. */
   readonly requestId: string | null
 
   constructor(code: ErrorCode, message: string, requestId: string | null, cause?: unknown) {
@@ -50,7 +51,7 @@ export class ClientError extends Error {
   }
 }
 
-/** An argument that can't be used. The message names it and says what is expected, never what it held. */
+/** An argument is invalid. The message names the argument and the expected form, never the value. */
 export class ArgumentInvalidError extends ClientError {
   override readonly name = 'ArgumentInvalidError'
   readonly argument: string
@@ -64,14 +65,14 @@ export class ArgumentInvalidError extends ClientError {
 export interface Refusal {
   readonly code: ErrorCode
   readonly status: number
-  /** The service's words, meant for developers. */
+  /** Description for developers, written by the service. */
   readonly detail: string
   readonly requestId: string
-  /** From `Retry-After`; null without one. */
+  /** Seconds of the `Retry-After` header; null without the header. */
   readonly retryAfterSeconds: number | null
 }
 
-/** The service answered with an error. A denial by policy is none. */
+/** The service returned an error. A denial by policy isn't an error. */
 export class RequestRefusedError extends ClientError {
   override readonly name = 'RequestRefusedError'
   readonly status: number
@@ -87,7 +88,7 @@ export class RequestRefusedError extends ClientError {
   }
 }
 
-/** No answer: the network failed, or it took too long. Whether the service acted on the request is not known. */
+/** No response arrived because of a network failure or a timeout. The service may have processed the request. */
 export class ServiceUnreachableError extends ClientError {
   override readonly name = 'ServiceUnreachableError'
 
@@ -96,7 +97,7 @@ export class ServiceUnreachableError extends ClientError {
   }
 }
 
-/** An answer that is not what this API answers: a wrong address, or something in between that changed it. */
+/** The response doesn't match this API, because of a wrong URL or a proxy that changed it. */
 export class AnswerInvalidError extends ClientError {
   override readonly name = 'AnswerInvalidError'
 

@@ -1,5 +1,5 @@
-// One connection to the event stream: opened within the time limit, given up when nothing comes for too long (the service
-// sends a comment every 15 seconds), closed however the reading ends.
+// One connection to the event stream. It is closed if it doesn't open in time, if no data arrives for too long, or if
+// reading ends. The service sends a comment every 15 seconds.
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
 import { createEventParser, EventTooLongError, type ServerSentEvent } from './event-stream.ts'
@@ -11,15 +11,15 @@ export interface EventConnectionOptions {
   readonly path: string
   readonly requestId: string
   readonly lastEventId: string | null
-  /** Until the head of the answer is there. */
+  /** Timeout for the response headers, in milliseconds. */
   readonly openMs: number
-  /** Without a byte. */
+  /** Longest time without data, in milliseconds. */
   readonly quietMs: number
   readonly signal: AbortSignal | undefined
 }
 
 export interface ReceivedEvent extends ServerSentEvent {
-  /** As EventParser.retryMs. */
+  /** Reconnection delay that the server requested; null if it requested none. */
   readonly retryMs: number | null
 }
 
@@ -32,7 +32,7 @@ const streamOf = (response: Response, requestId: string): ReadableStream<Uint8Ar
 }
 
 /**
- * The events of one connection, up to its end.
+ * Yields the events of one connection until its end.
  * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError
  */
 export async function* readEventConnection(options: EventConnectionOptions): AsyncGenerator<ReceivedEvent, void, void> {
@@ -66,7 +66,7 @@ export async function* readEventConnection(options: EventConnectionOptions): Asy
         throw new ServiceUnreachableError('the stream was cut off', requestId, error)
       })
       if (done) return
-      // The reader's own work on an event is no silence of the service.
+      // The time that the reader spends on an event doesn't count as silence of the service.
       clearTimeout(timer)
       for (const event of parser.push(value)) yield { ...event, retryMs: parser.retryMs() }
     }

@@ -1,31 +1,31 @@
-// Server-Sent Events from bytes, as the HTML standard parses them (WHATWG HTML §9.2.6): lines that end with CR, LF or
-// both, wherever the network cuts them; comments; several data lines; an event counts only once its empty line is there.
+// Parser for Server-Sent Events (WHATWG HTML §9.2.6). Lines end with CR, LF or CRLF, may be split anywhere by the
+// network, and an event is complete at its empty line.
 
 export interface ServerSentEvent {
   readonly data: string
-  /** The latest id seen: what `Last-Event-ID` says when the stream is taken up again. Null before the first. */
+  /** Latest event id, sent as `Last-Event-ID` when the stream is resumed. Null before the first id. */
   readonly lastEventId: string | null
 }
 
 export interface EventParser {
-  /** The events that these bytes complete. @throws EventTooLongError */
+  /** Returns the events that these bytes complete. @throws EventTooLongError */
   push(bytes: Uint8Array): ServerSentEvent[]
-  /** How long the server wants its clients to wait before they come back; null unless it said so. */
+  /** Returns the reconnection delay that the server requested; null if it requested none. */
   retryMs(): number | null
 }
 
-/** The stream is not one of this service, whose events have a few kilobytes. */
+/** An event exceeds the maximum length. Events of the service have a few kilobytes. */
 export class EventTooLongError extends Error {
   override readonly name = 'EventTooLongError'
 }
 
 const EVENT_MAX_CHARACTERS = 65_536
 
-/** @param lastEventId of the stream that this one continues */
+/** @param lastEventId latest id of the resumed stream */
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
-  // Drops a byte order mark at the beginning, and no other.
+  // The decoder removes a byte order mark only at the beginning.
   const decoder = new TextDecoder()
-  /** The line that has no end yet. It is never searched again, or a slow server could make each byte cost more. */
+  /** Incomplete line. It is never scanned again; otherwise, a slow server could make each byte more expensive. */
   let rest = ''
   let endsWithCr = false
   let data: string[] = []
@@ -43,7 +43,7 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
       data.push(text)
       dataLength += text.length + 1
     } else if (name === 'id') {
-      // What a header can't carry could not be sent back.
+      // An id that isn't a valid header value couldn't be sent back.
       id = /^[\x21-\x7e]{1,255}$/.test(text) ? text : null
     } else if (name === 'retry' && /^[0-9]{1,9}$/.test(text)) {
       retryMs = Number(text)
@@ -59,7 +59,7 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
     push: (bytes) => {
       const text = decoder.decode(bytes, { stream: true })
       if (text === '') return []
-      // The first half of this line end has ended the line.
+      // The CR of this CRLF has already ended the line.
       const start = endsWithCr && text.startsWith('\n') ? 1 : 0
       endsWithCr = text.endsWith('\r')
       const lines = text.slice(start).split(/\r\n|\n|\r/)

@@ -1,9 +1,9 @@
-// An attestation as the arguments of Solidity contracts: the structs of IPolicyRegistry and ITaskVerifier, as viem and
-// ethers encode them. Needs no library.
+// Converts attestations to arguments of Solidity contracts: the structs of IPolicyRegistry and ITaskVerifier, in the
+// form that viem and ethers encode. Needs no library.
 import type { Attestation, AttestationRequest, CompliantAnswer, CompliantTask } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
 
-/** By the name that requests carry. */
+/** EVM chain ids by chain name. */
 export const EVM_CHAIN_IDS: Readonly<Record<string, number>> = {
   ethereum: 1,
   base: 8453,
@@ -18,21 +18,21 @@ export const EVM_CHAIN_IDS: Readonly<Record<string, number>> = {
   'megaeth-testnet': 6343,
 }
 
-/** A call on an EVM chain, complete: what the attester signed it for. */
+/** Complete EVM call that an attestation covers. */
 export interface EvmAttestedCall {
   readonly chainId: number
   readonly from: string
-  /** The zero address for off-chain use. */
+  /** Zero address for off-chain use. */
   readonly to: string
-  /** `verification_hash` of the answer. */
+  /** `verification_hash` of the response. */
   readonly verificationHash: string
-  /** `data` of the request; `0x` when it was left out. */
+  /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
-  /** `msg_value` of the request, in wei; 0 when it was left out. */
+  /** `msg_value` of the request, in wei. Defaults to 0. */
   readonly wei?: bigint
 }
 
-/** The ABI's `Attestation`. */
+/** `Attestation` struct of the ABI. */
 export interface AttestationArgument {
   readonly uuid: string
   readonly expiration: bigint
@@ -40,7 +40,7 @@ export interface AttestationArgument {
   readonly signature: `0x${string}`
 }
 
-/** The ABI's `Statement`. */
+/** `Statement` struct of the ABI. */
 export interface StatementArgument {
   readonly uuid: string
   readonly msgSender: `0x${string}`
@@ -51,7 +51,7 @@ export interface StatementArgument {
   readonly expiration: bigint
 }
 
-/** The ABI's `TaskMessage`. */
+/** `TaskMessage` struct of the ABI. */
 export interface TaskMessageArgument {
   readonly taskId: string
   readonly expiry: bigint
@@ -66,7 +66,7 @@ const matching = (argument: string, text: string, form: RegExp, expected: string
   return text as `0x${string}`
 }
 
-/** Lower case, which every encoder takes: mixed case would have to be right by EIP-55. */
+/** Returns the address in lower case, which every encoder accepts. Mixed case would require a valid EIP-55 checksum. */
 const address = (argument: string, text: string): `0x${string}` =>
   matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
 
@@ -79,8 +79,8 @@ const seconds = (argument: string, value: number): bigint => {
 }
 
 /**
- * What a guarded contract takes beside its own arguments.
- * @throws ArgumentInvalidError for an attestation that is not of an EVM chain
+ * Returns the attestation argument of a guarded contract.
+ * @throws ArgumentInvalidError if the attestation isn't for an EVM chain
  */
 export const attestationArgument = (attestation: Attestation): AttestationArgument => ({
   uuid: attestation.uuid,
@@ -90,7 +90,7 @@ export const attestationArgument = (attestation: Attestation): AttestationArgume
 })
 
 /**
- * The statement that the attestation is for: what a registry's `validateAttestation` and `hashStatementWithExpiry` take.
+ * Returns the attested statement, the argument of a registry's `validateAttestation` and `hashStatementWithExpiry`.
  * @throws ArgumentInvalidError
  */
 export const statementArgument = (
@@ -116,8 +116,8 @@ export const statementArgument = (
 }
 
 /**
- * The call that an answer is for, from what was asked.
- * @param chainId of a chain that EVM_CHAIN_IDS does not have
+ * Returns the attested call of a request and its answer.
+ * @param chainId required if EVM_CHAIN_IDS doesn't contain the chain
  * @throws ArgumentInvalidError
  */
 export const evmAttestedCall = (
@@ -136,7 +136,7 @@ export const evmAttestedCall = (
   }
 }
 
-/** What a contract guarded by version 1 tasks takes. @throws ArgumentInvalidError */
+/** Returns the task argument of a contract that version 1 tasks guard. @throws ArgumentInvalidError */
 export const taskMessageArgument = (task: CompliantTask): TaskMessageArgument => ({
   taskId: task.taskId,
   expiry: seconds('expiryBlock', task.expiryBlock),

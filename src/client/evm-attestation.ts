@@ -1,6 +1,6 @@
-// What an EVM attestation says and whether its signature says so too, without asking anyone: the digest that attesters
-// sign, rebuilt from the request and the answer. Needs viem. Layout: docs/decisions.md §2, "What EVM
-// signs".
+// Verifies the signature of an EVM attestation offline, over a digest computed from the request and the answer. Needs
+// viem.
+// Layout: docs/decisions.md §2, "What EVM signs".
 import { encodeAbiParameters, keccak256, recoverAddress } from 'viem'
 import type { Attestation } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
@@ -17,10 +17,10 @@ const DIGEST_PARAMETERS = [
   { type: 'uint256' },
 ] as const
 
-/** Half of the order of secp256k1: registries refuse an s above it. */
+/** Half of the order of secp256k1; registries reject a larger s. */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
-/** The 32 bytes that the attester signed. @throws ArgumentInvalidError */
+/** Returns the 32 bytes that the attester signed. @throws ArgumentInvalidError */
 export const evmDigest = (
   call: EvmAttestedCall,
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
@@ -44,8 +44,8 @@ export const evmDigest = (
 }
 
 /**
- * True if the attester named in the attestation signed exactly this call, in the one encoding that registries accept.
- * The caller must check that the attester is trusted and that the attestation has not expired.
+ * Returns whether the attester in the attestation signed exactly this call, in the only encoding that registries
+ * accept. The caller must check that the attester is trusted and that the attestation has not expired.
  * @throws ArgumentInvalidError
  */
 export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {
@@ -57,7 +57,7 @@ export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: A
   try {
     return (await recoverAddress({ hash: digest, signature })).toLowerCase() === attester
   } catch {
-    // Numbers that are no signature at all: no key made it.
+    // These numbers are not a valid signature of any key.
     return false
   }
 }

@@ -1,5 +1,5 @@
-// A session's status as it changes, over as many connections as it takes: each one continues where the last one ended,
-// and what was told before is not told again. Ends by itself after a final status (spec, Events: client behavior).
+// Follows the status of a session over any number of connections, without repeating a status. Ends after a final status
+// (spec, Events: client behavior).
 import { isRetried, type RetryPolicy, retryDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
@@ -30,7 +30,10 @@ const parseState = (data: string, requestId: string): SessionState => {
   return readSessionState({ body, requestId })
 }
 
-/** What to wait at least: the server's own word, spread over half of it, or the policy's backoff where that is longer. */
+/**
+ * Returns the reconnection delay: the server's request with random jitter, or the backoff of the retry policy if that
+ * is longer.
+ */
 const reconnectDelayMs = (
   { retry, random }: FollowDependencies,
   failures: number,
@@ -42,9 +45,10 @@ const reconnectDelayMs = (
 }
 
 /**
- * Once a first event was received, a lost connection is opened again for as long as it takes; before that, as often as
- * the retry policy says.
- * @throws RequestRefusedError, AnswerInvalidError; ServiceUnreachableError as above; the signal's reason when aborted
+ * Yields each change of a session's status. Reconnects without limit after the first event; before it, up to the
+ * attempts of the retry policy.
+ * @throws RequestRefusedError, AnswerInvalidError; ServiceUnreachableError after the last attempt; the signal's reason
+ * if aborted
  */
 export async function* followSession(dependencies: FollowDependencies): AsyncGenerator<SessionState, void, void> {
   const { fetch, endpoint, path, timeoutMs, quietMs, retry, signal } = dependencies
@@ -70,7 +74,7 @@ export async function* followSession(dependencies: FollowDependencies): AsyncGen
       for await (const event of readEventConnection(connection)) {
         lastEventId = event.lastEventId
         retryMs = event.retryMs ?? retryMs
-        // A new connection begins with the current status, which may be the one that was told last.
+        // A new connection starts with the current status, which may already have been reported.
         if (event.data === lastData) continue
         lastData = event.data
         failures = 0

@@ -1,4 +1,4 @@
-// the identity API's calls: typed values to the wire's JSON and back.
+// Converts requests and responses of the identity API between typed values and JSON.
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import type {
@@ -20,7 +20,7 @@ const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 const URL_FORM = /^https?:\/\/\S+$/
 const PNG_FORM = /^data:image\/png;base64,[A-Za-z0-9+/]+={0,2}$/
 
-/** After these a session is watched no more (spec, Events: client behavior). */
+/** Statuses after which a session doesn't change (spec, Events: client behavior). */
 export const FINAL_STATUSES: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 
 const sessionType = (type: SessionType): SessionType => {
@@ -40,7 +40,7 @@ export const registerPath = (type: SessionType, { size }: RegisterRequest): stri
   return size === undefined ? path : `${path}?size=${size}`
 }
 
-/** Undefined when there is nothing to say: then no body is sent. */
+/** Returns the body, or undefined if all its fields are undefined; then no body is sent. */
 export const registerBody = ({ walletAddress, originUrl }: RegisterRequest): object | undefined =>
   walletAddress === undefined && originUrl === undefined ? undefined : { walletAddress, originUrl }
 
@@ -85,7 +85,7 @@ export const readSessionState = ({ body, requestId }: Pick<Answer, 'body' | 'req
   }
 }
 
-/** The body of `POST /api/v1/verify`. */
+/** Returns the body of `POST /api/v1/verify`. */
 export const verifyBody = ({ address, type, chain }: VerifyRequest): object => ({
   address,
   ...(type === undefined ? {} : { type: sessionType(type) }),

@@ -1,18 +1,18 @@
-// the identity API in TypeScript. Field names are the wire's own.
+// Request and response types of the identity API, with the field names of its JSON.
 
-/** KYC or KYB. */
+/** `individual` is KYC, `business` is KYB. */
 export type SessionType = 'individual' | 'business'
 export type CheckType = 'kyc' | 'kyb'
 export type SessionStatus = 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
 
 export interface RegisterRequest {
-  /** The only wallet that may connect and verify in the session. */
+  /** Only wallet that may connect and verify in the session. */
   readonly walletAddress?: string | undefined
-  /** Absolute https: where the verification page offers to go back to. */
+  /** Absolute https URL that the verification page links back to. */
   readonly originUrl?: string | undefined
-  /** Of the QR code, in pixels: 80 to 2000, 300 unless stated. */
+  /** Width of the QR code in pixels, from 80 to 2000. Defaults to 300. */
   readonly size?: number | undefined
-  /** With a test key: what becomes of the session at once, as if person and operator had acted. Live keys: ignored. */
+  /** Simulated outcome of the session, effective at once. For test keys; ignored with live keys. */
   readonly sandboxOutcome?: SessionStatus | undefined
 }
 
@@ -20,52 +20,52 @@ export interface RegisteredSession {
   readonly sessionId: string
   /** Link for the end user. */
   readonly redirectUrl: string
-  /** A PNG in a data URI: an image source. */
+  /** PNG as a data URI. */
   readonly qrCode: string
-  /** True when the wallet had a session of this type that could be used again. */
+  /** True if the wallet already had a reusable session of this type. */
   readonly reused: boolean
 }
 
 export interface SessionWallet {
   readonly id: string
   readonly address: string
-  /** A chain's name: an open set. */
+  /** Name of a chain. The service may add names. */
   readonly chain: string
 }
 
 export interface SessionState {
   readonly sessionId: string
   readonly status: SessionStatus
-  /** Once the session has an identity. */
+  /** Present once the session has an identity. */
   readonly userId?: string
-  /** ISO 8601; only when completed. */
+  /** ISO 8601; present only if the status is `completed`. */
   readonly completedAt?: string
-  /** Filled only when completed, else `unverifiedWallets` is. */
+  /** Filled only if the status is `completed`; otherwise the wallets are in `unverifiedWallets`. */
   readonly verifiedWallets: readonly SessionWallet[]
   readonly unverifiedWallets: readonly SessionWallet[]
 }
 
 export interface VerifyRequest {
   readonly address: string
-  /** Both, unless stated. */
+  /** Defaults to both types. */
   readonly type?: SessionType | undefined
   /**
-   * Chain on which the wallet is used. A contract wallet is then verified only on the chain of its proof. Without a chain,
-   * compare the chains in the answer's `wallets`.
+   * Chain on which the wallet is used. A contract wallet is then verified only on the chain of its proof. Without a
+   * chain, compare the chains in `wallets` of the response.
    */
   readonly chain?: string | undefined
 }
 
-/** An unknown wallet has null and empty throughout, also where the service left the fields out. */
+/** For an unknown wallet, all fields are null or empty, even if the service omits them. */
 export interface WalletVerification {
   readonly address: string
   readonly verified: boolean
-  /** Of the most recent session; null for a wallet never seen. */
+  /** Status of the most recent session; null for an unknown wallet. */
   readonly status: SessionStatus | null
   readonly userId: string | null
   readonly checkType: CheckType | null
   /** ISO 8601. */
   readonly verifiedAt: string | null
-  /** Of the same identity, at levels that count. */
+  /** Wallets of the same identity that have a sufficient verification level. */
   readonly wallets: ReadonlyArray<{ readonly address: string; readonly chain: string }>
 }

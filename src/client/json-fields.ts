@@ -1,18 +1,18 @@
-// Reads answers field by field, so that what callers get is what its type says. Fields that are not read are ignored:
-// a newer service may send more.
+// Reads responses field by field, so that returned values match their types. Other fields are ignored, because a newer
+// service may send more.
 import { AnswerInvalidError } from './errors.ts'
 
 export interface Fields {
   text(name: string): string
-  /** Undefined when it is missing. */
+  /** Undefined if the field is missing. */
   optionalText(name: string): string | undefined
-  /** Null also when it is missing. */
+  /** Null also if the field is missing. */
   nullableText(name: string): string | null
   flag(name: string): boolean
-  /** A whole number from 0 to 2^53 - 1. */
+  /** Whole number from 0 to 2^53 - 1. */
   count(name: string): number
   one<Choice extends string>(name: string, choices: readonly Choice[]): Choice
-  /** Text of this form. */
+  /** Text that matches `form`. */
   matching(name: string, form: RegExp): string
   object(name: string): Fields
   has(name: string): boolean
@@ -20,7 +20,7 @@ export interface Fields {
   objects(name: string): Fields[]
 }
 
-/** @throws AnswerInvalidError, as each of the functions does, naming the field. */
+/** @throws AnswerInvalidError, like each method of the result; the message names the field */
 export const readFields = (value: unknown, requestId: string, place = ''): Fields => {
   const fail = (name: string, expected: string): never => {
     throw new AnswerInvalidError(`${place}${name} is not ${expected}`, requestId)
@@ -68,5 +68,4 @@ export const readFields = (value: unknown, requestId: string, place = ''): Field
   }
 }
 
-/** A UUID, in any case. */
 export const UUID_FORM = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/

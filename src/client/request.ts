@@ -1,27 +1,26 @@
-// One HTTP request and what may come of it: an answer, a refusal, or nothing. Redirects are not followed: they would
-// carry the key along.
+// Sends one HTTP request. Redirects are not followed, because they would expose the key to another host.
 import { parseRetryAfter } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
-/** The global fetch, or one that is called like it. */
+/** Global fetch or a function with the same signature. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   /** JSON text. */
   readonly body?: string
-  /** Ours: the same for every try of a call. */
+  /** Client-generated id, shared by all attempts of a call. */
   readonly requestId: string
 }
 
-/** Maximum size of an answer; the largest, of a full batch, has a hundredth of it. */
+/** Maximum size of a response: a hundred times the size of a full batch. */
 const ANSWER_BYTES_MAX = 16_777_216
 
-/** Returns the body's text; null if it is longer than any answer of the service. */
+/** Returns the text of the body; null if it exceeds the maximum size. */
 export const readText = async (response: Response): Promise<string | null> => {
   const decoder = new TextDecoder()
   let [text, size] = ['', 0]
@@ -42,7 +41,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** The service's words where the body is a problem document (RFC 9457), else the status alone. */
+/** Returns the error of a problem document (RFC 9457), or an error with only the status for other bodies. */
 const toRefusal = async (response: Response, requestId: string): Promise<RequestRefusedError> => {
   const { status } = response
   const body = parseJson((await readText(response).catch(() => null)) ?? '')
@@ -51,14 +50,14 @@ const toRefusal = async (response: Response, requestId: string): Promise<Request
   return new RequestRefusedError({
     code: text('code') ?? 'UNKNOWN_REFUSAL',
     status,
-    detail: text('detail') ?? 'the service refused the request without saying why',
+    detail: text('detail') ?? 'the service refused the request without a reason',
     requestId: text('request_id') ?? requestId,
     retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')),
   })
 }
 
 /**
- * Sends and waits for the head of the answer. The answer's own id is under `x-request-id`.
+ * Sends a request and waits for the response headers. `x-request-id` contains the request id of the response.
  * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError (a redirect)
  */
 export const sendRequest = async (
@@ -78,7 +77,7 @@ export const sendRequest = async (
       signal,
     })
   } catch (error) {
-    throw new ServiceUnreachableError('the service can not be reached', requestId, error)
+    throw new ServiceUnreachableError('the service cannot be reached', requestId, error)
   }
   if (response.ok) return response
   const answeredId = response.headers.get('x-request-id') ?? requestId

@@ -1,28 +1,29 @@
-// What a Solana attestation says and whether its signature says so too: the message that attesters sign, rebuilt from
-// the request and the answer. Needs no library. Layout: docs/decisions.md §2, "What Solana signs".
+// Verifies the signature of a Solana attestation offline, over a message computed from the request and the answer.
+// Needs no library.
+// Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import { decodeKey, hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
-/** What was asked of the API, and the policy that it answered with. */
+/** Complete Solana call that an attestation covers. */
 export interface SolanaAttestedCall {
-  /** The user's wallet, base58: signs the transaction. */
+  /** Wallet of the user, base58. It signs the transaction. */
   readonly from: string
-  /** The program that requires the attestation, base58; 32 zero bytes for interface-only use. */
+  /** Program that requires the attestation, base58; 32 zero bytes for off-chain use. */
   readonly to: string
-  /** `verification_hash` of the answer. */
+  /** `verification_hash` of the response. */
   readonly verificationHash: string
-  /** `data` of the request; `0x` when it was left out. */
+  /** `data` of the request. Defaults to `0x`. */
   readonly data?: string
-  /** `msg_value` of the request, in lamports; 0 when it was left out. */
+  /** `msg_value` of the request, in lamports. Defaults to 0. */
   readonly lamports?: bigint
 }
 
 /** 32 zero bytes. */
 const ZERO_KEY = '11111111111111111111111111111111'
 
-/** The call that an answer is for, from what was asked. */
+/** Returns the attested call of a request and its answer. */
 export const solanaAttestedCall = (
   request: AttestationRequest,
   answer: Pick<CompliantAnswer, 'verificationHash'>,
@@ -34,7 +35,7 @@ export const solanaAttestedCall = (
   lamports: request.msgValue ?? 0n,
 })
 
-/** What the deployed registry program expects. */
+/** Default prefix of the deployed registry program. */
 export const SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
 
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
@@ -46,8 +47,8 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Uint8Array => {
 }
 
 /**
- * The 32 bytes that the attester signed.
- * @param prefix the deployment's, where it is not the default
+ * Returns the 32 bytes that the attester signed.
+ * @param prefix message prefix of the deployment, if it isn't the default
  * @throws ArgumentInvalidError
  */
 export const solanaMessage = (
@@ -71,8 +72,8 @@ export const solanaMessage = (
 }
 
 /**
- * True when the attester named in the attestation signed exactly this call. Whether that attester is one to trust, and
- * whether the attestation is still valid, is the caller's to check.
+ * Returns whether the attester in the attestation signed exactly this call. The caller must check that the attester is
+ * trusted and that the attestation has not expired.
  * @throws ArgumentInvalidError
  */
 export const verifySolanaAttestation = (

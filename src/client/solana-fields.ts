@@ -1,5 +1,5 @@
-// Base58 keys, the accounts that a program derives from seeds, and the texts of an attestation as the bytes that Solana
-// programs read, each checked once. Base58 stands here so that checking an attestation needs no library.
+// Encodes base58 keys, derived accounts and attestation fields as bytes for Solana programs. Base58 is implemented
+// here, so that attestations can be checked without a library.
 
 import { PublicKey } from '@solana/web3.js'
 import { ArgumentInvalidError } from './errors.ts'
@@ -22,7 +22,7 @@ export const decodeKey = (argument: string, text: string): Uint8Array => {
   }
   const hex = value === 0n ? '' : value.toString(16)
   const digits = hex.length % 2 === 0 ? hex : `0${hex}`
-  // Each leading 1 is a zero byte, and no byte is written in another way.
+  // Each leading 1 is a zero byte; any other encoding of zero bytes is invalid.
   const zeros = text.length - text.replace(/^1+/, '').length
   return zeros + digits.length / 2 === BYTES ? Uint8Array.from(Buffer.from(digits.padStart(64, '0'), 'hex')) : fail()
 }
@@ -40,18 +40,18 @@ export const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8
 
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Where the loader keeps who may upgrade a program. */
+/** Returns the account in which the loader stores the upgrade authority of a program. */
 export const programDataOf = (program: PublicKey): PublicKey => accountOf(UPGRADEABLE_LOADER, program.toBytes())
 
-/** The 16 bytes of a UUID's text. @throws ArgumentInvalidError */
+/** Returns the 16 bytes of a UUID. @throws ArgumentInvalidError */
 export const uuidBytes = (argument: string, text: string): Uint8Array => {
   if (!UUID_FORM.test(text)) throw new ArgumentInvalidError(argument, 'must be a UUID')
   return Buffer.from(text.replaceAll('-', ''), 'hex')
 }
 
-/** `0x` hex, of `length` bytes where it is given. @throws ArgumentInvalidError */
+/** Returns the bytes of `0x` hex; exactly `length` bytes if it is given. @throws ArgumentInvalidError */
 export const hexBytes = (argument: string, text: string, length = (text.length - 2) / 2): Uint8Array => {
-  // Decoding stops at the first thing that is not a pair of hex digits, so a full length means that all of it was hex.
+  // Decoding stops at the first character that isn't hex, so the full length implies valid hex.
   const bytes = Buffer.from(text.startsWith('0x') ? text.slice(2) : '', 'hex')
   if (!text.startsWith('0x') || bytes.length !== length || text.length !== 2 + 2 * length) {
     throw new ArgumentInvalidError(argument, 'must be 0x and hex of the right length')
@@ -59,7 +59,7 @@ export const hexBytes = (argument: string, text: string, length = (text.length -
   return bytes
 }
 
-/** 8 bytes, little end first. @throws ArgumentInvalidError unless the value is a u64. */
+/** Returns 8 bytes in little-endian order. @throws ArgumentInvalidError if the value isn't a u64 */
 export const u64Bytes = (argument: string, value: bigint): Uint8Array => {
   if (value < 0n || value >= 2n ** 64n) throw new ArgumentInvalidError(argument, 'must be from 0 to 2^64 - 1')
   const bytes = Buffer.alloc(8)
@@ -67,7 +67,7 @@ export const u64Bytes = (argument: string, value: bigint): Uint8Array => {
   return bytes
 }
 
-/** 8 bytes, little end first, of Unix seconds. @throws ArgumentInvalidError */
+/** Returns Unix seconds as 8 bytes in little-endian order. @throws ArgumentInvalidError */
 export const secondsBytes = (argument: string, seconds: number): Uint8Array => {
   if (!Number.isSafeInteger(seconds) || seconds < 0) throw new ArgumentInvalidError(argument, 'must be Unix seconds')
   const bytes = Buffer.alloc(8)

@@ -1,6 +1,5 @@
-// The two instructions that bring an attestation into a Solana transaction: the Ed25519 program checks the signature,
-// and right after it the registry program checks that it was made for this call. Needs
-// @solana/web3.js.
+// Builds the two instructions of an attested Solana transaction. The Ed25519 program checks the signature; the registry
+// program, directly after it, checks that the attestation is for this call. Needs @solana/web3.js.
 import {
   Ed25519Program,
   type PublicKey,
@@ -13,10 +12,10 @@ import { ArgumentInvalidError } from './errors.ts'
 import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
 import { accountOf, decodeKey, hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
-/** First 8 bytes of SHA-256 of `global:validate_attestation`, as Anchor programs tell their instructions apart. */
+/** Anchor instruction discriminator: first 8 bytes of SHA-256 of `global:validate_attestation`. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')
 
-/** The accounts of a registry program that hold what it knows. */
+/** Accounts of a registry program. */
 export interface SolanaRegistryAccounts {
   readonly registry: PublicKey
   readonly attester: PublicKey
@@ -40,8 +39,8 @@ export const solanaRegistryAccounts = (
 }
 
 /**
- * Has the Ed25519 program check a signature over 32 bytes: no accounts, one signature, everything it reads inside the
- * instruction itself.
+ * Returns an Ed25519 program instruction that checks one signature over 32 bytes. All its data is inside the
+ * instruction.
  * @throws ArgumentInvalidError
  */
 export const ed25519Instruction = (
@@ -56,7 +55,7 @@ export const ed25519Instruction = (
   })
 }
 
-/** The registry program's `validate_attestation`. @throws ArgumentInvalidError */
+/** Returns the registry program's `validate_attestation` instruction. @throws ArgumentInvalidError */
 export const validateAttestationInstruction = (
   registryProgram: string,
   call: SolanaAttestedCall,
@@ -93,9 +92,9 @@ export const validateAttestationInstruction = (
 }
 
 /**
- * Both instructions in the order in which they have to stand, with nothing between them. The program's own instruction
- * may follow, or call the registry itself: then only the first of the two is put right before it.
- * @param prefix the deployment's message prefix, where it is not the default
+ * Returns both instructions in the required order, with nothing between them. The guarded program's instruction
+ * follows. If that program calls the registry itself, put only the first instruction directly before it.
+ * @param prefix message prefix of the deployment, if it isn't the default
  * @throws ArgumentInvalidError
  */
 export const solanaAttestationInstructions = (

@@ -1,12 +1,12 @@
-// What a registry program's authority, and those who own a policy, send to it. Where the public registry program has the
-// same instruction, bytes and accounts are the same; `initialize` names one account more, and policy owners and the second
-// step of a transfer are only in contracts/solana/registry. Needs @solana/web3.js.
+// Instructions that a registry's authority and policy owners send to the registry program. Needs @solana/web3.js.
+// They match the public registry program, except that `initialize` has one more account. Policy owners and the second
+// step of a transfer exist only in contracts/solana/registry.
 import { createHash } from 'node:crypto'
 import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { ArgumentInvalidError } from './errors.ts'
 import { accountOf, decodeKey, programDataOf, publicKeyOf, uuidBytes } from './solana-fields.ts'
 
-/** As Anchor programs tell their instructions apart. */
+/** Anchor instruction discriminator. */
 const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
 
 const readable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false, isSigner: false })
@@ -15,7 +15,10 @@ const signing = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false
 const paying = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: true, isSigner: true })
 const system = readable(SystemProgram.programId)
 
-/** Makes the registry of a deployed program. Its upgrade authority alone can, and becomes the registry's authority. */
+/**
+ * Creates the registry of a deployed program. Only the program's upgrade authority may send it, and becomes the
+ * registry's authority.
+ */
 export const initializeRegistryInstruction = (registryProgram: string, authority: string): TransactionInstruction => {
   const programId = publicKeyOf('registryProgram', registryProgram)
   return new TransactionInstruction({
@@ -58,18 +61,18 @@ export const registerAttesterInstruction = (
   attester: string,
 ): TransactionInstruction => attesterInstruction('register_attester', registryProgram, authority, attester, [system])
 
-/** The authority gets the rent back. @throws ArgumentInvalidError */
+/** The authority receives the rent of the account. @throws ArgumentInvalidError */
 export const deregisterAttesterInstruction = (
   registryProgram: string,
   authority: string,
   attester: string,
 ): TransactionInstruction => attesterInstruction('deregister_attester', registryProgram, authority, attester, [])
 
-/** Whose policy, and who changes it. */
+/** Target of a policy and the signer who changes it. */
 export interface SolanaPolicyChange {
-  /** The guarded program, or an account that is no program. */
+  /** Guarded program, or an account that isn't a program. */
   readonly target: string
-  /** The program's upgrade authority, or the policy's owner. */
+  /** Upgrade authority of the program, or owner of the policy. */
   readonly authority: string
 }
 
@@ -94,8 +97,10 @@ const policyAccounts = (programId: PublicKey, { target, authority }: SolanaPolic
 }
 
 /**
- * The first policy of a target: `policy` is the project's `verification_hash`. The target program's upgrade authority signs.
- * @param options.targetSigns for a target that is no program: it signs too, and the authority becomes the policy's owner
+ * Sets the first policy of a target: `policy` is the project's `verification_hash`. The upgrade authority of the target
+ * program signs.
+ * @param options.targetSigns true for a target that isn't a program: the target signs too, and the authority becomes
+ * the policy's owner
  * @throws ArgumentInvalidError
  */
 export const setPolicyInstruction = (
@@ -116,7 +121,7 @@ export const setPolicyInstruction = (
   })
 }
 
-/** Another policy for a target that has one. @throws ArgumentInvalidError */
+/** Replaces the policy of a target. @throws ArgumentInvalidError */
 export const updatePolicyInstruction = (
   registryProgram: string,
   change: SolanaPolicyChange,
@@ -131,8 +136,8 @@ export const updatePolicyInstruction = (
 }
 
 /**
- * Hands a policy to an owner, who signs too and may change it from now on, beside the upgrade authority.
- * @param owner null: the upgrade authority takes it back
+ * Sets the owner of a policy. The owner signs too and may then change the policy, like the upgrade authority.
+ * @param owner null removes the owner; only the upgrade authority may do this
  * @throws ArgumentInvalidError
  */
 export const setPolicyOwnerInstruction = (
@@ -149,7 +154,7 @@ export const setPolicyOwnerInstruction = (
   })
 }
 
-/** The first of two steps; null takes it back. @throws ArgumentInvalidError */
+/** Starts a transfer of the registry's authority; `next` null cancels it. @throws ArgumentInvalidError */
 export const transferAuthorityInstruction = (
   registryProgram: string,
   authority: string,
@@ -166,7 +171,7 @@ export const transferAuthorityInstruction = (
   })
 }
 
-/** The second step, by the next authority. @throws ArgumentInvalidError */
+/** Completes a transfer; `next` signs. @throws ArgumentInvalidError */
 export const acceptAuthorityInstruction = (registryProgram: string, next: string): TransactionInstruction => {
   const programId = publicKeyOf('registryProgram', registryProgram)
   return new TransactionInstruction({
@@ -177,8 +182,8 @@ export const acceptAuthorityInstruction = (registryProgram: string, next: string
 }
 
 /**
- * Gives the rent of a spent attestation's account back to the wallet that paid it, 30 s after the attestation expired.
- * Anyone may send it.
+ * Returns the rent of a spent attestation's account to the payer, 30 s after the attestation expired. Anyone may send
+ * it.
  * @throws ArgumentInvalidError
  */
 export const closeSpentUuidInstruction = (

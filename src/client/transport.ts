@@ -1,5 +1,5 @@
-// Calls with a time limit a try and further tries: the same request, the same Idempotency-Key, so that however often a
-// call is tried, the service does it once.
+// Calls the service with a timeout per attempt. Retries repeat the same request with the same Idempotency-Key, so the
+// service processes it at most once.
 import { isRetried, isTwinInFlight, type RetryPolicy, retryDelayMs, twinDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
@@ -7,7 +7,7 @@ import { type Fetch, readText, sendRequest } from './request.ts'
 
 export interface TransportDependencies {
   readonly fetch: Fetch
-  /** For one try, from sending to the last byte. */
+  /** Timeout per attempt, from sending to the last byte of the response. */
   readonly timeoutMs: number
   readonly retry: RetryPolicy
   readonly random: () => number
@@ -29,12 +29,10 @@ export interface Answer {
   readonly requestId: string
 }
 
-/**
- * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason once it is aborted
- */
+/** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason if it is aborted */
 export type Transport = (endpoint: Endpoint, call: Call) => Promise<Answer>
 
-/** Runs `work` under a signal that fires with the caller's, or after the time. Leaves nothing behind. */
+/** Runs `work` with a signal that fires at the timeout or with the caller's signal. Removes its timer and listener. */
 const withTimeLimit = async <Result>(
   timeoutMs: number,
   outer: AbortSignal | undefined,

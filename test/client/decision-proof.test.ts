@@ -122,6 +122,6 @@ test.each(['no JSON', '"a text"', '[1]', 'null'])('the line %s is in the log and
     checkpoint: signCheckpoint({ size: 1, root: other.root() }, { key, sign }),
   })
   expect(() => checkDecisionProof(proof, LOG_KEY)).toThrow(
-    new ProofInvalidError('the line is in the log, and is no decision'),
+    new ProofInvalidError('the line is in the log but is not a decision'),
   )
 })

@@ -17,6 +17,7 @@ const EDITED = [
   'docs/{README,administration,architecture,asvs,attestation-api,configuration,contracts,decisions,documents,hardware-keys,identity,many-machines,operations,policies,running,screening,security,sizing,solana-program,speed,threat-model,transparency}.md',
   'deploy/prometheus/alerts.yaml',
   'docs/providers/*.md',
+  'src/client/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
 ]

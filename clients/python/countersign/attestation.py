@@ -157,7 +157,7 @@ def read_attestation_answer(answer: Answer) -> AttestationAnswer:
 def read_batch(answer: Answer, size: int) -> Sequence[BatchResult]:
     elements = Fields(answer.body, answer.request_id).objects("answers")
     if [element.count("index") for element in elements] != list(range(size)):
-        raise AnswerInvalidError("answers are not those of the requests", answer.request_id)
+        raise AnswerInvalidError("the answers do not match the requests", answer.request_id)
     return [_read_element(element, answer.request_id) for element in elements]
 
 
@@ -192,5 +192,5 @@ def read_task_answer(answer: Answer) -> TaskAnswer:
     signers = tuple(fields.texts("signers", _EVM_ADDRESS_FORM))
     signatures = tuple(fields.texts("signature", _TASK_SIGNATURE_FORM))
     if not signers or len(signers) != len(signatures):
-        raise AnswerInvalidError("signers and signature do not belong together", answer.request_id)
+        raise AnswerInvalidError("signers and signature must have the same length", answer.request_id)
     return TaskAnswer(True, task_id, signers, signatures, fields.count("expiry_block"), answer.request_id)

@@ -221,7 +221,7 @@ class Endpoint:
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             if connection is not None:
                 connection.close()
-            what = f"the service can not be reached: {type(error).__name__}"
+            what = f"the service cannot be reached: {type(error).__name__}"
             raise ServiceUnreachableError(what, request.request_id) from error
         except ClientError:
             if connection is not None:
@@ -276,7 +276,7 @@ def _accepted(response: Response, request: Request, deadline: float) -> Response
     raise RequestRefusedError(
         text("code", "UNKNOWN_REFUSAL"),
         response.status,
-        text("detail", "the service refused the request without saying why"),
+        text("detail", "the service refused the request without a reason"),
         text("request_id", request_id),
         parse_retry_after(response.header("retry-after")),
     )
