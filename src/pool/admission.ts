@@ -1,57 +1,56 @@
-// What the pool measures of its jobs, and the forecast by which it accepts one (invariant 8). A job that would only wait
-// until its deadline is refused immediately: its caller can still turn elsewhere, and no worker spends time on an answer
-// that nobody waits for.
+// Statistics of the pool's jobs, and the forecast that decides whether a job is accepted (invariant 8). A job that
+// cannot finish by its deadline is refused immediately, so that the caller can retry elsewhere.
 import { QueueFullError } from '../domain/errors.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import type { FairQueue } from './fair-queue.ts'
 import type { LossCause } from './pool-options.ts'
 
-/** Upper bounds in milliseconds for the wait and the run of a job. */
+/** Upper bounds of the histogram buckets for wait and run times, in milliseconds. */
 export const JOB_BOUNDS_MS: readonly number[] = [
   0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000,
 ]
 
 export interface PoolStats {
-  /** Workers that take jobs. */
+  /** Number of workers that accept jobs. */
   readonly workers: number
-  /** Workers that hold jobs. */
+  /** Number of workers that hold jobs. */
   readonly busy: number
   /** Number of workers requested. */
   readonly wanted: number
-  /** Threads that were given up and that are still running in native code. */
+  /** Number of abandoned threads that are still running in native code. */
   readonly abandoned: number
   readonly queued: number
   readonly queueLimit: number
   readonly inFlight: number
-  /** Number of unsettled jobs, wherever they are. */
+  /** Number of unsettled jobs, in the queue or at a worker. */
   readonly pending: number
   readonly restarts: Readonly<Record<LossCause, number>>
   readonly answered: number
   readonly refused: number
   readonly expired: number
   readonly failed: number
-  /** Answers that came after their 408 and were withheld. */
+  /** Number of answers withheld because they arrived after the 408. */
   readonly withheld: number
   /** Times from submission to dispatch. */
   readonly wait: HistogramSnapshot
   /** Times from dispatch to the worker's answer. */
   readonly run: HistogramSnapshot
-  /** A worker's mean time per job, over about the last hundred batches. */
+  /** Mean time per job of one worker, over about the last 100 batches. */
   readonly meanServiceMs: number
-  /** Queue depth × mean service time / workers. Infinity without a worker. */
+  /** Queue depth × mean service time / workers. Infinity if there are no workers. */
   readonly predictedWaitMs: number
 }
 
 /**
- * Minimum weight of a new batch in the moving average. The first batches are averaged with equal weights, because none
- * is typical alone.
+ * Minimum weight of a new batch in the moving average. The first batches have equal weights, because no single batch is
+ * representative.
  */
 const SERVICE_WEIGHT = 0.02
-/** Weight of a new job: after some dozens of jobs the average shows that the thread has become busier, or less busy. */
+/** Minimum weight of a new job in the moving average: the average follows a change of load within about 50 jobs. */
 const OVERRUN_WEIGHT = 0.02
 /**
- * An observation of this age counts for a third, however few jobs came since. Otherwise a forecast that has become too
- * bad to accept jobs would get almost no jobs that show it has improved.
+ * Time constant of the moving average: after this time, an observation retains about a third of its weight. Without it,
+ * a pessimistic forecast would refuse the very jobs that show an improvement.
  */
 const OVERRUN_MEMORY_MS = 100
 
@@ -63,10 +62,10 @@ export interface PoolStatistics {
   recordWait(durationMs: number): void
   recordRun(durationMs: number): void
   recordBatch(busyMs: number, jobs: number): void
-  /** Records how much longer than forecast a job took; below zero: shorter. */
+  /** Records the difference between a job's actual and forecast duration. Negative if the job was faster. */
   recordOverrun(overrunMs: number, nowMs: number): void
   readonly meanServiceMs: number
-  /** How much longer than forecast jobs recently took; at least 0. */
+  /** Recent mean of the jobs' delay beyond their forecast. At least 0. */
   readonly overrunMs: number
   histograms(): { readonly wait: HistogramSnapshot; readonly run: HistogramSnapshot }
 }
@@ -105,59 +104,57 @@ export const createPoolStatistics = (): PoolStatistics => {
   }
 }
 
-/** Milliseconds that a job submitted now would wait for a worker. */
+/** Returns the expected wait for a worker, in milliseconds. */
 export const predictWaitMs = (queued: number, meanServiceMs: number, workers: number): number => {
   if (queued === 0 && workers > 0) return 0
   return workers === 0 ? Number.POSITIVE_INFINITY : (queued * meanServiceMs) / workers
 }
 
 export interface Forecast {
-  /** The organization's waiting jobs. */
   readonly queued: number
-  /** The organization's share of the workers' time: above 0, at most 1. */
+  /** The organization's share of the workers' time: greater than 0, at most 1. */
   readonly share: number
-  /** A worker's mean time per job; 0 while unknown. */
+  /** Mean time per job of one worker. 0 until the first batch. */
   readonly meanServiceMs: number
   readonly workers: number
 }
 
 const RETRY_AFTER_MAX_SECONDS = 30
 /**
- * The fraction of the remaining time that a job's forecast may take. Half of the jobs forecast to be just in time would
- * be late, and an overloaded machine is later than it recently was. A longer queue does no more work; it only answers
- * later.
+ * Fraction of the remaining time that a job's forecast may take. With 1, half of the jobs that are forecast to finish
+ * just in time would be late. A longer queue adds latency, not throughput.
  */
 const TRUSTED_SHARE = 0.7
 
-/** Milliseconds until a job submitted now would be done. */
+/** Returns the expected time until the job is finished, in milliseconds. */
 export const forecastMs = ({ queued, share, meanServiceMs, workers }: Forecast): number =>
-  // Without a worker there is no forecast: one may start at any moment.
+  // Without a worker, there is no basis for a forecast: a worker may start at any moment.
   workers === 0 ? 0 : ((queued + 1) * meanServiceMs) / (workers * share)
 
 /**
- * One error object per Retry-After: under a flood, creating a stack for each refusal would cost more than everything
- * else about it. Its stack shows where refusals are made, and nothing of a request.
+ * One preallocated error per Retry-After value: in a flood, capturing a stack trace would be the most expensive part of
+ * a refusal. The shared stack contains no request data.
  */
 const REFUSALS = Array.from({ length: RETRY_AFTER_MAX_SECONDS }, (_, index) => new QueueFullError(index + 1))
 
-/** @param lateMs by how much the job would miss its deadline; 0 or less: the queue is full */
+/** @param lateMs time by which the job would miss its deadline; 0 if the queue is full */
 const refusalOf = (lateMs: number): QueueFullError =>
   REFUSALS[Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, Math.ceil(lateMs / 1000))) - 1] as QueueFullError
 
 export interface AdmissionOptions {
   readonly queue: Pick<FairQueue, 'size' | 'sizeOf' | 'shareOf' | 'canDisplaceFor'>
-  /** Maximum number of waiting jobs. */
   readonly queueLimit: number
-  /** How much longer than forecast jobs recently took: turns of a busy thread, batches that wait for each other. */
+  /**
+   * `overrunMs`: recent delay beyond the forecast, caused by a busy main thread or by batches that wait for each other.
+   */
   readonly statistics: { readonly meanServiceMs: number; readonly overrunMs: number }
-  /** Number of workers that take jobs. */
   readonly countWorkers: () => number
 }
 
 /**
- * Decides on a job of this organization with `leftMs` until its deadline. Returns a refusal, or the milliseconds that
- * the job is expected to take. When the queue is full, the job is accepted if another organization's job can make room
- * for it.
+ * Decides whether to accept a job of this organization with `leftMs` until its deadline. Returns a refusal, or the
+ * job's expected duration in milliseconds. If the queue is full, the job is accepted only if it can displace another
+ * organization's job.
  */
 export type Admission = (organizationId: string, leftMs: number) => QueueFullError | number
 

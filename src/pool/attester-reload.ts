@@ -1,16 +1,15 @@
-// Makes new attester keys sign, and retired ones stop, without a restart: the set of attesters is loaded again whenever
-// it changed. If it can't be loaded, because a keystore made on another node is not here yet, loading is retried until
-// it succeeds. The part of the change that needs no new key takes effect first, so that no retired key continues to sign
-// while another is opened or missing.
+// Applies changes to the attester keys without a restart. If the new set cannot be loaded, for example because a
+// keystore file has not arrived from another node, loading is retried. The part that needs no new key takes effect
+// first, so that retired keys stop signing.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Pool } from './pool.ts'
 import type { AttesterReference } from './protocol.ts'
 
 export interface AttesterReloadDependencies {
-  /** The attesters as stored now. */
+  /** Reads the stored attesters. */
   readonly read: () => Promise<readonly AttesterReference[]>
-  /** The attesters with which the pool was started. */
+  /** The attesters with which the pool started. */
   readonly inUse: readonly AttesterReference[]
   readonly pool: Pick<Pool, 'updateAttesters'>
   readonly log: Pick<Logger, 'info' | 'error'>
@@ -19,13 +18,13 @@ export interface AttesterReloadDependencies {
 }
 
 export interface AttesterReload {
-  /** Call when the attesters have changed, or may have. */
+  /** Call when the attesters may have changed. */
   reload(): void
-  /** False while this process signs with another set than the stored one. */
+  /** False while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
-  /** See ChangeFollower: a retired key may still sign. */
+  /** Start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null
-  /** Tries no more. */
+  /** Cancels further retries. */
   stop(): void
 }
 
@@ -44,7 +43,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   let cancelRetry = (): void => undefined
   let current = true
   let stopped = false
-  /** Reloads that have not ended. */
+  /** Number of unfinished reloads. */
   let pending = 0
   let behindSinceMs: number | null = null
 
@@ -55,9 +54,9 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   }
 
   /**
-   * Uses the part of the new set that workers have loaded already. The current keys of a kind stay if that part has no
-   * active key of the kind.
-   * @returns whether no key stays that the new set lacks
+   * Applies the part of the new set that the workers have already loaded. Keys of a kind stay in use if that part has
+   * no active key of the kind.
+   * @returns true if no key stays in use that the new set lacks
    */
   const useKnown = async (wanted: readonly AttesterReference[]): Promise<boolean> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
@@ -69,7 +68,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
     return staying.length === 0
   }
 
-  /** A later reload may be about another change. */
+  /** Clears `behindSinceMs`, unless a later reload is pending: that reload may be about another change. */
   const takeEffect = (): void => {
     if (pending === 1) behindSinceMs = null
   }
@@ -88,9 +87,9 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
       current = true
     } catch (error) {
       if (stopped) return
-      if (current) log.error('the changed attesters can not be used; it is tried again until they can', { error })
+      if (current) log.error('could not load the changed attesters; will retry', { error })
       current = false
-      // The current keys go on signing while a new keystore is missing.
+      // The current keys continue to sign while a new keystore is missing.
       if (isRetired) takeEffect()
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }

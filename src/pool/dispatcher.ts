@@ -1,5 +1,5 @@
-// Hands queued jobs to the least-loaded workers. Jobs of one turn of the event loop go out together, one message per
-// worker. A job during which a worker was lost goes out alone, to a worker that holds nothing else.
+// Distributes queued jobs to the least-loaded workers. Jobs submitted in one turn of the event loop are sent together,
+// one message per worker. A job that may have crashed a worker is retried alone, on an otherwise idle worker.
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { JobOutdatedError, type PendingJob } from './pending-job.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
@@ -7,31 +7,28 @@ import type { Settlement } from './settlement.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Dispatcher {
-  /** Dispatches at the end of this turn. */
+  /** Schedules a dispatch at the end of the current turn of the event loop. */
   schedule(): void
-  /** Dispatches immediately. */
   dispatch(): void
-  /** Enqueues a job that may have killed a worker. */
+  /** Enqueues a job that may have crashed a worker. */
   enqueueAlone(pending: PendingJob): void
   /**
-   * The worker has answered the job, or was lost with it: if the job was alone there, the worker may take others
-   * again.
+   * Call when a worker has answered the job or was lost with it. If the worker was reserved for the job, it becomes
+   * available again.
    */
   release(pending: PendingJob): void
 }
 
 /**
- * The number of jobs that a worker gets at once. A message wakes two threads, which costs as much as a fast signature:
- * measured with workers that do nothing, four jobs per message take about 60% of the processor time of one job per
- * message.
+ * Number of jobs that a worker receives at once. A message wakes two threads, which costs about the same time as a fast
+ * signature. With no-op workers, four jobs per message need about 60% of the processor time of one job per message.
  */
 export const shareOf = (meanServiceMs: number, limits: Pick<PoolLimits, 'wakeWorthMs' | 'maxShare'>): number =>
   meanServiceMs === 0 ? 1 : Math.max(1, Math.min(limits.maxShare, Math.floor(limits.wakeWorthMs / meanServiceMs)))
 
 /**
- * The number of jobs that one worker may hold. While the main thread is busy with other things, above all with refusals
- * during a flood, it can't hand out more jobs. The worker then gets, in addition to its two batches, as many jobs as it
- * finishes in that time.
+ * Maximum number of jobs that one worker may hold. A busy main thread, for example during a flood of refusals, cannot
+ * dispatch jobs. Each worker therefore also receives the jobs that it can finish in that time.
  */
 export const depthOf = (
   turnMs: number,
@@ -42,10 +39,10 @@ export const depthOf = (
     ? limits.maxInFlight
     : limits.maxInFlight + Math.floor(Math.min(turnMs, limits.bridgedTurnMs) / meanServiceMs)
 
-/** A worker that holds jobs and has not reported for this long is busy with a longer job. */
+/** A worker that holds jobs counts as awake for this long after its last report. */
 const AWAKE_MS = 1
 
-/** After each turn, the longest turn so far counts for this fraction: some dozens of short turns forget it. */
+/** Decay of the longest turn per turn: after about 50 short turns, a long turn no longer matters. */
 const TURN_MEMORY = 0.98
 
 const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
@@ -53,10 +50,10 @@ const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'liv
 export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 'expire' | 'fail'>): Dispatcher => {
   const { queue, handles, clock, timers, limits, statistics } = parts
   let scheduled = false
-  /** The longest recent turn of this thread, measured from a turn's first job on. */
+  /** Longest recent turn of the main thread, measured from the turn's first job. */
   let turnMs = 0
   const suspects: PendingJob[] = []
-  /** The suspect job that is out, or about to go out, and the worker reserved for it. */
+  /** The worker reserved for the suspect job that is in flight or about to be sent. */
   let reserved: WorkerHandle | null = null
   let suspectOut: PendingJob | null = null
 
@@ -71,7 +68,7 @@ export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 
     return best
   }
 
-  /** A worker that is awake and has less to do than is worth waking another for. */
+  /** Returns an awake worker that holds less work than justifies waking another worker. */
   const awake = (share: number, nowMs: number): WorkerHandle | null => {
     for (const handle of handles) {
       const { size } = handle.inFlight
@@ -101,7 +98,6 @@ export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 
     return true
   }
 
-  /** Dispatches one suspect job at a time, so that the other workers stay available. */
   const dispatchSuspect = (nowMs: number): void => {
     if (suspectOut !== null) return
     while (suspects[0]?.settled) suspects.shift()
@@ -110,7 +106,7 @@ export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 
       reserved = null
       return
     }
-    // Take an idle worker if there is one; otherwise the first choice gets no more jobs until it is idle.
+    // Use an idle worker if there is one. Otherwise, the reserved worker gets no more jobs until it is idle.
     const idle = handles.find((handle) => takesJobs(handle) && handle.inFlight.size === 0)
     if (reserved !== null && !takesJobs(reserved)) reserved = null
     reserved = idle ?? reserved ?? leastLoaded(limits.maxInFlight)

@@ -1,20 +1,19 @@
-// Jobs that wait for a worker, in one queue per organization. The organizations take turns; in each turn, one
-// organization's queue gives as many jobs as its weight. An organization that sends ten times more therefore waits ten
-// times longer, and no other does. Algorithm: deficit round robin with jobs of equal cost (Shreedhar and Varghese,
-// 1995). Taking and adding are O(1); making room in a full queue looks at each waiting organization.
+// Jobs that wait for a worker, in one queue per organization. The organizations take turns; in each turn, a queue
+// yields as many jobs as its weight. An organization that sends ten times more jobs delays only its own. Algorithm:
+// deficit round robin with jobs of equal cost (Shreedhar and Varghese, 1995).
 import type { PendingJob } from './pending-job.ts'
 
 export interface JobQueue {
-  /** Number of waiting jobs that are not settled. */
+  /** Number of waiting, unsettled jobs. */
   readonly size: number
   pushTail(pending: PendingJob): void
-  /** Adds a job that has waited before. */
+  /** Adds a job that has already waited. */
   pushHead(pending: PendingJob): void
-  /** Removes and returns the oldest job that is not settled. */
+  /** Removes and returns the oldest unsettled job. */
   shift(): PendingJob | null
-  /** Removes and returns the newest job that is not settled. */
+  /** Removes and returns the newest unsettled job. */
   takeTail(): PendingJob | null
-  /** Call when a waiting job was settled: subtracts it from the count. */
+  /** Removes a settled job from the count. */
   drop(pending: PendingJob): void
 }
 
@@ -97,16 +96,15 @@ export const createJobQueue = (): JobQueue => {
 }
 
 export interface FairQueue extends Omit<JobQueue, 'takeTail'> {
-  /** Number of waiting jobs of an organization. */
   sizeOf(organizationId: string): number
-  /** The share of all workers' time that a job of the organization, submitted now, would get: above 0, at most 1. */
+  /** Returns the share of all workers' time that a new job of the organization would get: greater than 0, at most 1. */
   shareOf(organizationId: string): number
-  /** Whether another organization's job would make room for a job of this one: see `displaceFor`. */
+  /** Reports whether `displaceFor` would return a job. */
   canDisplaceFor(organizationId: string): boolean
   /**
-   * Makes room for a job of the organization in a full queue: removes and returns the newest job of the organization
-   * with the longest queue relative to its weight. Null when that is the organization itself: its new job must then be
-   * refused.
+   * Makes room in a full queue: removes and returns the newest job of the organization with the longest queue relative
+   * to its weight. Returns null if this organization has the longest queue; its new job must then be refused. Takes
+   * O(n) in the number of waiting organizations; all other methods take O(1).
    */
   displaceFor(organizationId: string): PendingJob | null
 }
@@ -114,15 +112,15 @@ export interface FairQueue extends Omit<JobQueue, 'takeTail'> {
 interface Lane {
   readonly queue: JobQueue
   weight: number
-  /** Jobs that may still be taken in this organization's turn. */
+  /** Number of jobs that may still be taken in the current turn. */
   credit: number
   active: boolean
 }
 
-/** @param weightOf a whole number from 1; read when an organization's first job comes */
+/** @param weightOf returns an integer of 1 or higher; called when an idle organization submits a job */
 export const createFairQueue = (weightOf: (organizationId: string) => number = () => 1): FairQueue => {
   const lanes = new Map<string, Lane>()
-  /** Lanes with jobs. May hold lanes that `drop` has emptied, until their turn comes. */
+  /** Lanes with jobs. A lane that `drop` has emptied stays until its turn. */
   const active: Lane[] = []
   let turn = 0
   let size = 0
@@ -133,7 +131,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   const weightFor = (organizationId: string): number => Math.max(1, Math.trunc(weightOf(organizationId)))
 
   const laneOf = (organizationId: string): Lane => {
-    // Consecutive jobs often belong to one organization.
+    // Fast path: consecutive jobs often belong to the same organization.
     if (last !== null && organizationId === lastId) return last
     let lane = lanes.get(organizationId)
     if (lane === undefined) {
@@ -154,7 +152,7 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
     active.push(lane)
   }
 
-  /** Removes a lane; the order of the other turns stays the same. */
+  /** Removes a lane without changing the order of the other lanes. */
   const deactivate = (index: number): void => {
     const [lane] = active.splice(index, 1)
     if (lane === undefined) return
@@ -172,8 +170,8 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   }
 
   /**
-   * The lane with the longest queue relative to its weight; null when that would be the organization itself with one
-   * job more.
+   * Returns the lane with the longest queue relative to its weight. Returns null if the organization's own queue, with
+   * one more job, would be the longest.
    */
   const longestBeside = (organizationId: string): Lane | null => {
     const own = lanes.get(organizationId)

@@ -1,6 +1,6 @@
-// Decides what happens to the jobs of a lost worker, once its log has been read or the wait for that is over. A job in
-// the worker's log was decided: it is answered from there, never signed again (invariant 3). The others are tried again,
-// unless a job is the likely cause of the loss or nobody knows what was recorded.
+// Decides the outcome of a lost worker's jobs after its log has been read. Recorded jobs are answered from the log and
+// never signed again (invariant 3). The other jobs are retried, unless they probably caused the loss or the log is
+// unreadable.
 import { CountersignError, DependencyUnavailableError } from '../domain/errors.ts'
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
@@ -14,17 +14,16 @@ export interface LostLog {
   readonly slot: number
   readonly generation: number
   /**
-   * The segment that the worker had open when it became ready; later segments of the slot follow it. Null: it never had
-   * one.
+   * The segment that was open when the worker became ready; later segments of the slot follow it. Null if the worker
+   * never became ready.
    */
   readonly segmentPath: string | null
   readonly uuids: readonly string[]
 }
 
 /**
- * Reads what a lost worker had recorded under these uuids: the answers, byte for byte as the worker would have sent
- * them.
- * @throws when the log can't be read: none of the jobs may then be signed again
+ * Returns the answers that a lost worker recorded for these uuids, byte for byte in the worker's format.
+ * @throws if the log cannot be read; none of the jobs may then be signed again
  */
 export type RecoverDecisions = (
   log: LostLog,
@@ -32,19 +31,19 @@ export type RecoverDecisions = (
 
 type Fate =
   | { readonly action: 'answer'; readonly answer: PoolAnswer }
-  /** The job was already answered 408 and is, or may be, recorded: the log must say that the answer was withheld. */
+  /** The job was already answered 408 and may be recorded: the log must state that the answer was withheld. */
   | { readonly action: 'withhold' }
   | { readonly action: 'nothing' }
   | { readonly action: 'dispatch' }
-  /** The worker was lost while working on this job: the job gets one more worker, without other jobs. */
+  /** The worker was lost while it worked on this job: retry the job once, on a worker without other jobs. */
   | { readonly action: 'dispatch-alone' }
   | { readonly action: 'fail'; readonly error: CountersignError; readonly withhold: boolean }
 
 interface LossContext {
-  /** Null when the log could not be read. */
+  /** Null if the log could not be read. */
   readonly recovered: ReadonlyMap<string, PoolAnswer> | null
   readonly culprit: PendingJob | null
-  /** False when an append may still be under way. */
+  /** False if an append may still be in progress. */
   readonly logIsFinal: boolean
   readonly limits: PoolLimits
 }
@@ -52,7 +51,7 @@ interface LossContext {
 const unknownRecord = (): CountersignError =>
   new DependencyUnavailableError('the decision log of a lost worker is unreadable')
 
-/** Counts the loss against the job and decides what happens to it. */
+/** Counts the loss for the job and decides its outcome. */
 const decideFate = (pending: PendingJob, { recovered, culprit, logIsFinal, limits }: LossContext): Fate => {
   const answer = recovered?.get(pending.job.uuid)
   const unknown = recovered === null || (answer === undefined && !logIsFinal)

@@ -1,10 +1,10 @@
-// One submitted job and its state inside the pool. It is settled exactly once, whatever happens to its workers.
+// One submitted job and its state in the pool. A job is settled exactly once, even if its workers fail.
 import { fixedError } from '../domain/errors.ts'
 import type { Target } from '../domain/target.ts'
 import type { Expiring } from '../lib/deadline-list.ts'
 import type { Job } from './protocol.ts'
 
-/** The job's key, target or facts have changed since it was submitted. No worker got it. */
+/** The job's key, target or facts changed between submission and dispatch. The job was not dispatched. */
 export class JobOutdatedError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'the policy, the API key or the identity changed; retry',
@@ -14,12 +14,11 @@ export class JobOutdatedError extends fixedError(
   },
 ) {}
 
-/** A verdict with its complete response body. */
 export interface PoolAnswer {
   readonly compliant: boolean
-  /** The rule that decided, for metrics and logs; null when the document's default did. */
+  /** Id of the rule that decided, for metrics and logs. Null if the policy's default decided. */
   readonly ruleId: string | null
-  /** The complete JSON response body; empty when the job had no expiration and the verdict needs a signature. */
+  /** The complete JSON response body. Empty if the verdict needs a signature but the job has no expiration. */
   readonly body: string
 }
 
@@ -28,35 +27,34 @@ export interface PendingJob extends Expiring<PendingJob> {
   readonly target: Target
   /** Identifies the job in messages and in SHARED_CURRENT. */
   readonly sequence: number
-  /** Settles with the job. */
   readonly promise: Promise<PoolAnswer>
   readonly resolve: (answer: PoolAnswer) => void
   readonly reject: (error: Error) => void
-  /** Whether the job's key, target and facts are still those that decide. Answers at once, from what is cached. */
+  /** Reports whether the job's key, target and facts are still current. Synchronous: reads caches only. */
   readonly isCurrent: () => boolean
-  /** Number of changes that were known before the job's key and target were looked up; -1: `isCurrent` decides. */
+  /** Change count before the job's key and target were looked up. If -1, `isCurrent` decides. */
   readonly changes: number
   readonly enqueuedMs: number
-  /** The forecast time when the job was accepted, milliseconds. */
+  /** Forecast duration at admission, in milliseconds. */
   readonly forecastMs: number
   dispatchedMs: number
-  /** Whether the job was answered or failed. Its worker may still be busy with it. */
+  /** True once the job was answered, failed or expired. A worker may still be processing it. */
   settled: boolean
-  /** Whether the job is in the queue and counted there. */
+  /** True while the job is in the queue and included in its size. */
   queued: boolean
-  /** Whether a worker holds the job and may sign it, or a lost worker may have recorded it. */
+  /** True if a worker holds the job and may sign it, or if a lost worker may have recorded it. */
   mayBeSigned: boolean
   /** Number of workers lost while they held the job. */
   losses: number
-  /** Number of workers lost while they were working on the job. */
+  /** Number of workers lost while they were processing the job. */
   kills: number
-  /** How often a worker did not know the job's target. */
+  /** Number of times that a worker did not have the job's target. */
   redefinitions: number
 }
 
 const ALWAYS = (): boolean => true
 
-/** @param forecastMs how long the job is expected to take; 0 when no other job is before it */
+/** @param forecastMs expected duration; 0 if no other job is waiting */
 export const createPendingJob = (
   job: Job,
   target: Target,

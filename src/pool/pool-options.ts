@@ -1,5 +1,5 @@
-// The limits of a pool with the reasons for their values, the events that it reports, and what all of its parts share.
-// Events are for logs and metrics: they hold no text from inside a worker and no request content.
+// Limits of a pool with their reasons, pool events, and the state that all parts of a pool share. Events are for logs
+// and metrics: they contain no worker-internal text and no request data.
 import type { Throttle } from '../lib/throttle.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -8,45 +8,46 @@ import type { FairQueue } from './fair-queue.ts'
 import type { ReadyReport, WorkerHandle } from './worker-handle.ts'
 
 export interface PoolLimits {
-  /** A worker with jobs whose heartbeat stands still for this long is given up. */
+  /** A worker that holds jobs is abandoned if its heartbeat does not change for this long. */
   readonly hangMs: number
   /**
-   * The same while the worker writes its log: a slow disk stalls every worker, and a new one would not write faster.
+   * The same limit while the worker writes its log. It is longer, because a slow disk stalls every worker and a
+   * replacement would not write faster.
    */
   readonly commitStallMs: number
-  /** From the thread's start until it is ready; opening keystores takes a second or two each. */
+  /** Limit from the thread's start until the worker is ready. Opening a keystore takes one to two seconds. */
   readonly startTimeoutMs: number
-  /** How long a terminated thread may take to end before it counts as stuck in native code. */
+  /** Time that a terminated thread may take to end before it counts as stuck in native code. */
   readonly terminateGraceMs: number
-  /** How long a worker may take to close its log when asked to. */
+  /** Time that a worker may take to close its log on request. */
   readonly closeTimeoutMs: number
-  /** How long reading a lost worker's log may take before its jobs are failed. */
+  /** Time that reading a lost worker's log may take before its jobs fail. */
   readonly recoverTimeoutMs: number
-  /** How long all workers together may take to open new keys. */
+  /** Time that all workers together may take to open new keys. */
   readonly attestersTimeoutMs: number
   /**
-   * Maximum number of jobs at one worker: two batches, so that the worker never waits for the next one. The other jobs
-   * wait in the queue, where they can still be dropped.
+   * Maximum number of jobs per worker: two batches, so that a worker never waits for the next batch. The other jobs
+   * stay in the queue, from which they can still be dropped.
    */
   readonly maxInFlight: number
   /**
-   * While a turn of the main thread takes up to this long, workers hold more jobs to bridge it. Later jobs wait behind
-   * those.
+   * Longest turn of the main thread that is bridged: workers then hold more jobs. Jobs submitted later wait behind
+   * these jobs.
    */
   readonly bridgedTurnMs: number
-  /** Maximum number of jobs in one message; one append records them, and they are answered together. */
+  /** Maximum number of jobs per message. They are recorded by one append and answered together. */
   readonly maxBatch: number
-  /** The amount of work that is worth waking a thread: one worker gets this much before a sleeping one gets any. */
+  /** Amount of work that justifies waking a thread: an awake worker gets this much before another worker is woken. */
   readonly wakeWorthMs: number
-  /** Maximum number of jobs for that work, however short they are. */
+  /** Maximum number of jobs for `wakeWorthMs`, regardless of their duration. */
   readonly maxShare: number
-  /** A job is given up after this many workers were lost while they held it, whether it was the cause or not. */
+  /** A job fails after this many workers were lost while they held it, even if it was not the cause. */
   readonly maxLosses: number
-  /** A job is taken to be the cause after this many workers were lost while they were working on it. */
+  /** A job is considered the cause, and fails, after this many workers were lost while they processed it. */
   readonly maxKills: number
-  /** How often workers may report that they do not know a job's target. */
+  /** Maximum number of times that workers may report a missing target for one job. */
   readonly maxRedefinitions: number
-  /** Delay before the third start in a row after failures; doubles up to the maximum. */
+  /** Delay before the third start after consecutive failures. Doubles with each failure up to the maximum. */
   readonly restartBackoffMs: number
   readonly restartBackoffMaxMs: number
 }
@@ -72,11 +73,11 @@ export const DEFAULT_POOL_LIMITS: PoolLimits = {
 }
 
 export type LossCause =
-  /** The thread ended by itself: an exit, an uncaught error, a floating rejection. */
+  /** The thread ended by itself: an exit, an uncaught error or a floating rejection. */
   | 'crash'
-  /** The worker had jobs, but its heartbeat stood still. */
+  /** The worker held jobs, but its heartbeat did not change. */
   | 'hang'
-  /** The worker ended, or gave up, before it was ready. */
+  /** The worker ended or was abandoned before it was ready. */
   | 'start'
 
 export type PoolEvent =
@@ -87,12 +88,11 @@ export type PoolEvent =
       readonly generation: number
       readonly cause: LossCause
       readonly inFlight: number
-      /** Uuid of the job that the worker was working on; null when it was between jobs. */
+      /** Uuid of the job that the worker was processing. Null if the worker was between jobs. */
       readonly culpritUuid: string | null
     }
-  /** A worker could not start. `reason` is a text that the worker chose. */
+  /** A worker could not start. `reason` is a fixed text of the worker without secrets. */
   | { readonly type: 'worker-unusable'; readonly slot: number; readonly reason: string }
-  /** What happened to a lost worker's jobs. */
   | {
       readonly type: 'jobs-recovered'
       readonly slot: number
@@ -101,10 +101,9 @@ export type PoolEvent =
       readonly failed: number
       readonly withheld: number
     }
-  /** The decision log of a lost worker could not be read, so none of its jobs is signed again. */
+  /** The decision log of a lost worker could not be read. None of its jobs is signed again. */
   | { readonly type: 'recovery-failed'; readonly slot: number; readonly errorClass: string }
   | { readonly type: 'job-failed'; readonly requestId: string; readonly uuid: string; readonly errorClass: string }
-  /** Answers that came after their request's 408 and were withheld. */
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
 
 export type PoolEventListener = (event: PoolEvent) => void
@@ -129,14 +128,14 @@ export const logPoolEvent = (log: Logger, throttle: Throttle, event: PoolEvent):
       log.error('worker unusable', { ...event, type: undefined })
       break
     case 'recovery-failed':
-      log.error('the decision log of a lost worker can not be read', { ...event, type: undefined })
+      log.error('could not read the decision log of a lost worker', { ...event, type: undefined })
       break
     case 'job-failed': {
       const unlogged = throttle(event.errorClass)
       if (unlogged === null) break
       const message =
         event.errorClass === 'DecisionLogError'
-          ? 'decisions can not be recorded; nothing is signed'
+          ? 'decisions cannot be recorded; nothing is signed'
           : 'a request could not be evaluated'
       log.error(message, { ...event, type: undefined, unlogged })
       break
@@ -144,7 +143,7 @@ export const logPoolEvent = (log: Logger, throttle: Throttle, event: PoolEvent):
   }
 }
 
-/** What the parts of one pool share. */
+/** State shared by the parts of one pool. */
 export interface PoolParts {
   readonly clock: Clock
   readonly timers: Timers
@@ -152,10 +151,10 @@ export interface PoolParts {
   readonly onEvent: PoolEventListener
   readonly statistics: PoolStatistics
   readonly queue: FairQueue
-  /** Workers that are starting, live or draining. The supervisor adds and removes them. */
+  /** Starting, live and draining workers. Only the supervisor adds and removes workers. */
   readonly handles: WorkerHandle[]
-  /** Number of changes of keys and policies since the start. */
+  /** Number of changes to keys and policies since the start. */
   changes: number
-  /** From then on (monotonic), all jobs wait, because changes may not be known here. */
+  /** Monotonic time at which the lease ends. All jobs then wait, because this process may have missed changes. */
   leaseUntilMs: number
 }

@@ -1,6 +1,6 @@
-// The main-thread half of signing: a bounded queue in front of worker threads that evaluate, sign and record. A job is
-// settled exactly once and within its deadline (invariant 4), keeps its uuid through every try (invariant 3), and is
-// refused immediately when the queue is full (invariant 8).
+// The main-thread half of signing: a bounded queue in front of workers that evaluate, sign and record. A job is settled
+// exactly once by its deadline (invariant 4), keeps its uuid across retries (invariant 3), and is refused immediately
+// if the queue is full (invariant 8).
 
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
@@ -25,12 +25,12 @@ export interface PoolOptions {
   readonly workers: number
   readonly spawn: OpenPort
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  /** Number of the first worker's slot. Default: 0; others only when several pools share a log. */
+  /** Number of the first worker's slot. Defaults to 0. Pools that share a log need different numbers. */
   readonly firstSlot?: number
-  /** An organization's weight: its share of the workers' time when several want more than there is. Default: 1. */
+  /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
   readonly weightOf?: (organizationId: string) => number
   /**
-   * Maximum number of waiting jobs; after that, the next job is refused, or one of the organization with the longest
+   * Maximum number of waiting jobs. A further job is refused, or displaces a job of the organization with the longest
    * queue.
    */
   readonly queueLimit: number
@@ -44,54 +44,58 @@ export interface PoolOptions {
 
 export interface Pool {
   /**
-   * @throws WorkersUnusableError when a worker can't start (passphrase, keys, log folder): the service then can't start
-   *   either
+   * Starts the workers.
+   * @throws WorkersUnusableError if a worker cannot start (passphrase, keys, log folder)
    */
   start(): Promise<void>
   /**
    * Evaluates and signs.
-   * @throws DeadlineExceededError at the job's deadline, whatever its worker does.
-   * @throws QueueFullError at once when the queue is full.
-   * @throws DependencyUnavailableError when the policy can't be evaluated, keys are missing, the log can't be written or
-   *   the workers fail.
-   * @throws CountersignError SHUTTING_DOWN once the pool drains; INTERNAL when the job keeps ending its workers.
-   * @param changes from `changes()`, read before the job's key and target were looked up; if omitted, `isCurrent` decides
-   * @throws JobOutdatedError if there were more changes before a worker gets the job, or `changes` was omitted, and
-   *   `isCurrent` is then false.
+   * @throws DeadlineExceededError at the job's deadline, regardless of the worker's state.
+   * @throws QueueFullError immediately if the queue is full.
+   * @throws DependencyUnavailableError if the policy cannot be evaluated, keys are missing, the log cannot be written
+   * or the workers fail.
+   * @throws CountersignError SHUTTING_DOWN if the pool is draining; INTERNAL if the job repeatedly crashes its workers.
+   * @throws JobOutdatedError if `isCurrent` returns false at dispatch. It is called if `changes` is outdated or
+   * omitted.
+   * @param changes from `changes()`, read before the job's key and target were looked up; if omitted, `isCurrent`
+   * decides
    */
   submit(job: Job, target: Target, changes?: number, isCurrent?: PendingJob['isCurrent']): Promise<PoolAnswer>
-  /** Number of changes of keys and policies so far. */
   changes(): number
-  /** Call when a key or a policy has changed: jobs whose key and target were looked up before may be outdated. */
+  /** Call when a key or a policy has changed: jobs whose key and target were looked up earlier may be outdated. */
   noteChange(): void
   /**
-   * Lets workers decide until then (monotonic): changes of keys and policies are known here up to a moment that is recent
-   * enough. Afterwards all jobs wait for the next call. Without a call, the lease never ends.
+   * Lets workers decide until `untilMs` (monotonic): this process has recent enough information about changed keys and
+   * policies. After that time, all jobs wait for a renewal. Without any call, the lease never ends.
    */
   renewLease(untilMs: number): void
   /**
-   * The refusal that a job of this organization would get now, or null: callers can save themselves the rest of the
-   * work. It is counted as a refusal.
+   * Returns the refusal that a job of this organization would get, or null. Callers can then skip the remaining work.
+   * The refusal is counted.
    */
   refusal(organizationId: string, deadlineMs: number): QueueFullError | null
-  /** Adds workers immediately; removes workers after they have finished the jobs that they hold. */
+  /** Adds workers immediately. Removes workers after they have finished their jobs. */
   resize(workers: number): void
   /**
-   * Makes every worker sign with these keys, or none of them.
-   * @throws AttestersUnusableError when a worker can't load them: all workers then keep their keys
+   * Makes either every worker or no worker sign with these keys.
+   * @throws AttestersUnusableError if a worker cannot load them; all workers then keep their keys
    */
   updateAttesters(attesters: readonly AttesterReference[]): Promise<void>
   /**
-   * Sends these versions of lists to every worker, and removes the deleted lists. Jobs submitted from now on are
-   * decided on them. Call it before the start with all lists.
+   * Sends new versions of lists to every worker and removes the deleted lists. Later jobs are decided with these
+   * versions. Call it with all lists before the start.
    */
   updateLists(images: readonly ListImage[], removedIds: readonly string[]): void
-  /** Records that the answers to these decisions were not sent, because their requests were answered 408 meanwhile. */
+  /**
+   * Records that the answers to these decisions were not sent, because their requests had already been answered 408.
+   */
   withhold(uuids: readonly string[]): void
   stats(): PoolStats
-  /** Takes no more jobs and waits for those under way; jobs left after `timeoutMs` fail. True when none was left. */
+  /**
+   * Rejects new jobs and waits for unsettled jobs. Jobs left after `timeoutMs` fail. Resolves with true if none was
+   * left.
+   */
   drain(timeoutMs: number): Promise<boolean>
-  /** Ends the workers. Remaining jobs fail. */
   close(): Promise<void>
 }
 

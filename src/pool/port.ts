@@ -1,33 +1,33 @@
-// The pool's way to one signing worker. There are two: a thread of its own, and the thread that answers
-// (workers/signing/inline-worker.ts). The pool does not know which one it has. Whatever a worker sends arrives in a later
-// turn than the message that it replies to. To a thread, batches cross as texts (wire.ts), everything else as objects.
+// The pool's connection to one signing worker: a separate thread, or the main thread
+// (workers/signing/inline-worker.ts). In both cases, a worker's message arrives in a later turn than the message that
+// it replies to. Batches are sent to a thread as text (wire.ts), other messages as objects.
 import type { ControlMessage, WorkerReport } from './protocol.ts'
 import { decodeOutcomes, encodeJobs, type OutcomeBatch, type OutgoingJob } from './wire.ts'
 
 export interface WorkerPort {
   /**
-   * Hands over a batch; its jobs are recorded by one append and answered together.
+   * Sends a batch. Its jobs are recorded by one append and answered together.
    * @param clockOffsetMs main clock minus worker clock
    */
   work(jobs: readonly OutgoingJob[], clockOffsetMs: number): void
   control(message: ControlMessage): void
-  /** Ends the worker, whatever it holds. `closed` follows, unless native code keeps its thread. */
+  /** Ends the worker regardless of its jobs. `closed` follows, unless native code keeps the thread running. */
   terminate(): void
 }
 
 export interface PortListener {
   outcomes(batch: OutcomeBatch): void
   report(report: WorkerReport): void
-  /** The worker sent something that none of our workers sends. */
+  /** Called when the worker sent an invalid message. */
   protocolError(): void
-  /** The worker has ended, and will not be heard again. */
+  /** Called when the worker has ended. No message follows. */
   closed(): void
 }
 
-/** Creates a worker. @throws when the thread can't be made */
+/** Creates a worker. @throws if the thread cannot be created */
 export type OpenPort = (listener: PortListener) => WorkerPort
 
-/** The part of a Worker that is used here. Bun's Worker has it. */
+/** The used part of the Worker interface; implemented by Bun's Worker. */
 export interface SigningThread {
   postMessage(message: unknown): void
   terminate(): void
@@ -35,14 +35,14 @@ export interface SigningThread {
   addEventListener(type: 'close' | 'error' | 'messageerror', listener: () => void): void
 }
 
-/** @param thread runs workers/signing/attest.worker.ts */
+/** @param thread thread that runs workers/signing/attest.worker.ts */
 export const createThreadPort = (thread: SigningThread, listener: PortListener): WorkerPort => {
   const takeOutcomes = (text: string): void => {
     let batch: OutcomeBatch
     try {
       batch = decodeOutcomes(text)
     } catch {
-      // The text may hold answers, so no part of it is passed on.
+      // The text may contain answers, so no part of it is passed on.
       listener.protocolError()
       return
     }
@@ -53,7 +53,7 @@ export const createThreadPort = (thread: SigningThread, listener: PortListener):
     if (typeof data === 'string') takeOutcomes(data)
     else listener.report(data as WorkerReport)
   })
-  // The event's text quotes source code, so it is dropped. A `close` event always follows and is handled.
+  // The event's message quotes source code, so it is dropped. A `close` event always follows and is handled.
   thread.addEventListener('error', () => undefined)
   thread.addEventListener('messageerror', listener.protocolError)
   thread.addEventListener('close', listener.closed)

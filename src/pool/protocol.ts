@@ -1,6 +1,6 @@
-// The messages between the main thread and a signing worker. Jobs and outcomes travel as one JSON text per batch: from
-// sixteen jobs on, that costs a third of a structured clone. Control messages are rare and travel as objects. No
-// message ever holds key material (invariant 5): workers open the keystores themselves.
+// Messages between the main thread and a signing worker. Jobs and outcomes are sent as one JSON text per batch: for 16
+// jobs or more, this costs a third of a structured clone. Control messages are rare and are sent as objects. Messages
+// never contain key material (invariant 5): workers open the keystores themselves.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
@@ -9,7 +9,7 @@ import type { Target } from '../domain/target.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 
-/** One request, ready to be evaluated and signed. It fixes everything that must not differ between two tries. */
+/** A request, ready to be evaluated and signed. Contains every value that must not differ between two tries. */
 export interface Job {
   readonly kind: 'attestation' | 'task'
   /** The attestation's uuid or the task id, fixed before dispatch (invariant 3). */
@@ -21,29 +21,26 @@ export interface Job {
   /** CarriedFacts (policy/types/facts.ts) as one JSON text; empty when the policy needs no facts. */
   readonly facts: string
   /**
-   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null while the latest block is not read: then
-   * a denial is recorded, and any other verdict is answered `unsigned`.
+   * v2: Unix seconds. v1: a block number or Unix seconds (decisions §3), or null if the latest block is unknown. If
+   * null, a denial is recorded and any other verdict is reported as `unsigned`.
    */
   readonly expiration: number | null
-  /** Absolute, on the main thread's monotonic clock, milliseconds. */
+  /** Absolute time on the main thread's monotonic clock, in milliseconds. */
   readonly deadlineMs: number
-  /** Of a traced request: where the pool writes the job's times down. */
+  /** Timings of a traced request, filled in by the pool. */
   readonly stages?: JobStages | undefined
 }
 
 export type SignableJob = Job & { readonly expiration: number }
 
-/** The outcome of a job. `sequence` identifies the job. */
+/** Outcome of a job, which `sequence` identifies. */
 export type Outcome =
   | {
       readonly status: 'answered'
       readonly sequence: number
       readonly compliant: boolean
-      /** The rule that decided, for metrics and logs. */
       readonly ruleId: string | null
-      /** The complete JSON response body. */
       readonly body: string
-      /** Of a traced request. */
       readonly stages?: WorkerStages | undefined
     }
   | {
@@ -52,94 +49,102 @@ export type Outcome =
       readonly code: ErrorCode
       readonly detail: string
       /**
-       * Class name of the error inside the worker, for the log, with the name of the fact or the token's complaint;
-       * no other text of an error leaves the worker.
+       * Class name of the worker's error, with the name of the fact or the token's error, for the log. No other error
+       * text leaves the worker.
        */
       readonly errorClass: string | null
-      /** Whether nothing was recorded under the job's uuid, and nothing will be. */
+      /** True if nothing was recorded, or will be recorded, under the job's uuid. */
       readonly nothingSigned: boolean
     }
-  /** Compliant, but the job has no expiration, so nothing was signed or recorded: send the job again with one. */
+  /**
+   * Compliant, but the job has no expiration. Nothing was signed or recorded: send the job again with an expiration.
+   */
   | { readonly status: 'unsigned'; readonly sequence: number }
-  /** The worker does not hold the target or its revision (evicted): define it and send the job again. */
+  /** The worker does not hold the target or its revision (evicted): send the definition and the job again. */
   | { readonly status: 'target-not-cached'; readonly sequence: number }
-  /** The worker's lease had ended, so nothing was decided: send the job again if it is still current. */
+  /** The worker's lease had ended, so nothing was decided. Send the job again if it is still current. */
   | { readonly status: 'lease-ended'; readonly sequence: number }
 
-/** Indexes into the shared state of one worker (Int32Array over a SharedArrayBuffer). */
+/** Indexes into a worker's shared state (Int32Array over a SharedArrayBuffer). */
 export const SHARED_LATCH = 0
-/** Low 31 bits of the sequence of the job being worked on; -1 when idle. Identifies the job that caused a crash. */
+/** Low 31 bits of the sequence of the current job; -1 if idle. Identifies the job that caused a crash. */
 export const SHARED_CURRENT = 1
-/** Incremented with every job begun: a worker that holds jobs and whose heartbeat stands still is hung. */
+/** Incremented at the start of each job. A worker that holds jobs is hung if this value does not change. */
 export const SHARED_HEARTBEAT = 2
 /**
- * When the worker's lease ends, on its own clock: it decides nothing from then on, because keys and policies may have
- * changed unnoticed. 0: never.
+ * End of the worker's lease on the worker's clock; 0 if it never ends. The worker decides nothing after that time,
+ * because it may have missed changed keys and policies.
  */
 export const SHARED_LEASE = 3
 const SHARED_WORDS = 4
 
-/** Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append; the pool moves IDLE → FENCED
- * before it gives a worker's jobs to another, so an abandoned worker that wakes up can't record or answer anything. */
+/**
+ * Values of the latch. A worker moves IDLE → COMMITTING → IDLE around each append. The pool moves IDLE → FENCED before
+ * it reassigns a worker's jobs, so that an abandoned worker can neither record nor answer.
+ */
 export const LATCH_IDLE = 0
 export const LATCH_COMMITTING = 1
 export const LATCH_FENCED = 2
 
-/** Value of SHARED_CURRENT between jobs. */
 export const CURRENT_NONE = -1
 
-/** Largest sequence number: it must fit SHARED_CURRENT beside CURRENT_NONE. */
+/** Largest sequence number: 31 bits, so that it never equals CURRENT_NONE. */
 export const SEQUENCE_MASK = 0x7fffffff
 
-/** Creates the shared state of a worker that is about to start. */
 export const createSharedState = (): SharedArrayBuffer => {
   const shared = new SharedArrayBuffer(SHARED_WORDS * Int32Array.BYTES_PER_ELEMENT)
   Atomics.store(new Int32Array(shared), SHARED_CURRENT, CURRENT_NONE)
   return shared
 }
 
-/** A word of 32 bits lasts for six years in this unit. */
+/** A 32-bit word in this unit lasts for more than six years. */
 const LEASE_UNIT_MS = 100
 
-/** Pool side. @param untilMs on the worker's clock */
+/** Sets the lease (called by the pool). @param untilMs end of the lease on the worker's clock */
 export const setLease = (words: Int32Array, untilMs: number): void => {
   Atomics.store(words, SHARED_LEASE, Math.max(1, Math.ceil(untilMs / LEASE_UNIT_MS)))
 }
 
-/** Worker side, before each decision. */
+/** Reports whether the lease is valid (called by the worker before each decision). */
 export const hasLease = (words: Int32Array, clock: { monotonicMs(): number }): boolean => {
   const until = Atomics.load(words, SHARED_LEASE)
   return until === 0 || clock.monotonicMs() < until * LEASE_UNIT_MS
 }
 
-/** Worker side, before an append. False when the worker is fenced: it must never record or answer anything again. */
+/**
+ * Called by the worker before an append. Returns false if the worker is fenced; it must then never record or answer
+ * again.
+ */
 export const beginCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_COMMITTING) === LATCH_IDLE
 
-/** Worker side, after an append. False when the pool gave up the worker meanwhile: nothing may be answered. */
+/**
+ * Called by the worker after an append. Returns false if the pool abandoned the worker in the meantime; it must then
+ * not answer.
+ */
 export const endCommit = (words: Int32Array): boolean =>
   Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_IDLE) === LATCH_COMMITTING
 
 /**
- * Pool side. True: the worker will never append again, so its log holds everything that it ever recorded. False: the
- * worker was inside an append, whose outcome is unknown while its thread lives.
+ * Called by the pool. Returns true if the worker cannot append again, so that its log is final. Returns false if the
+ * worker is in an append: its outcome is unknown while the thread lives.
  */
 export const fence = (words: Int32Array): boolean => {
   for (;;) {
     const seen = Atomics.compareExchange(words, SHARED_LATCH, LATCH_IDLE, LATCH_FENCED)
     if (seen !== LATCH_COMMITTING) return true
-    // The worker may leave the append between the two exchanges; then try the first one again.
+    // The worker may finish the append between the two exchanges. In that case, start over.
     if (Atomics.compareExchange(words, SHARED_LATCH, LATCH_COMMITTING, LATCH_FENCED) === LATCH_COMMITTING) return false
   }
 }
 
-/** The attester keys that a worker opens: paths, never keys. */
+/** An attester key that a worker opens: its path, never the key. */
 export interface AttesterReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
+  /** Checksummed EVM address or base58 public key. Must equal the address derived from the key. */
   readonly address: string
-  /** For a key in a hardware token its PKCS#11 URI. */
+  /** For a key in a hardware token, its PKCS#11 URI. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
@@ -150,19 +155,18 @@ export type PassphraseSource =
 
 export interface WorkerSettings {
   readonly slot: number
-  /** Incremented when a worker in a slot is replaced. */
+  /** Incremented when a worker in the slot is replaced. */
   readonly generation: number
   readonly signer: string
   readonly attesters: readonly AttesterReference[]
-  /** Where the worker itself reads the keystores' passphrase. */
+  /** Source from which the worker reads the passphrase of the keystores. */
   readonly passphrase: PassphraseSource
-  /** The hardware token that attester keys may be in. */
   readonly token: TokenSettings | null
   readonly decisionsDirectory: string
   readonly decisionsSync: boolean
   readonly segmentMaxBytes: number
   readonly revisionCacheSize: number
-  /** Whether to evaluate costly policies before the first job. */
+  /** True to evaluate expensive policies before the first job. */
   readonly warmUp: boolean
   readonly solanaMessagePrefix: string
   readonly shared: SharedArrayBuffer
@@ -170,23 +174,20 @@ export interface WorkerSettings {
 
 export type ControlMessage =
   | { readonly type: 'start'; readonly settings: WorkerSettings }
-  /** The worker replies with its `clock`, so that the pool can convert deadlines to the worker's clock. */
+  /** Request for the worker's clock, which converts deadlines to the worker's time. The reply is `clock`. */
   | { readonly type: 'clock' }
   | { readonly type: 'define'; readonly targets: readonly Target[]; readonly revisions: readonly SentRevision[] }
-  /** New versions of lists and new lists, in shared memory, and the ids of deleted lists. */
+  /** New lists and new versions of lists, in shared memory, and the ids of deleted lists. */
   | { readonly type: 'lists'; readonly images: readonly ListImage[]; readonly removedIds: readonly string[] }
-  /** Open these keys beside the ones in use, and answer `attesters-loaded`. */
+  /** Open these keys in addition to the keys in use, and reply with `attesters-loaded`. */
   | { readonly type: 'attesters'; readonly version: number; readonly attesters: readonly AttesterReference[] }
-  /** Every worker has loaded this version: sign with it from now on. */
+  /** Every worker has loaded this version: sign with it. */
   | { readonly type: 'attesters-commit'; readonly version: number }
-  /** Some worker could not load this version: forget it. */
+  /** A worker could not load this version: discard it. */
   | { readonly type: 'attesters-discard'; readonly version: number }
-  /**
-   * An outcome arrived after its request was answered 408: record that it was withheld. Answered by
-   * `withheld-recorded`.
-   */
+  /** Record that these answers were withheld, because they arrived after the 408. The reply is `withheld-recorded`. */
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
-  /** Finish the jobs, close the segment, answer `closed`. */
+  /** Finish the jobs, close the segment and reply with `closed`. */
   | { readonly type: 'close' }
 
 export type WorkerReport =
@@ -201,5 +202,5 @@ export type WorkerReport =
   | { readonly type: 'attesters-loaded'; readonly version: number; readonly ok: boolean; readonly reason: string }
   | { readonly type: 'withheld-recorded'; readonly uuids: readonly string[] }
   | { readonly type: 'closed' }
-  /** The worker can't start. `reason` is a text of our choice without secrets. */
+  /** The worker cannot start. `reason` is a fixed text without secrets. */
   | { readonly type: 'unusable'; readonly reason: string }

@@ -1,5 +1,5 @@
-// Settles jobs: each is answered, fails or expires exactly once, whichever comes first. An answer that comes too late is
-// never sent, and the log must say so (invariant 4): the uuids of such answers are sent to a worker to record.
+// Settles jobs: each job is answered, fails or expires exactly once. An answer after the deadline is never sent, and
+// its uuid goes to a worker, which records it as withheld (invariant 4).
 import { CountersignError, DeadlineExceededError, DependencyUnavailableError } from '../domain/errors.ts'
 import { createDeadlineList } from '../lib/deadline-list.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -11,17 +11,17 @@ import type { OutcomeBatch } from './wire.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
 export interface Settlement {
-  /** Number of unsettled jobs, wherever they are. */
+  /** Number of unsettled jobs, in the queue or at a worker. */
   readonly pending: number
-  /** From now on the job is answered 408 at its deadline, whatever hangs. */
+  /** Starts the job's deadline: it is answered 408 at that time, even if its worker hangs. */
   open(pending: PendingJob): void
-  /** False if the job is already settled or past its deadline: the answer must then be withheld (invariant 4). */
+  /**
+   * Returns false if the job is already settled or past its deadline; the answer must then be withheld (invariant 4).
+   */
   answer(pending: PendingJob, answer: PoolAnswer): boolean
   fail(pending: PendingJob, error: CountersignError): void
   expire(pending: PendingJob): void
-  /** Fails every remaining job. */
   failAll(errorOf: (pending: PendingJob) => CountersignError): void
-  /** Resolves once no job is left. */
   drained(): Promise<void>
   stop(): void
 }
@@ -96,9 +96,8 @@ export interface WithheldLedger {
   readonly count: number
   withhold(uuids: readonly string[]): void
   confirm(handle: WorkerHandle, uuids: readonly string[]): void
-  /** Takes back the uuids that a lost worker had not confirmed. */
+  /** Takes back the uuids that a lost worker has not confirmed. */
   reclaim(handle: WorkerHandle): void
-  /** Sends the uuids that wait for a worker. */
   flush(): void
 }
 
@@ -145,7 +144,6 @@ export const createTakeOutcomes = (
 ): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
   const { clock, queue, statistics, limits, onEvent } = parts
 
-  /** False when the answer came too late. */
   const takeOutcome = (handle: WorkerHandle, pending: PendingJob, outcome: Outcome): boolean => {
     if (outcome.status === 'answered') return settlement.answer(pending, outcome)
     if (pending.settled) return true
@@ -164,7 +162,8 @@ export const createTakeOutcomes = (
     } else if (outcome.status === 'lease-ended') {
       queue.pushHead(pending)
     } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-      // A worker's clock may run ahead of ours by the error of the handshake, so the timer of the deadline answers 408.
+      // DEADLINE_EXCEEDED is ignored: the worker's clock may be ahead by the handshake's error. The deadline timer
+      // answers 408.
       const { requestId, uuid } = pending.job
       if (outcome.errorClass !== null) {
         onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })

@@ -1,35 +1,34 @@
-// The format of batches: one text in each direction, because a text crosses threads for a third of the cost of a
-// structured clone. Jobs are one JSON array of rows; as objects they were half as long again, and took up to half as much
-// time again. Outcomes are a JSON line of rows, then one line per response body, verbatim: a body is already JSON without
-// raw line breaks, so it need not be escaped and parsed again.
+// Format of batches: one text in each direction, because sending a text between threads costs a third of a structured
+// clone. Jobs are one JSON array of rows; objects would need half again the size and up to half again the time.
+// Outcomes are a JSON line of rows, then one line per response body: a body is JSON without raw line breaks, so it is
+// not escaped.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { Job, Outcome } from './protocol.ts'
 
-/** A job on its way to a worker. Its `deadlineMs` is on the worker's clock. */
+/** A job received by a worker. `deadlineMs` is on the worker's clock. */
 export interface DispatchedJob extends Job {
   readonly sequence: number
 }
 
-/** A worker's outcomes for one batch. */
 export interface OutcomeBatch {
-  /** How long the worker was busy with the batch, the append included. */
+  /** Time that the worker spent on the batch, including the append. */
   readonly busyMs: number
   readonly outcomes: readonly Outcome[]
 }
 
-/** The text does not have the other side's format: the worker that sent it must not get another job. */
+/** The text is malformed. Its sender must not get another job. */
 export class WireFormatError extends NamedError {}
 
-/** A job as the pool sends it. Its `deadlineMs` is on the main thread's clock. */
+/** A job sent by the pool. `deadlineMs` is on the main thread's clock. */
 export interface OutgoingJob {
   readonly sequence: number
   readonly job: Job
 }
 
-/** A request's own fields come last. A chain without an id is Solana. */
+/** The request's own fields come last. `chainId` is null for Solana. */
 type UntracedRow = readonly [
   sequence: number,
   kind: 0 | 1,
@@ -88,7 +87,7 @@ export const encodeJobs = (jobs: readonly OutgoingJob[], clockOffsetMs: number):
   return JSON.stringify(rows)
 }
 
-/** @throws SyntaxError when the text is not JSON; only the pool writes it, so this process is then broken */
+/** @throws SyntaxError if the text is not JSON, which indicates a bug: only the pool writes it */
 export const decodeJobs = (text: string): DispatchedJob[] => {
   const rows = JSON.parse(text) as JobRow[]
   return rows.map((row) => ({
@@ -164,8 +163,8 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
 }
 
 /**
- * @throws WireFormatError when the numbers of bodies and answers differ: a body must never reach another request
- * @throws SyntaxError when the first line is not JSON
+ * @throws WireFormatError if the numbers of bodies and answers differ: a body must never reach another request
+ * @throws SyntaxError if the first line is not JSON
  */
 export const decodeOutcomes = (text: string): OutcomeBatch => {
   const lines = text.split('\n')

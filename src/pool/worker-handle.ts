@@ -1,6 +1,5 @@
-// One worker as the pool sees it: the messages that it was sent, the targets that it knows, and the
-// offset of its clock. The handle decides nothing: the supervisor reads it to judge the thread, the pool to choose a
-// worker.
+// The pool's state of one worker: sent messages, known targets and the offset of the worker's clock. A handle makes no
+// decisions: the supervisor reads it to detect hangs, and the dispatcher reads it to choose a worker.
 import type { Clock } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { PendingJob } from './pending-job.ts'
@@ -22,26 +21,26 @@ import type { OutcomeBatch } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
-/** starting → live → draining → closing → gone; from any state to lost: fenced, and its jobs taken away. */
+/**
+ * starting → live → draining → closing → gone. Any state can change to lost: the worker is fenced and its jobs are
+ * reassigned.
+ */
 export type WorkerState = 'starting' | 'live' | 'draining' | 'closing' | 'lost' | 'gone'
 
 export interface WorkerHandleOptions {
   readonly slot: number
   readonly generation: number
-  /** All settings except the shared state, which the handle creates. */
   readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly spawn: OpenPort
   readonly clock: Clock
   readonly maxBatch: number
   readonly revision: (revisionId: string) => SentRevision | undefined
   readonly on: {
-    /** Called when the worker has started and its clock is known: jobs may be sent. */
+    /** Called when the worker has started and its clock offset is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
     readonly report: (handle: WorkerHandle, report: WorkerReport) => void
-    /** Called when the worker sent something that none of our workers sends. */
     readonly protocolError: (handle: WorkerHandle) => void
-    /** Called when the thread has ended. */
     readonly closed: (handle: WorkerHandle) => void
   }
 }
@@ -50,49 +49,48 @@ export interface WorkerHandle {
   readonly slot: number
   readonly generation: number
   /**
-   * Jobs that were sent and that the worker has not answered, by sequence, including those whose request was answered
-   * 408 meanwhile.
+   * Jobs sent to the worker and not answered by it, by sequence. Includes jobs whose request was already answered 408.
    */
   readonly inFlight: Map<number, PendingJob>
-  /** Uuids that the worker was told to record as withheld and has not confirmed. */
+  /** Uuids sent to the worker to record as withheld, and not yet confirmed. */
   readonly withheld: Set<string>
   state: WorkerState
   ready: ReadyReport | null
-  /** When the worker last made progress, or got work while idle. */
+  /** Time of the worker's last progress, or of its last assignment while idle. */
   lastProgressMs: number
-  /** Whether the worker has answered at least one batch, so that a later loss is not a failed start. */
+  /** True once the worker has answered a batch. A later loss doesn't count as a failed start. */
   proven: boolean
-  /** Version of the attester keys it signs with. */
   attestersVersion: number
-  /** Whether the thread has ended, and was not only given up. */
+  /** True once the thread has ended. False for a thread that was only abandoned. */
   threadGone: boolean
   /**
-   * Whether the lease was renewed after it had expired. The worker gets new jobs after it has returned its current
-   * jobs, which may be outdated.
+   * True if the lease was renewed after it had ended. The worker first returns its current jobs, which may be outdated.
    */
   recalled: boolean
-  /** Lets the worker decide until then, on the main thread's clock. A recalled worker waits. */
+  /** Lets the worker decide until `untilMs` on the main thread's clock. Has no effect on a recalled worker. */
   renewLease(untilMs: number): void
-  /** Adds a job to the next message. False when its policy revision can't be had. */
+  /** Adds a job to the next message. Returns false if its policy revision is unavailable. */
   assign(pending: PendingJob, nowMs: number): boolean
   /** Sends the assigned jobs, at most `maxBatch` per message. */
   flush(): void
   control(message: ControlMessage): void
-  /** Call when the worker no longer holds this target: it is sent again. */
+  /** Call when the worker has evicted this target: the next job sends it again. */
   forgetTarget(pending: PendingJob): void
   heartbeat(): number
-  /** Sequence of the job that the worker is working on, or CURRENT_NONE. */
+  /** Returns the sequence of the worker's current job, or CURRENT_NONE. */
   current(): number
   latch(): number
-  /** See protocol.ts. If the thread has ended, the latch counts as closed, whatever its value. */
+  /** See protocol.ts. If the thread has ended, returns true regardless of the latch. */
   fence(): boolean
   terminate(): void
 }
 
-/** Handshakes at the start. Each gives an upper bound of the clocks' difference; the smallest is used. */
+/**
+ * Number of clock handshakes at the start. Each gives an upper bound of the clocks' difference; the smallest is used.
+ */
 const CLOCK_ROUNDS = 3
 
-/** @throws whatever `spawn` throws. */
+/** @throws the errors of `spawn` */
 export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle => {
   const { slot, generation, clock, on } = options
   const shared = createSharedState()
@@ -102,7 +100,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   const knownLimit = options.settings.revisionCacheSize
   let outbox: PendingJob[] = []
   let clockRounds = 0
-  /** Main clock minus worker clock, never too small: the worker never believes that it has more time than it has. */
+  /** Main clock minus worker clock, never underestimated: the worker never assumes more time than remains. */
   let clockOffsetMs = Number.POSITIVE_INFINITY
 
   const control = (message: ControlMessage): void => port.control(message)
@@ -142,7 +140,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       if (revision === undefined) return false
       revisions.push(revision)
     }
-    // Forgetting what was sent costs a second definition; remembering everything would need unbounded memory.
+    // A forgotten definition is sent again; remembering all of them would need unbounded memory.
     if (knownTargets.size >= knownLimit) knownTargets.clear()
     if (knownRevisions.size >= knownLimit) knownRevisions.clear()
     knownTargets.add(target.id)
@@ -201,10 +199,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
     terminate: () => port.terminate(),
   }
 
-  /**
-   * False for a worker that was given up. It may still have answers under way: what it recorded was already read from its
-   * log.
-   */
+  /** Returns false for an abandoned worker. Its late answers are ignored, because its log has already been read. */
   const noteMessage = (): boolean => {
     if (handle.state === 'lost' || handle.state === 'gone') return false
     handle.lastProgressMs = clock.monotonicMs()
@@ -231,7 +226,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
   return handle
 }
 
-/** The job that the worker was working on, found by its sequence. */
+/** Returns the job that the worker was processing, or null. */
 export const culpritOf = (handle: WorkerHandle): PendingJob | null => {
   const current = handle.current()
   return current === CURRENT_NONE ? null : (handle.inFlight.get(current) ?? null)

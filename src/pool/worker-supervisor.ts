@@ -1,5 +1,5 @@
-// Keeps as many workers alive as requested: starts them, detects their death and hanging, replaces them, retires them.
-// It never touches a job: the jobs of a lost worker are handed over once the worker can no longer record anything.
+// Keeps the requested number of workers alive: starts them, detects crashes and hangs, and replaces or retires workers.
+// Jobs of a lost worker are passed on once the worker can no longer record.
 import { DetailedError } from '../lib/named-error.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { PendingJob } from './pending-job.ts'
@@ -10,45 +10,42 @@ import type { OutcomeBatch } from './wire.ts'
 import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
 import { createHangMonitor, createSlots, createThreadReaper, restartDelayMs, type Slot } from './worker-threads.ts'
 
-/** A worker that can record nothing more, except for an append that it may be stuck in. */
+/** A worker that can record nothing more, except by an append in which it may be stuck. */
 export interface LostWorker {
   readonly handle: WorkerHandle
   readonly culprit: PendingJob | null
-  /** False when its thread is still inside an append, so that its log may still grow. */
+  /** False if the thread is still in an append, so that its log may still grow. */
   readonly logIsFinal: boolean
 }
 
 export interface SupervisorOptions {
   readonly spawn: OpenPort
-  /** Read at each start, because the attester keys change. */
+  /** Called at each start, because the attester keys change. */
   readonly settings: () => Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
   readonly attestersVersion: () => number
-  /** Number of the first slot. */
   readonly firstSlot: number
   readonly revision: (revisionId: string) => SentRevision | undefined
   readonly onLive: (handle: WorkerHandle) => void
   readonly onOutcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
   readonly onReport: (handle: WorkerHandle, report: WorkerReport) => void
-  /** Called when a worker has ended, or was given up. */
+  /** Called when a worker has ended or was abandoned. */
   readonly onGone: (handle: WorkerHandle) => void
-  /** Called after `onGone` for a worker that was lost. Never rejects. */
+  /** Called after `onGone` if the worker was lost. Never rejects. */
   readonly takeLostJobs: (lost: LostWorker) => Promise<void>
 }
 
 export interface Supervisor {
   readonly restarts: Readonly<Record<LossCause, number>>
-  /** Threads that were given up and that are still running in native code. */
   readonly abandoned: number
-  /** Number of workers requested. */
   readonly wanted: number
-  /** @throws WorkersUnusableError when a worker of the first start can't start. */
+  /** @throws WorkersUnusableError if a worker cannot start the first time */
   start(count: number): Promise<void>
   resize(count: number): void
-  /** Retires every worker and waits until each has ended or was given up. */
+  /** Retires every worker and waits until each has ended or was abandoned. */
   close(): Promise<void>
 }
 
-/** The service can't start: one line that says why. */
+/** The service cannot start. `detail` is the reason in one line. */
 export class WorkersUnusableError extends DetailedError {}
 
 interface FirstStart {
@@ -104,7 +101,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     })
   }
 
-  /** The slot is empty: starts a worker in it, or removes it. */
+  /** Starts a worker in an empty slot, or removes the slot. */
   const replaceIn = (slot: Slot): void => {
     slot.cancelTimer()
     slot.handle = null
@@ -120,7 +117,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
       const { slot, generation, ready } = handle
       onEvent({ type: 'worker-ready', slot, generation, report: ready })
     }
-    // The keys changed while the worker started.
+    // The keys changed during the start.
     if (handle.attestersVersion !== options.attestersVersion()) giveUp(handle, 'start')
     else options.onLive(handle)
     if (firstStart === null || handles.some((other) => other.state === 'starting')) return
@@ -150,7 +147,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     else giveUp(handle, 'crash')
   }
 
-  /** After the first start, a failed start is tried again later; during the first start, there is no point in that. */
+  /** A failed start is retried later, except during the first start, which fails as a whole. */
   const giveUpStarting = (handle: WorkerHandle, reason: string): void => {
     const slot = slots.of(handle)
     if (firstStart !== null && slot !== undefined) slot.retiring = true
@@ -187,7 +184,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
       inFlight: handle.inFlight.size,
       culpritUuid: culprit?.job.uuid ?? null,
     })
-    // A fenced worker records nothing more, so its jobs need not wait until its thread ends.
+    // A fenced worker records nothing more, so its jobs need not wait for the end of its thread.
     if (fenced) lose({ handle, culprit, logIsFinal: true })
     reaper.end(handle, (gone) => {
       if (!fenced) lose({ handle, culprit, logIsFinal: gone })
@@ -197,7 +194,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     })
   }
 
-  /** The worker has nothing left to do: asks it to close its log, and terminates it if it doesn't. */
+  /** Requests that an idle worker close its log, and terminates it after a timeout. */
   const closeWorker = (handle: WorkerHandle, slot: Slot): void => {
     handle.state = 'closing'
     forget(handle)
@@ -209,7 +206,6 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     handle.control({ type: 'close' })
   }
 
-  /** A draining worker is closed once it holds no more jobs. */
   const closeIfDone = (handle: WorkerHandle): void => {
     if (handle.state !== 'draining' || handle.inFlight.size > 0) return
     const slot = slots.of(handle)

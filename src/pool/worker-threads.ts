@@ -1,4 +1,4 @@
-// The threads behind workers: the slots that they run in, the detection of those that hang, and their end.
+// The threads of workers: their slots, hang detection and termination.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { PoolLimits } from './pool-options.ts'
 import { LATCH_COMMITTING } from './protocol.ts'
@@ -7,20 +7,20 @@ import type { WorkerHandle } from './worker-handle.ts'
 export interface Slot {
   readonly number: number
   handle: WorkerHandle | null
-  /** Whether the slot stays empty when its worker ends. */
+  /** True if the slot is removed when its worker ends. */
   retiring: boolean
-  /** Number of workers in a row that ended before they answered anything. */
+  /** Number of consecutive workers that ended before they answered a batch. */
   failures: number
-  /** Cancels the delayed start, or the timeout of the start under way. */
+  /** Cancels the delayed start, or the timeout of the current start. */
   cancelTimer: () => void
 }
 
 export interface Slots {
   readonly all: ReadonlySet<Slot>
   add(): Slot
-  /** Frees the number for another slot. */
+  /** Frees the number for reuse. */
   remove(slot: Slot): void
-  /** For a thread that is stuck: the number is never used again, and a slot with a new number takes its place. */
+  /** Retires the number of a stuck thread permanently and returns a new slot in its place. */
   abandon(slot: Slot): Slot
   of(handle: WorkerHandle): Slot | undefined
   nextGeneration(): number
@@ -28,7 +28,7 @@ export interface Slots {
 
 const nothing = (): void => undefined
 
-/** @param firstNumber first slot number of this process; processes that share the log start at other numbers */
+/** @param firstNumber first slot number of this process; processes that share a log use different ranges */
 export const createSlots = (firstNumber: number): Slots => {
   const all = new Set<Slot>()
   const taken = new Set<number>()
@@ -65,7 +65,7 @@ export const createSlots = (firstNumber: number): Slots => {
   }
 }
 
-/** Milliseconds before the next start: none for the first two failures in a row, then doubling. */
+/** Returns the delay before the next start in milliseconds: 0 after the first failure in a row, then doubling. */
 export const restartDelayMs = (failures: number, limits: PoolLimits): number =>
   failures <= 1 ? 0 : Math.min(limits.restartBackoffMs * 2 ** (failures - 2), limits.restartBackoffMaxMs)
 
@@ -128,13 +128,12 @@ export const createHangMonitor = (options: HangMonitorOptions): HangMonitor => {
 }
 
 export interface ThreadReaper {
-  /** Threads that were terminated and are still running. */
   readonly stuck: number
-  /** Terminates the thread and calls back once: true when it has ended, false when it is stuck. */
+  /** Terminates the thread and calls back once: true if it has ended, false if it is stuck. */
   end(handle: WorkerHandle, done: (gone: boolean) => void): void
-  /** Calls back when the thread ends by itself; after `timeoutMs` it is fenced and terminated as above. */
+  /** Waits for the thread to end by itself. After `timeoutMs`, fences and terminates it as in `end`. */
   await(handle: WorkerHandle, timeoutMs: number, done: (gone: boolean) => void): void
-  /** Call when the thread has ended. Returns false when nobody was waiting for that. */
+  /** Call when the thread has ended. Returns false if nothing was waiting for its end. */
   gone(handle: WorkerHandle): boolean
 }
 
@@ -149,7 +148,7 @@ export const createThreadReaper = (timers: Timers, graceMs: number): ThreadReape
     }
     const cancel = timers.after(graceMs, () => {
       stuck += 1
-      // The map keeps the handle alive, and with it the shared memory that the thread still uses.
+      // The map keeps the handle alive, and with it the shared memory that the thread uses.
       waiting.set(handle, () => {
         stuck -= 1
       })

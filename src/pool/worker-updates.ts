@@ -1,22 +1,22 @@
-// What all workers are sent: new attester keys in two steps, and lists.
+// Updates sent to all workers: attester keys (in two phases) and lists.
 import type { ListImage } from '../domain/list-image.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import type { PoolParts } from './pool-options.ts'
 import type { AttesterReference, WorkerReport } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
 
-/** The new keys can't be used. `detail` is a message from the worker. */
+/** The new keys cannot be used. `detail` is a message from the worker. */
 class AttestersUnusableError extends DetailedError {}
 
 export interface AttesterRotation {
-  /** The set in use and its version. */
+  /** The set in use. */
   readonly attesters: readonly AttesterReference[]
   readonly version: number
-  /** @throws AttestersUnusableError when a worker can't load the set, or not in time. */
+  /** @throws AttestersUnusableError if a worker cannot load the set in time */
   update(attesters: readonly AttesterReference[]): Promise<void>
-  /** Call when a worker became live: if an update is under way, the worker takes part. */
+  /** Call when a worker has become live: it joins an update in progress. */
   join(handle: WorkerHandle): void
-  /** Call when a worker is lost: the update does not wait for it. Its successor joins. */
+  /** Call when a worker is lost: the update no longer waits for it. Its replacement joins. */
   leave(handle: WorkerHandle): void
   report(handle: WorkerHandle, report: Extract<WorkerReport, { type: 'attesters-loaded' }>): void
 }
@@ -24,13 +24,13 @@ export interface AttesterRotation {
 interface Update {
   readonly version: number
   readonly attesters: readonly AttesterReference[]
-  /** Workers that have not answered; a worker that is starting is in the set from the beginning. */
+  /** Workers that have not replied. Includes starting workers. */
   readonly waiting: Set<WorkerHandle>
   readonly joined: Set<WorkerHandle>
   readonly finish: (failure: string | null) => void
 }
 
-/** @param initial the keys with which the first workers start */
+/** @param initial keys with which the first workers start */
 export const createAttesterRotation = (
   { handles, timers, limits }: Pick<PoolParts, 'handles' | 'timers' | 'limits'>,
   initial: readonly AttesterReference[],
@@ -95,7 +95,7 @@ export const createAttesterRotation = (
       return version
     },
     update: (next) => {
-      // Run updates one after the other, so that an earlier set can't replace a later one.
+      // Updates run one after the other, so that an earlier set cannot replace a later set.
       const result = previous.then(() => run(next))
       previous = result.catch(() => undefined)
       return result
@@ -115,7 +115,6 @@ export const createAttesterRotation = (
 
 export interface PoolLists {
   update(images: readonly ListImage[], removedIds: readonly string[]): void
-  /** Call when a worker became live. */
   join(handle: WorkerHandle): void
 }
 
@@ -126,7 +125,7 @@ export const createPoolLists = (handles: readonly WorkerHandle[]): PoolLists => 
       for (const id of removedIds) current.delete(id)
       for (const image of images) current.set(image.id, image)
       for (const handle of handles) {
-        // A worker that is starting gets all lists once it is live.
+        // A starting worker gets all lists once it is live.
         if (handle.state !== 'live' && handle.state !== 'draining') continue
         handle.control({ type: 'lists', images, removedIds })
       }
