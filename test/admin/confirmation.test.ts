@@ -1,6 +1,7 @@
 // What a stolen cookie must not do (threats row 34): the password or a passkey is asked for once more, and a changed factor
 // ends the sessions there were. And the way back in for who lost everything.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { hashToken } from '../../src/admin/accounts/token.ts'
 import { hotp, totpStep } from '../../src/admin/accounts/totp.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
@@ -165,7 +166,7 @@ describe('a fresh proof', () => {
   })
 })
 
-describe('the other sessions end', () => {
+describe('the other sessions and the recovery link end', () => {
   const enrol = async () => {
     const { secret } = (await (await send('POST', '/me/totp', {})).json()) as { secret: string }
     const code = hotp(decodeBase32(secret), totpStep(harness.clock.unixSeconds()))
@@ -192,7 +193,12 @@ describe('the other sessions end', () => {
       await prepare()
       const other = await harness.signIn(ada.id)
       expect(await statusOf(other)).toBe(200)
+      harness.clock.advance(1)
+      const { url } = (await (await send('POST', `/users/${ada.id}/recovery`, {})).json()) as { url: string }
+      const link = hashToken(url.split('#')[1] ?? '')
+      expect(await harness.store.userLinks.find(link)).not.toBeNull()
       expect((await change()).ok).toBe(true)
+      expect(await harness.store.userLinks.find(link)).toBeNull()
       expect(await statusOf(other)).toBe(401)
       expect(await statusOf(ada.cookie)).toBe(200)
     })
@@ -238,6 +244,23 @@ describe('account recover', () => {
       detail: { second_factors_removed: true },
     })
     expect(await (await use(token)).json()).toEqual({ signed_in: true, second_factors: [] })
+  })
+
+  test('with the second factors removed prints a link that somebody who knows the password can’t end', async () => {
+    const { token } = await recover('ada@example.com', '--remove-second-factors')
+    const cookie = await harness.signIn(ada.id)
+    harness.clock.advance(1)
+    const body = { current_password: PASSWORD, new_password: 'a stranger’s long one' }
+    expect((await send('PUT', '/me/password', body, cookie)).status).toBe(204)
+    expect((await use(token)).status).toBe(200)
+  })
+
+  test('is ended when the account is disabled', async () => {
+    const bob = await harness.person({ email: 'bob@example.com' })
+    const { token } = await recover('bob@example.com')
+    for (const disabled of [true, false])
+      expect((await send('PATCH', `/users/${bob.id}`, { disabled })).status).toBe(200)
+    expect((await use(token)).status).toBe(401)
   })
 
   test('of nobody, or of a disabled account, makes nothing', async () => {

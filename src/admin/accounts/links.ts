@@ -3,6 +3,7 @@
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose, UserLinkTable } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
+import type { PersonActor } from '../actor.ts'
 import { recordCreator } from '../second-person/approvers.ts'
 import { newToken } from './token.ts'
 
@@ -74,4 +75,17 @@ export const recoverAccount = async (
     await tables.userSessions.endAll(userId)
   }
   return makeLink(tables.userLinks, clock, dashboardUrl, 'recovery', userId)
+}
+
+/**
+ * Ends the account's other sessions, because the caller has changed how to sign in, and recovery links that are newer than the
+ * caller's session. A link that ended the sessions outlives them: otherwise, someone who knows the password could end it.
+ * @returns the number of ended sessions
+ */
+export const endOtherAccess = async (
+  tables: Pick<Tables, 'userLinks' | 'userSessions'>,
+  { user, session }: PersonActor,
+): Promise<number> => {
+  await tables.userLinks.endRecoveries(user.id, session.createdAtSeconds + LIFE_SECONDS.recovery)
+  return tables.userSessions.endAll(user.id, session.id)
 }

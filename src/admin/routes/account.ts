@@ -10,6 +10,7 @@ import {
   requireOrigin,
   wordsAbout,
 } from '../accounts/credentials.ts'
+import { endOtherAccess } from '../accounts/links.ts'
 import { relyingPartyOf } from '../accounts/passkeys.ts'
 import { closedUntilFactor } from '../accounts/required-factor.ts'
 import { actorId, actorName, mayDeployment } from '../actor.ts'
@@ -126,7 +127,7 @@ export const ACCOUNT_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Change the caller’s password',
-    description: 'Ends the account’s other sessions.',
+    description: 'Ends the account’s other sessions, and recovery links that are newer than this session.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
     errors: [401, 429],
     handle: async ({ services, actor, body, caller, write }) => {
@@ -135,7 +136,7 @@ export const ACCOUNT_ROUTES = [
       const cookie = await write(async (tables, note) => {
         await tables.users.setPassword(actor.user.id, passwordHash)
         const renewed = await services.sessions.confirm(actor.session, tables.userSessions)
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({
           action: 'account.password',
           subject: actor.user.id,
@@ -213,11 +214,12 @@ export const ACCOUNT_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'End all of the caller’s sessions but this one',
+    description: 'Recovery links that are newer than this session end as well.',
     fresh: true,
     answer: closed({ ended: Type.Integer() }),
     handle: ({ actor, write }) =>
       write(async (tables, note) => {
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({ action: 'account.session-end', subject: actor.user.id, detail: { ended }, organizationId: null })
         return { ended }
       }),

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { isoTime } from '../../lib/time.ts'
 import { CHALLENGE_ID, CREDENTIAL, OPTIONS, requireOrigin, requireUser } from '../accounts/credentials.ts'
+import { endOtherAccess } from '../accounts/links.ts'
 import { requireFactorLeft } from '../accounts/required-factor.ts'
 import { totpContext } from '../accounts/sign-in.ts'
 import { newRecoveryCodes } from '../accounts/token.ts'
@@ -70,7 +71,7 @@ export const SECOND_FACTOR_ROUTES = [
           actor.user.id,
           codes.map(({ hash }) => hash),
         )
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({
           action: 'account.totp-on',
           subject: actor.user.id,
@@ -94,7 +95,7 @@ export const SECOND_FACTOR_ROUTES = [
         await tables.users.removeTotp(actor.user.id)
         await tables.users.setRecoveryCodes(actor.user.id, [])
         await requireFactorLeft(tables, actor)
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({
           action: 'account.totp-off',
           subject: actor.user.id,
@@ -151,7 +152,7 @@ export const SECOND_FACTOR_ROUTES = [
       )
       const passkey = await write(async (tables, note) => {
         const added = await tables.passkeys.add({ ...checked, name: body.name })
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({
           action: 'account.passkey-add',
           subject: added.id,
@@ -176,7 +177,7 @@ export const SECOND_FACTOR_ROUTES = [
         await tables.users.lock(actor.user.id)
         if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
         await requireFactorLeft(tables, actor)
-        const ended = await tables.userSessions.endAll(actor.user.id, actor.session.id)
+        const ended = await endOtherAccess(tables, actor)
         note({
           action: 'account.passkey-remove',
           subject: params.passkey,

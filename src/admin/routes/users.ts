@@ -156,7 +156,10 @@ export const USER_ROUTES = [
         }
         if (body.disabled !== undefined) {
           user = (await tables.users.setDisabled(before.id, body.disabled)) ?? user
-          if (body.disabled) await tables.userSessions.endAll(before.id)
+          if (body.disabled) {
+            await tables.userSessions.endAll(before.id)
+            await tables.userLinks.endRecoveries(before.id, 0)
+          }
         }
         await requireOtherAdmin(tables)
         note({

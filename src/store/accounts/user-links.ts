@@ -35,6 +35,11 @@ export const createUserLinkTable = (scope: TableScope) => {
       await LINKS.removeAll(scope, { userId, purpose: 'invitation' })
     },
 
+    /** Ends an account's recovery links that expire after a time. */
+    endRecoveries: async (userId: string, afterSeconds: number): Promise<void> => {
+      await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
+    },
+
     /** What a link is for, without opening it; null when it is unknown, used or too old. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(scope, open(hash)),
 
