@@ -1,51 +1,52 @@
-// What all processes that work beside the service share: they give way to signing, and the service ends them.
+// Shared by all processes that run next to the service. Their priority is lower than that of signing, and the service
+// ends them.
 import { constants, setPriority } from 'node:os'
 
-/** The priority of a process whose answers somebody waits for: above other background work, below signing. */
+/** Priority of a process that answers interactive requests: above other background work, below signing. */
 export const ASKED_PRIORITY = 10
 
-/** Lowers the process's priority and ignores a terminal's signals. Call it before anything else. */
+/** Lowers the process's priority and ignores signals of the terminal. Call it before anything else. */
 export const stayInBackground = (priority: number = constants.priority.PRIORITY_LOW): void => {
-  // A terminal sends its signal to the whole process group, but the service decides when this process ends.
+  // A terminal sends its signals to the whole process group, but the service decides when this process ends.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   try {
     setPriority(priority)
   } catch {
-    // Some systems do not allow it. The process then runs at its usual priority.
+    // Some systems do not allow this. The process then runs at its normal priority.
   }
 }
 
 /**
- * On Linux, lets this process run only when no other thread wants the processor. With the lowest priority alone, it
- * keeps a processor for milliseconds, to the end of its time slice, while a signing thread waits. Without `chrt`
- * (util-linux or busybox), or in a container that forbids it, only the priority applies. Source: sched(7), SCHED_IDLE.
+ * On Linux, runs this process only if no other thread needs the processor. The lowest priority alone is not enough: the
+ * process keeps a processor until its time slice ends, while a signing thread waits. Without `chrt` (util-linux or
+ * busybox), or in a container that forbids it, only the priority applies. Source: sched(7), SCHED_IDLE.
  */
 export const runWhenIdle = (): void => {
   if (process.platform !== 'linux') return
   try {
     Bun.spawnSync(['chrt', '-a', '-i', '-p', '0', String(process.pid)], { stdio: ['ignore', 'ignore', 'ignore'] })
   } catch {
-    // This system has no `chrt`.
+    // `chrt` is not installed.
   }
 }
 
 export interface Passes<Order> {
   /**
-   * Calls `pass` again and again, each time after the milliseconds that the last call resolved with. After the order
-   * `finish` it calls `pass` once more and resolves.
+   * Calls `pass` repeatedly, each time after the delay in milliseconds that the previous call returned. After the order
+   * `finish`, it calls `pass` one last time and resolves.
    */
   run(pass: () => Promise<number>): Promise<void>
-  /** The newest order other than `finish`. */
+  /** The latest order other than `finish`. */
   readonly newest: Exclude<Order, 'finish'> | null
 }
 
-/** Listens to the service's orders. Call it before the first await: an order without a listener is lost. */
+/** Receives orders from the service. Call it before the first await: an order without a listener is lost. */
 export const listenForOrders = <Order extends string>(): Passes<Order> => {
   let newest: Order | null = null
   let finishing = false
   let wake = (): void => undefined
   process.on('message', (order: unknown) => {
-    // Orders that are not strings are handled by the process's own listener.
+    // Orders that are not strings have their own listener.
     if (typeof order !== 'string') return
     if (order !== 'finish') newest = order as Order
     else {

@@ -18,8 +18,10 @@ const EDITED = [
   'deploy/prometheus/alerts.yaml',
   'docs/providers/*.md',
   'src/client/*.ts',
+  'src/pool/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
+  'workers/**/*.ts',
 ]
 
 /** Sentences that break a rule for a reason: part of the text, and the file. */

@@ -124,7 +124,7 @@ describe('starting', () => {
       `it holds the key of ${first.address}, not of ${second.address}`,
     )
     expect(await reasonFor(settingsOf(directory, [first], { signer: 'other' }))).toBe(
-      'there is no signing backend other',
+      'unknown signing backend other',
     )
     writeFileSync(join(directory, 'decisions'), 'a file where the folder should be')
     expect(await reasonFor(settingsOf(directory, [first]))).toBe(

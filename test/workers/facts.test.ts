@@ -79,14 +79,14 @@ describe('lists', () => {
   test('that can not be read at the moment fail the request, whatever the policy reads', () => {
     const broken: ListReader = {
       contains: () => {
-        throw new DependencyUnavailableError('a list can not be read')
+        throw new DependencyUnavailableError('a list cannot be read')
       },
       ageSeconds: () => 0,
     }
     expect(decideIn({ policy: allowing('true'), lists: broken })).toMatchObject({
       status: 'failed',
       code: 'DEPENDENCY_UNAVAILABLE',
-      detail: 'a list can not be read',
+      detail: 'a list cannot be read',
     })
   })
 })

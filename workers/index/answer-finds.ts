@@ -1,5 +1,5 @@
-// Shared by the processes that search decisions, whichever index they search: takes a question of the service, asks the
-// finder, and sends the answer back with the question's number.
+// Shared by the processes that search decisions, for both the local and the shared index: runs each request of the
+// service with the finder, and replies with the request's id.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import type { TallyQuestion } from '../../src/store/decision-index/tallies.ts'
 import { exportHeader, exportRows } from './decision-export.ts'
@@ -7,7 +7,7 @@ import type { FoundDecisions } from './decision-finder.ts'
 import type { FindOperation, FindRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
 import { send } from './index-replies.ts'
 
-/** A finder that answers at once, or one that has to wait for a database. */
+/** A synchronous finder of a local index, or an asynchronous finder of a database. */
 interface Finder {
   search(...asked: SearchArguments): FoundDecisions | Promise<FoundDecisions>
   find(organizationId: string, uuid: string): IndexResults['find'] | Promise<IndexResults['find']>
@@ -37,8 +37,8 @@ const find = async (finder: Finder, request: FindRequest): Promise<IndexResults[
 }
 
 /**
- * Answers every question from now on.
- * @param open returns the finder for a question
+ * Answers all requests of the service.
+ * @param open returns the finder for a request
  * @param onFailed called before a failure is reported
  */
 export const answerFinds = (open: () => Promise<Finder>, onFailed: () => void = () => undefined): void => {

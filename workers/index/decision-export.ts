@@ -1,4 +1,4 @@
-// Decisions as rows of a file: newline-delimited JSON, or CSV.
+// Formats decisions as newline-delimited JSON or CSV.
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { csvLine } from '../../src/lib/csv.ts'
 
@@ -44,7 +44,7 @@ const valuesOf = ({ record, withheld }: ExportedDecision): Record<string, unknow
   withheld,
 })
 
-/** The text before the first row. */
+/** Returns the text before the first row. */
 export const exportHeader = (format: ExportFormat): string => (format === 'csv' ? csvLine(CSV_COLUMNS) : '')
 
 export const exportRows = (format: ExportFormat, decisions: readonly ExportedDecision[]): string =>

@@ -1,4 +1,4 @@
-// Finds decisions by the index, and reads them from the log, so that people see what the log says. It only reads.
+// Finds decisions with the index and reads them from the log, so that users always see the log's own record. Read-only.
 import { type ProvenLine, readPlaces, readProven } from '../../src/decision-log/located.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import type { IndexFile } from '../../src/store/decision-index/file.ts'
@@ -7,7 +7,7 @@ import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tal
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
 
 export interface FoundDecision {
-  /** The log's record, without the hash of the line before. */
+  /** The log's record, without the hash of the previous line. */
   readonly record: DecisionRecord
   readonly withheld: boolean
   readonly position: DecisionPosition
@@ -27,7 +27,6 @@ export interface DecisionFinder {
 }
 
 export interface DecisionFinderOptions {
-  /** The log's folder. */
   readonly directory: string
   readonly file: Pick<IndexFile, 'database'>
   readonly monotonicMs: () => number
@@ -35,7 +34,7 @@ export interface DecisionFinderOptions {
 
 const SEARCH_LIMIT_MS = 700
 
-/** Compares the record itself, because two wallets may have the same number in the index. */
+/** Compares the record itself, because two wallets may share a number in the index. */
 export const matches = (record: DecisionRecord, filter: DecisionFilter): boolean =>
   record.organization === filter.organizationId && (filter.wallet === undefined || record.from === filter.wallet)
 
@@ -49,7 +48,7 @@ export const recordOf = (line: string | null): DecisionRecord | null => {
   }
 }
 
-/** @throws system errors when the log can't be read */
+/** @throws system errors if the log cannot be read */
 export const createDecisionFinder = ({ directory, file, monotonicMs }: DecisionFinderOptions): DecisionFinder => {
   const reader = createIndexReader(file, { monotonicMs, limitMs: SEARCH_LIMIT_MS })
   return {

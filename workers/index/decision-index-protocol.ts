@@ -1,5 +1,5 @@
-// The messages between the service and the two processes of the decision index: one builds the index, the other
-// searches.
+// Messages between the service and the two processes of the decision index: one builds the index, the other searches
+// it.
 import type { ProvenLine } from '../../src/decision-log/located.ts'
 import type { TallyQuestion, TallyRow } from '../../src/store/decision-index/tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/store/decision-index/types.ts'
@@ -7,7 +7,7 @@ import type { ExportFormat } from './decision-export.ts'
 import type { FoundDecisions } from './decision-finder.ts'
 import type { IndexStatus } from './decision-index.ts'
 
-/** Requests to the process that searches. */
+/** Requests to the search process. */
 export type FindRequest =
   | {
       readonly operation: 'search'
@@ -18,7 +18,7 @@ export type FindRequest =
   | { readonly operation: 'find'; readonly organizationId: string; readonly uuid: string }
   | { readonly operation: 'count'; readonly filter: DecisionFilter }
   | { readonly operation: 'tally'; readonly question: TallyQuestion }
-  /** The next rows of an export; the first part begins with the header. */
+  /** The next rows of an export. The first part starts with the header. */
   | {
       readonly operation: 'export'
       readonly filter: DecisionFilter
@@ -27,7 +27,7 @@ export type FindRequest =
       readonly format: ExportFormat
     }
 
-/** Requests to the process that builds. */
+/** Requests to the build process. */
 export type BuildRequest = { readonly operation: 'status' } | { readonly operation: 'rebuild' }
 
 export type IndexRequest = FindRequest | BuildRequest
@@ -60,9 +60,9 @@ export interface IndexQuestion {
 
 export type IndexReply =
   | { readonly id: number; readonly ok: true; readonly result: IndexResults[IndexOperation] }
-  /** Only the error's class: its text may hold anything. */
+  /** Contains only the error's class, because its message may contain sensitive data. */
   | { readonly id: number; readonly ok: false; readonly errorClass: string }
-  /** Not an answer: sent whenever the state of the index has changed. */
+  /** Notification without a request: the state of the index has changed. */
   | { readonly id: 0; readonly ok: true; readonly status: IndexStatus }
-  /** Not an answer: building failed, and is tried again. */
+  /** Notification without a request: building failed and will be retried. */
   | { readonly id: 0; readonly ok: false; readonly errorClass: string }

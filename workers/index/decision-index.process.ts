@@ -1,4 +1,4 @@
-// Entry of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`.
+// Entry point of the process that builds the decision index: `bun decision-index.process.ts LOG-DIRECTORY INDEX-FILE`.
 // Another process searches the index. Ends with its parent.
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { runWhenIdle, stayInBackground } from '../background-process.ts'
@@ -6,7 +6,7 @@ import { createDecisionIndex } from './decision-index.ts'
 import type { BuildOperation, BuildRequest, IndexQuestion, IndexResults } from './decision-index-protocol.ts'
 import { send, tellStatus } from './index-replies.ts'
 
-/** Pause at the end of the log: the lines that are written meanwhile then share one transaction. */
+/** Pause at the end of the log. Lines written during the pause share one transaction. */
 const IDLE_MS = 250
 const FAILED_MS = 2_000
 
@@ -36,7 +36,7 @@ process.on('disconnect', () => {
   process.exit(0)
 })
 
-/** Each batch runs in a timer of its own, so that questions are answered between two batches. */
+/** Each batch runs in its own timer, so that requests are answered between batches. */
 const work = (): void => {
   let pauseMs = 0
   try {

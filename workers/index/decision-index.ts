@@ -1,5 +1,5 @@
-// Keeps the decision index up to date with the log. It runs in a process of its own at the lowest priority, so that it
-// does not slow down signing. The index can be deleted and built again.
+// Keeps the decision index up to date with the log. Runs in a separate process with the lowest priority, so that it
+// doesn't slow down signing. The index can be deleted and rebuilt at any time.
 import { type IndexFile, openIndexFile } from '../../src/store/decision-index/file.ts'
 import type { IndexedLine } from '../../src/store/decision-index/types.ts'
 import { createIndexWriter, type IndexWriter } from '../../src/store/decision-index/writer.ts'
@@ -8,42 +8,41 @@ import { createLogIntake } from './log-intake.ts'
 
 export interface DecisionIndexOptions {
   readonly directory: string
-  /** The index's own file. */
+  /** Path of the index file. */
   readonly path: string
   readonly monotonicMs: () => number
-  /** For tests. */
   readonly generationRows?: number
 }
 
 export interface IndexStatus {
   readonly decisions: number
-  /** Lines that could not be read; `decisions verify` says which. */
+  /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number
-  /** Unix milliseconds of the newest decision taken in; null before the first. */
+  /** Time of the newest indexed decision in Unix milliseconds. Null before the first. */
   readonly newestAtMs: number | null
-  /** Whether the last batch reached the end of the log. */
+  /** True if the last batch reached the end of the log. */
   readonly upToDate: boolean
 }
 
 export interface DecisionIndex extends DecisionFinder {
-  /** Takes in a batch of new lines. False at the end of the log. */
+  /** Indexes a batch of new lines. Returns false at the end of the log. */
   ingest(): boolean
-  /** Creates one index that makes searches quicker. False when none is missing. */
+  /** Creates one missing database index that makes searches faster. Returns false if none is missing. */
   improve(): boolean
   status(): IndexStatus
-  /** Deletes the index and starts from the beginning of the log. */
+  /** Deletes the index and starts at the beginning of the log. */
   rebuild(): void
   close(): void
 }
 
-/** Unix milliseconds of the newest decision: among `lines`, or `before` if that is newer. */
+/** Returns the time of the newest decision in Unix milliseconds: the newest of `lines`, or `before` if it is newer. */
 export const newestOf = (lines: readonly IndexedLine[], before: number | null): number | null =>
   lines.reduce<number | null>(
     (newest, line) => (line.kind === 'decision' ? Math.max(newest ?? 0, line.atMs) : newest),
     before,
   )
 
-/** @throws DecisionDirectoryMissingError, and system errors when the log can't be read */
+/** @throws DecisionDirectoryMissingError, or system errors if the log cannot be read */
 export const createDecisionIndex = (options: DecisionIndexOptions): DecisionIndex => {
   const { directory, path, monotonicMs, generationRows } = options
   const intake = createLogIntake(directory, monotonicMs)
@@ -53,7 +52,7 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
   let unreadable = 0
   let newestAtMs: number | null = null
   let upToDate = false
-  /** False after a rebuild that failed: the next batch tries it again. */
+  /** False after a failed rebuild; the next batch retries it. */
   let isOpen = false
 
   const open = (fresh: boolean): void => {
@@ -78,7 +77,7 @@ export const createDecisionIndex = (options: DecisionIndexOptions): DecisionInde
         unreadable += taken.unreadable
         newestAtMs = newestOf(taken.lines, newestAtMs)
       } catch (error) {
-        // Lines that were read and not stored are read again, from the positions in the index.
+        // Lines that were read but not stored are read again, from the positions in the index.
         intake.close()
         throw error
       }

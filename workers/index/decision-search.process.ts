@@ -1,12 +1,12 @@
-// Entry of the process that searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`. Another
-// process writes the index, so that no search waits for a batch. Ends with its parent.
+// Entry point of the process that searches decisions: `bun decision-search.process.ts LOG-DIRECTORY INDEX-FILE`.
+// Another process writes the index, so that no search waits for a batch. Ends with its parent.
 import { NamedError } from '../../src/lib/named-error.ts'
 import { openIndexForReading } from '../../src/store/decision-index/reader.ts'
 import { ASKED_PRIORITY, stayInBackground } from '../background-process.ts'
 import { answerFinds } from './answer-finds.ts'
 import { createDecisionFinder, type DecisionFinder } from './decision-finder.ts'
 
-/** After the first start, and after a rebuild, the index exists within moments. */
+/** After the first start or a rebuild, the index is created within moments. */
 const LOOK_AGAIN_MS = 50
 const LOOK_FOR_MS = 5_000
 
@@ -38,7 +38,7 @@ const openFinder = async (): Promise<DecisionFinder> => {
   return opened.finder
 }
 
-// After any failure, the next question opens the index again.
+// After a failure, the next request opens the index again.
 answerFinds(openFinder, closeIndex)
 process.on('disconnect', () => {
   closeIndex()

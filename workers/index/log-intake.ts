@@ -1,43 +1,46 @@
-// Reads new lines of all slots of the log, oldest first, and prepares them for the decision index: the rows, the
-// position reached in each slot, and the segments that were cut off.
+// Reads new lines of all slots of the log, oldest first. Prepares them for the decision index: the rows, the position
+// reached in each slot, and the truncated segments.
 import { createSlotScanner, type ScannedLine, type SlotScanner } from '../../src/decision-log/scan.ts'
 import { listSlots } from '../../src/decision-log/segment-name.ts'
 import type { IndexedDecision, IndexedLine } from '../../src/store/decision-index/types.ts'
 import type { CutSegment, SlotPosition } from '../../src/store/decision-index/writer.ts'
 
 const BATCH_LINES = 5_000
-/** A batch ends after this time, so that questions don't wait. */
+/** Maximum duration of a batch, so that requests don't wait long. */
 const BATCH_MS = 50
 
 export interface Intake {
   readonly lines: readonly IndexedLine[]
   readonly positions: readonly SlotPosition[]
   readonly cuts: readonly CutSegment[]
-  /** Number of lines read, unreadable ones included. */
+  /** Number of lines read, including unreadable lines. */
   readonly read: number
   readonly unreadable: number
-  /** Whether the batch ended before the log did. */
+  /** True if the batch ended before the end of the log. */
   readonly more: boolean
 }
 
 export interface LogIntake {
-  /** Returns the next lines. A caller that can't store them calls `close`: the next call then starts at `positions`. */
+  /**
+   * Returns the next lines. If the caller cannot store them, it must call `close`: the next call then starts at
+   * `positions`.
+   */
   take(positions: () => ReadonlyMap<string, { readonly segment: string; readonly offset: number }>): Intake
   close(): void
 }
 
 interface ParsedLine {
   readonly line: ScannedLine
-  /** Null when the line can't be read. */
+  /** Null if the line is unreadable. */
   readonly parsed: Record<string, unknown> | null
 }
 
 const STRING = '"[^"\\\\]*"'
 const TEXT = '"([^"\\\\]*)"'
 /**
- * The beginning of a decision without facts, shadow and escapes, in the order in which encodeRecord writes it: most
- * lines, for a third of the cost of JSON.parse. Each string is matched to its end, so no part of a value is taken for a
- * field. Whatever does not match is parsed as a whole.
+ * The start of a decision without facts, shadow and escapes, in the field order of encodeRecord. It matches most lines,
+ * at a third of the cost of JSON.parse. Each string is matched to its end, so no part of a value is mistaken for a
+ * field. Other lines are parsed as a whole.
  */
 const PLAIN_DECISION = new RegExp(
   `^{"prev":${STRING},"kind":"(attestation|task)","uuid":${TEXT},"at":(\\d{1,15}),"organization":${TEXT},` +
@@ -87,7 +90,7 @@ const shadowOf = (parsed: Record<string, unknown>): IndexedDecision['shadow'] =>
   return { revisionId: text(revision), outcome: compliant === null ? 'failed' : isSame ? 'same' : 'different' }
 }
 
-/** Does not verify the line: people see the log's own record, and a forged line is found out there. */
+/** Does not verify the line: users see the log's own record, and verification of the log detects a forged line. */
 const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
   if (parsed === null || typeof parsed['uuid'] !== 'string' || parsed['uuid'].length !== 36) return null
   const uuid = parsed['uuid']
@@ -113,7 +116,7 @@ const toIndexed = ({ line, parsed }: ParsedLine): IndexedLine | null => {
   }
 }
 
-/** @throws DecisionDirectoryMissingError, and system errors when the log can't be read */
+/** @throws DecisionDirectoryMissingError, or system errors if the log cannot be read */
 export const createLogIntake = (directory: string, monotonicMs: () => number): LogIntake => {
   const scanners = new Map<string, SlotScanner>()
   const heads = new Map<string, ParsedLine>()
@@ -144,7 +147,7 @@ export const createLogIntake = (directory: string, monotonicMs: () => number): L
     return head
   }
 
-  /** The oldest of the slots' next lines, so that lines are taken in by time across all slots. */
+  /** Returns the oldest of the slots' next lines, so that lines of all slots are indexed in order of time. */
   const oldest = (): { slot: string; scanner: SlotScanner; head: ParsedLine } | null => {
     let found: { slot: string; scanner: SlotScanner; head: ParsedLine } | null = null
     let lowest = Number.POSITIVE_INFINITY

@@ -1,5 +1,5 @@
-// Finds decisions of all nodes by the shared index. Lines of this node are read from its log, lines of other nodes from
-// the logs that those nodes shipped.
+// Finds decisions of all nodes with the shared index. Lines of this node are read from its log, lines of other nodes
+// from their shipped logs.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,18 +12,18 @@ import type { DecisionCount, DecisionFilter, DecisionPosition } from '../../src/
 import { type FoundDecision, type FoundDecisions, matches, recordOf } from './decision-finder.ts'
 
 export interface SharedDecisionFinderOptions {
-  /** This node's log. */
+  /** This node's log directory. */
   readonly directory: string
   readonly node: string
   readonly reader: SharedIndexReader
-  /** Where nodes ship to; null: lines of other nodes can't be shown. */
+  /** The destination of shipped logs. If null, lines of other nodes are not shown. */
   readonly shipped: ShipTarget | null
-  /** Size of the shipped pieces, as in the shippers' settings. */
+  /** Size of the shipped pieces; must match the shippers' settings. */
   readonly pieceBytes?: number
 }
 
 export interface SharedDecisionFinder {
-  /** `complete` is false when a line is missing because its node has not shipped it yet. */
+  /** `complete` is false if a line is missing because its node has not shipped it yet. */
   search(filter: DecisionFilter, after: DecisionPosition | null, limit: number): Promise<FoundDecisions>
   find(organizationId: string, uuid: string): Promise<(ProvenLine & { readonly withheld: boolean }) | null>
   count(filter: DecisionFilter): Promise<DecisionCount>
@@ -34,7 +34,8 @@ export const createSharedDecisionFinder = (options: SharedDecisionFinderOptions)
   const { directory, node, reader, shipped, pieceBytes } = options
 
   /**
-   * Runs `use` on a folder that holds these lines of a node's log, where the log has them; null without such a folder.
+   * Calls `use` with a folder that contains these lines of a node's log, at their original positions. Returns null if
+   * the node's log is unavailable.
    */
   const withLines = async <Result>(
     of: string,

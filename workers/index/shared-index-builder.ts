@@ -1,15 +1,14 @@
-// Writes this node's decisions into the index that all nodes share. Like the local index, it can be deleted and built
-// again.
+// Writes this node's decisions to the index that all nodes share. Like the local index, it can be deleted and rebuilt.
 import type { SharedIndexWriter } from '../../src/store/decision-index/shared-writer.ts'
 import { type IndexStatus, newestOf } from './decision-index.ts'
 import { createLogIntake } from './log-intake.ts'
 
 export interface SharedIndexBuilder {
-  /** Takes in a batch of new lines of this node's log. False at the end of the log. */
+  /** Indexes a batch of new lines of this node's log. Returns false at the end of the log. */
   ingest(): Promise<boolean>
-  /** `decisions` counts those of all nodes; the other members are about this node. */
+  /** `decisions` counts the decisions of all nodes; the other fields describe this node. */
   status(): Promise<IndexStatus>
-  /** Deletes this node's rows and starts from the beginning of its log. */
+  /** Deletes this node's rows and starts at the beginning of its log. */
   rebuild(): Promise<void>
   close(): void
 }
@@ -47,7 +46,7 @@ export const createSharedIndexBuilder = (options: SharedIndexBuilderOptions): Sh
         upToDate = !taken.more
         return taken.more
       } catch (error) {
-        // It is not known whether the batch was stored: read on from the positions in the index.
+        // The batch may or may not have been stored: continue from the positions in the index.
         begin()
         throw error
       }

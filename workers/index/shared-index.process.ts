@@ -1,5 +1,5 @@
-// Entry of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a
-// SharedIndexInput on standard input. Its messages are those of decision-index.process.ts. Ends with its parent.
+// Entry point of the process that builds the shared decision index: `bun shared-index.process.ts LOG-DIRECTORY`, with a
+// SharedIndexInput on standard input. It uses the messages of decision-index.process.ts. Ends with its parent.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
@@ -13,7 +13,9 @@ import type { SharedIndexInput } from './shared-index-input.ts'
 
 const IDLE_MS = 1_000
 const FAILED_MS = 5_000
-/** Fraction of the time that this process may keep the database busy, because signing needs the same database. */
+/**
+ * Maximum fraction of the time in which this process may load the database, because signing needs the same database.
+ */
 const DUTY = 0.1
 
 const [directory = ''] = process.argv.slice(2)
@@ -32,7 +34,7 @@ const reportStatus = async (): Promise<IndexStatus> => {
   return status
 }
 
-/** Runs work one after the other: a rebuild must not overlap a batch. */
+/** Runs work sequentially: a rebuild must not overlap a batch. */
 let last: Promise<unknown> = Promise.resolve()
 const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
   const next = last.then(work)

@@ -1,5 +1,5 @@
-// Entry of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
-// SharedIndexInput on standard input. Its messages are those of decision-search.process.ts. Ends with its parent.
+// Entry point of the process that searches decisions of all nodes: `bun shared-search.process.ts LOG-DIRECTORY`, with a
+// SharedIndexInput on standard input. It uses the messages of decision-search.process.ts. Ends with its parent.
 
 import { nodeNameOf } from '../../src/decision-log/node-name.ts'
 import { openShipTarget } from '../../src/object-store/ship-access.ts'
@@ -27,7 +27,7 @@ const open = async () => {
   })
 }
 
-/** Questions wait until the index is open. If it can't be opened, the process ends and is started again. */
+/** Requests wait until the index is open. If it cannot be opened, the process ends and is restarted. */
 const opening = open()
 
 answerFinds(() => opening)

@@ -1,5 +1,5 @@
-// Handles one batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
-// (invariant 2). All effects are injected, so it runs in any thread.
+// Processes one batch of jobs: decides each job, records all decisions in one append, and only then returns the answers
+// (invariant 2). All effects are injected, so the code runs in any thread.
 import { answerOf } from '../../src/decision-log/answer.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
 import { CountersignError } from '../../src/domain/errors.ts'
@@ -13,7 +13,7 @@ import type { Recorder } from './recorder.ts'
 export interface AttestDependencies {
   readonly words: Int32Array
   readonly decide: (job: DispatchedJob) => Decision
-  /** Compiles policies for one turn. True when jobs that waited for this may be decided. */
+  /** Compiles policies for one turn. Returns true if jobs that waited for a policy may be decided. */
   readonly prepare: () => boolean
   readonly recorder: Recorder
   readonly clock: WorkerClock
@@ -26,7 +26,7 @@ const logFailure = (error: unknown): Failure => ({
   errorClass: errorClassOf(error),
 })
 
-/** Builds the answer from the record alone, so that recovery builds the same bytes from the log. */
+/** Builds the answer from the record alone, so that recovery from the log yields the same bytes. */
 const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages | undefined): Outcome => ({
   status: 'answered',
   sequence,
@@ -37,11 +37,13 @@ const answered = (sequence: number, record: DecisionRecord, stages: WorkerStages
 })
 
 export interface Attest {
-  /** Takes a batch. Null: there is no answer, either not yet or, when the pool gave this worker up, never. */
+  /** Processes a batch. Returns null if there is no answer yet, or if the pool has abandoned this worker. */
   take(jobs: readonly DispatchedJob[]): OutcomeBatch | null
-  /** Whether some jobs wait for their policies: the caller must then call `resume` soon, after its other work. */
+  /**
+   * Reports whether jobs are waiting for their policies. The caller must then call `resume` soon, after its other work.
+   */
   waits(): boolean
-  /** Continues with the waiting jobs for one turn. Null as above. */
+  /** Continues with the waiting jobs for one turn. Returns null under the same conditions as `take`. */
   resume(): OutcomeBatch | null
 }
 
@@ -51,7 +53,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
   const decideAll = (jobs: readonly DispatchedJob[]): Decision[] => {
     const decisions: Decision[] = []
     for (const job of jobs) {
-      // Tells the main thread which job this worker is on, in case the worker dies or hangs.
+      // Identifies the current job to the main thread, in case the worker crashes or hangs.
       Atomics.store(words, SHARED_CURRENT, job.sequence)
       Atomics.add(words, SHARED_HEARTBEAT, 1)
       decisions.push(hasLease(words, clock) ? decide(job) : { status: 'lease-ended' })
@@ -60,7 +62,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     return decisions
   }
 
-  /** Null when the pool has given this worker up: it must not answer. */
+  /** Returns null if the pool has abandoned this worker, which must then not answer. */
   const outcomesOf = (jobs: readonly DispatchedJob[]): Outcome[] | null => {
     const decisions = decideAll(jobs)
     const decidedMs = clock.monotonicMs()
@@ -68,7 +70,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
     jobs.forEach((job, index) => {
       const decision = decisions[index]
       if (decision?.status !== 'decided') return
-      // A batch takes time: a job that is too late by now is neither recorded nor answered.
+      // A batch takes time: a job past its deadline is neither recorded nor answered.
       if (decidedMs >= job.deadlineMs) decisions[index] = TOO_LATE
       else records.push(decision.record)
     })
@@ -82,7 +84,7 @@ export const createAttest = ({ words, decide, prepare, recorder, clock }: Attest
       else if (decision.status === 'failed') outcomes.push({ ...decision, sequence, nothingSigned: true })
       else if (decision.status !== 'decided') outcomes.push({ status: decision.status, sequence })
       else if (result.status === 'failed') {
-        // It is not known whether part of the append reached the file.
+        // Part of the append may have reached the file.
         outcomes.push({ ...logFailure(result.error), sequence, nothingSigned: false })
       } else {
         const stages = job.stages?.worker

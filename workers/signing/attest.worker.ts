@@ -1,4 +1,4 @@
-// Entry point of a signing thread. All logic is in controller.ts; an error that reaches this file ends the thread, and
+// Entry point of a signing thread. All logic is in controller.ts. An error that reaches this file ends the thread, and
 // the pool replaces the worker.
 import { fullGC } from 'bun:jsc'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
@@ -15,8 +15,8 @@ const controller = createController({
   report: (report) => self.postMessage(report),
   open: async (settings, isClosing) => {
     const parts = await openWorkerParts(settings, clock.unixMs, isClosing)
-    // Nothing else collects what loading and warming up left before there is much to do. Bun.gc(true) would also throw
-    // away the code that warming up has compiled.
+    // Under low load, nothing else collects the garbage of loading and warming up. Bun.gc(true) would also discard the
+    // compiled code.
     fullGC()
     return parts
   },

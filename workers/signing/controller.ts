@@ -1,5 +1,5 @@
-// Handles the pool's messages to a worker. The thread's entry point and the port of the thread that answers connect it;
-// tests connect it to their own.
+// Handles the pool's messages to a worker. Used by the entry point of a signing thread, by the inline worker and by
+// tests.
 import type { ControlMessage, WorkerReport, WorkerSettings } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import type { Keyring } from '../../src/signing/types.ts'
@@ -14,14 +14,13 @@ import { createLists, type Lists } from './worker-lists.ts'
 export interface ControllerDependencies {
   readonly outcomes: (batch: OutcomeBatch) => void
   readonly report: (report: WorkerReport) => void
-  /** @param isClosing once true, the log must not be opened any more: another worker may have the slot */
+  /** @param isClosing if it returns true, the log must not be opened: another worker may have the slot */
   readonly open: (settings: WorkerSettings, isClosing: () => boolean) => Promise<WorkerParts>
   readonly clock: WorkerClock
   /** Runs the work soon, after the messages that have already arrived. */
   readonly later: (work: () => void) => void
 }
 
-/** A worker that has started. */
 interface Running {
   readonly parts: WorkerParts
   readonly attest: Attest
@@ -64,11 +63,11 @@ const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: Co
   }
 }
 
-/** Every message of the pool. An error in a batch is a bug: it ends the worker, and the pool notices. */
+/** Handles every message of the pool. An error in a batch is a bug: it ends the worker, and the pool detects this. */
 export interface Controller {
   work(jobs: readonly DispatchedJob[]): void
   control(message: ControlMessage): void
-  /** Erases the keys and closes the log without writing to it. Nothing is answered from then on. */
+  /** Erases the keys and closes the log without writing to it. The worker answers nothing afterwards. */
   end(): void
 }
 
@@ -76,7 +75,7 @@ export const createController = (dependencies: ControllerDependencies): Controll
   const { report, clock, later } = dependencies
   let running: Running | null = null
   let closing = false
-  /** Versions of the keys being opened, and the opened keys that are not in use yet. */
+  /** `loading`: versions of the keys being opened. `staged`: opened keys that are not yet in use. */
   const loading = new Set<number>()
   const staged = new Map<number, Keyring>()
 
@@ -107,7 +106,7 @@ export const createController = (dependencies: ControllerDependencies): Controll
     loading.add(version)
     try {
       const keyring = await parts.openKeyring(attesters, current())
-      // Another worker could not load them, or this one has ended: they were discarded meanwhile.
+      // The version was discarded in the meantime: another worker could not load it, or this worker has ended.
       if (loading.delete(version)) staged.set(version, keyring)
       else keyring.erase()
       report({ type: 'attesters-loaded', version, ok: true, reason: '' })

@@ -1,6 +1,6 @@
-// Decides one job: evaluates the policy, signs if the verdict is compliant, and returns the decision record. A denial
-// is recorded like any other verdict; a failure has no record and no signature (invariant 1). Nothing is evaluated or
-// signed after the deadline (invariant 4).
+// Decides one job: evaluates the policy, signs a compliant verdict, and returns the decision record. Denials are also
+// recorded; a failure has neither a record nor a signature (invariant 1). Nothing is evaluated or signed after the
+// deadline (invariant 4).
 import type { DecisionRecord, ShadowVerdict } from '../../src/decision-log/types.ts'
 import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
@@ -23,7 +23,7 @@ import type { Definition, Policies } from './policies.ts'
 import { boundedFacts, recordOf } from './record.ts'
 import { AttestersMissingError, type Sign, type Signatures } from './sign.ts'
 
-/** The worker's clocks: monotonic for deadlines, wall time for records. */
+/** The worker's clocks: monotonic for deadlines, wall-clock time for records. */
 export interface WorkerClock {
   monotonicMs(): number
   unixMs(): number
@@ -32,11 +32,11 @@ export interface WorkerClock {
 export type Decision =
   | { readonly status: 'decided'; readonly record: DecisionRecord }
   | { readonly status: 'target-not-cached' }
-  /** The worker may not decide until its lease is renewed. */
+  /** The lease has ended. The worker must not decide until it is renewed. */
   | { readonly status: 'lease-ended' }
   /** Compliant, but the job has no expiration, so nothing was signed. */
   | { readonly status: 'unsigned' }
-  /** The policy is being compiled: decide the job once it is ready. */
+  /** The policy is being compiled. Decide the job when it is ready. */
   | { readonly status: 'preparing' }
   | Failure
 
@@ -44,7 +44,6 @@ export interface Failure {
   readonly status: 'failed'
   readonly code: ErrorCode
   readonly detail: string
-  /** Class of the error, for the log. */
   readonly errorClass: string | null
 }
 
@@ -58,7 +57,7 @@ export const TOO_LATE: Failure = {
 export interface DecideDependencies {
   readonly policies: Policies
   readonly lists: ListReaders
-  /** Signs with the current keys: a rotation may replace them between two jobs. */
+  /** Returns the signer with the current keys, which a rotation may replace between two jobs. */
   readonly sign: () => Sign
   readonly clock: WorkerClock
 }
@@ -74,7 +73,7 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
-/** What a failed rule was reading, for the log: a name from the policy, and nothing of the request. */
+/** Names the fact that a failed rule was reading, for the log: a name from the policy, without request data. */
 const evaluationFailure = (error: PolicyEvaluationError): Failure => {
   const { cause } = error
   if (!(cause instanceof FactUnavailableError)) {
@@ -84,7 +83,7 @@ const evaluationFailure = (error: PolicyEvaluationError): Failure => {
   return failed('DEPENDENCY_UNAVAILABLE', detail, `${cause.name}: ${cause.fact}`)
 }
 
-/** The failure with a text for the caller; only the error's class is passed on, not its text. */
+/** Maps an error to a failure with a message for the caller. Only the error's class is passed on, not its message. */
 const failureOf = (error: unknown): Failure => {
   const errorClass = errorClassOf(error)
   if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
@@ -98,7 +97,7 @@ const failureOf = (error: unknown): Failure => {
     error instanceof TokenUnusableError ||
     error instanceof AttesterMismatchError
   ) {
-    const detail = 'the attester key is in a hardware token that can not sign now; retry with exponential backoff'
+    const detail = 'the attester key is in a hardware token that cannot sign now; retry with exponential backoff'
     return failed('DEPENDENCY_UNAVAILABLE', detail, `${error.name}: ${error.detail}`)
   }
   if (error instanceof SignerUnusableError) {
@@ -107,7 +106,7 @@ const failureOf = (error: unknown): Failure => {
   return failed('INTERNAL', 'the request could not be processed', errorClass)
 }
 
-/** The shadow revision's verdict on a job. The organization's own lists come first, as for the active revision. */
+/** Returns the shadow revision's verdict. The organization's own lists take precedence, as for the active revision. */
 const shadowVerdictOf = (
   { target, shadow }: Definition,
   facts: EvaluationFacts,
@@ -130,7 +129,7 @@ const asksForLists = ({ policy, shadow }: Definition): boolean =>
   policy.needs.some(({ kind }) => kind === 'list') ||
   (shadow !== null && shadow !== 'unusable' && shadow.needs.some(({ kind }) => kind === 'list'))
 
-/** Never throws. */
+/** The returned function never throws. */
 export const createDecide = (dependencies: DecideDependencies): ((job: DispatchedJob) => Decision) => {
   const { policies, lists, sign, clock } = dependencies
   const reach = ({ stages }: DispatchedJob, stage: keyof WorkerStages): void => {

@@ -1,12 +1,12 @@
-// The facts of one job, as its policy reads them, and as its record shows them.
+// The facts of one job: as input of its policy, and as shown in its record.
 import type { RecordedFacts, RecordedList } from '../../src/decision-log/types.ts'
 import { shownFactsOf } from '../../src/policy/tools/recorded-facts.ts'
 import type { CarriedFacts, EvaluationFacts, ExternalFacts, ListReader } from '../../src/policy/types/facts.ts'
 
-/** Maximum number of addresses recorded per list. A rule that looks up every member of an array may look up more. */
+/** Maximum number of recorded addresses per list. A rule that checks every element of an array may look up more. */
 const RECORDED_LOOKUPS = 32
 
-/** A list reader that records which lists and addresses were looked up. */
+/** A list reader that records the lists and addresses looked up. */
 export interface ListJournal extends ListReader {
   recorded(): Readonly<Record<string, RecordedList>>
 }
@@ -31,7 +31,7 @@ export const createListJournal = (reader: ListReader): ListJournal => {
   }
 }
 
-/** The facts for the shadow revision: its own facts take precedence over shared ones of the same name. */
+/** Returns the facts for the shadow revision: its own facts take precedence over shared facts of the same name. */
 export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | null): EvaluationFacts => {
   const shadow: ExternalFacts | undefined = carried?.shadow
   if (shadow === undefined) return facts
@@ -50,7 +50,7 @@ export const shadowFactsOf = (facts: EvaluationFacts, carried: CarriedFacts | nu
   }
 }
 
-/** The facts of a job that its record shows; null when there are none. */
+/** Returns the facts for a job's record, or null if it has none. */
 export const recordedFactsOf = (carried: CarriedFacts | null, journal: ListJournal | null): RecordedFacts | null => {
   const lists = journal?.recorded() ?? {}
   const facts: RecordedFacts = {

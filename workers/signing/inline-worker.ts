@@ -1,6 +1,6 @@
-// A signing worker in the thread that answers (`--workers 0`): the controller of a signing thread, without a wire. An
-// error ends only the worker, as it would end a thread, and the pool replaces the worker. A worker that hangs stops the
-// whole process: the supervisor of the processes detects that and replaces the process.
+// A signing worker in the main thread (`--workers 0`): the controller of a signing thread without serialization. An
+// error ends only the worker, and the pool replaces it, as for a thread. A hanging worker blocks the whole process; the
+// process supervisor detects this and replaces the process.
 import type { PortListener, WorkerPort } from '../../src/pool/port.ts'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
@@ -19,7 +19,7 @@ export const createInlinePort = (
   listener: PortListener,
 ): WorkerPort => {
   let inbox: (readonly DispatchedJob[] | ControlMessage)[] = []
-  /** Answers to the current message: passed on only after the message was handled without an error. */
+  /** Answers to the current message. They are sent only if the message was handled without an error. */
   let outbox: OutcomeBatch[] = []
   let ended = false
 
@@ -36,7 +36,7 @@ export const createInlinePort = (
     try {
       work()
     } catch {
-      // The error's text may quote what no log may hold, so it is dropped. The pool reads the worker's log.
+      // The error's text may quote data that must not be logged, so it is dropped. The pool reads the worker's log.
       terminate()
     }
     const batches = outbox

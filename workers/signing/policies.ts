@@ -1,6 +1,6 @@
 // Holds the targets and policies of a worker. Each is sent once and compiled on first use, in small steps, so that a
-// large policy does not delay other jobs. When there are too many, the least recently used are dropped. A job whose
-// target or revision is missing is sent back, never decided on a guess.
+// large policy doesn't delay other jobs. The least recently used entries are evicted. A job with a missing target or
+// revision is sent back.
 import { LRUCache } from 'lru-cache'
 import type { Target } from '../../src/domain/target.ts'
 import { atMostEntries } from '../../src/lib/cache-limit.ts'
@@ -11,23 +11,24 @@ import { weightOf } from '../../src/policy/revision-weight.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { PolicyProgram, SentRevision } from '../../src/policy/types/program.ts'
 
-/** The policies that decide a job. */
 export interface Definition {
   readonly target: Target
   readonly policy: PolicyProgram
-  /** The shadow revision; null when there is none, `unusable` when it does not compile. */
+  /** The shadow revision. Null if there is none, `unusable` if it does not compile. */
   readonly shadow: PolicyProgram | 'unusable' | null
 }
 
 export interface Policies {
   define(targets: readonly Target[], revisions: readonly SentRevision[]): void
   /**
-   * Undefined when the target or its revision is not here (any more). `preparing` while the policy is being compiled,
-   * which `prepare` continues.
-   * @throws PolicyUnusableError when the revision does not compile
+   * Returns undefined if the worker does not hold the target or its revision. Returns `preparing` while the policy is
+   * being compiled; `prepare` continues the compilation.
+   * @throws PolicyUnusableError if the revision does not compile
    */
   find(targetId: string): Definition | 'preparing' | undefined
-  /** Compiles for a few milliseconds at most. True when a policy has become ready, or was given up. */
+  /**
+   * Compiles for at most a few milliseconds. Returns true if the compilation of a policy has ended, also if it failed.
+   */
   prepare(): boolean
 }
 
@@ -37,15 +38,14 @@ export interface PoliciesOptions {
   readonly monotonicMs: () => number
 }
 
-/** Maximum characters of policy text in all: a compiled policy takes a multiple of its text. */
+/** Maximum total size of policy texts in characters. A compiled policy takes a multiple of its text. */
 const MAX_SOURCE_CHARACTERS = 32 * 1024 * 1024
-/** After this time no further step is started. The longest step takes some milliseconds. */
+/** No further step is started after this time. The longest step takes a few milliseconds. */
 const TURN_MS = 1
 
 interface HeldRevision {
-  /** The revision's weight in the cache. */
   readonly weight: number
-  /** The compilation, started on first use; null once it has ended, so that its input can be freed. */
+  /** The compilation, started on first use. Null once it has ended, so that its input can be freed. */
   steps: Steps<PolicyProgram> | null
   program: PolicyProgram | null
   failure: PolicyUnusableError | null
@@ -63,10 +63,10 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     maxSize: MAX_SOURCE_CHARACTERS,
     sizeCalculation: ({ weight }) => weight,
   })
-  /** Compilations under way, in the order in which they were requested. */
+  /** Unfinished compilations, in the order of their requests. */
   const unfinished = new Set<HeldRevision>()
 
-  /** Compiles for one turn. True when the compilation has ended. */
+  /** Compiles for one turn. Returns true if the compilation has ended. */
   const advance = (held: HeldRevision): boolean => {
     const giveWayMs = monotonicMs() + TURN_MS
     try {
@@ -86,7 +86,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
     return true
   }
 
-  /** Most policies are small and ready after their first turn. */
+  /** Compiles for one turn when called first: most policies are small and then ready. */
   const isReady = (held: HeldRevision): boolean => {
     if (held.steps === null) return true
     if (unfinished.has(held)) return false
@@ -124,7 +124,7 @@ export const createPolicies = ({ maxEntries, monotonicMs }: PoliciesOptions): Po
       const shadow = revisions.get(target.shadowRevisionId)
       if (shadow === undefined) return undefined
       if (!isReady(held) || !isReady(shadow)) return 'preparing'
-      // A shadow revision that can't be used must not stop the active revision from deciding.
+      // An unusable shadow revision must not prevent the active revision from deciding.
       return { target, policy: programOf(held), shadow: shadow.program ?? 'unusable' }
     },
     prepare: () => {

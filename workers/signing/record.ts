@@ -1,19 +1,14 @@
-// Builds the decision record of one job: the decision, its facts, and the signatures. Personal facts are recorded only
-// as keyed hashes; a part that is too long for a line of the log is recorded as its hash.
+// Builds the decision record of one job: the decision, its facts and the signatures. Personal facts are recorded only
+// as keyed hashes. A part that is too long for a log line is recorded as its hash.
 import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decision-log/types.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import type { Signatures } from './sign.ts'
 
-/**
- * Maximum bytes of call data that are recorded in plain, which is enough for most functions. A replay needs the data.
- */
+/** Maximum size of call data recorded in plain text. Sufficient for most functions. A replay needs the data. */
 const RECORDED_DATA_BYTES = 1_024
-/**
- * Maximum characters of recorded facts. With the rest of the record they stay well within the 16 KiB that recovery
- * reads.
- */
+/** Maximum number of characters of recorded facts. The whole record stays well below the 16 KiB that recovery reads. */
 const RECORDED_FACTS_CHARACTERS = 6_144
 
 const SHA256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -23,16 +18,16 @@ export interface RecordParts {
   readonly target: Target
   readonly verdict: Verdict
   readonly signed: Signatures
-  /** What the signatures sign; 0 when there are none. */
+  /** The signed expiration. 0 if there are no signatures. */
   readonly expiration: number
-  /** Null when the policy needs no facts. */
+  /** Null if the policy needs no facts. */
   readonly facts: RecordedFacts | null
   readonly shadow: ShadowVerdict | null
   /** Unix milliseconds. */
   readonly at: number
 }
 
-/** The facts in plain or, if they are too long, their hash. */
+/** Returns the facts in plain text or, if they are too long, their hash. */
 export const boundedFacts = (facts: RecordedFacts): RecordedFacts => {
   const text = JSON.stringify(facts)
   return text.length <= RECORDED_FACTS_CHARACTERS ? facts : { sha256: Bun.SHA256.hash(text, 'hex') }
@@ -69,7 +64,7 @@ export const recordOf = ({
     value: request.value,
     data_sha256: data === '0x' ? SHA256_OF_NOTHING : Bun.SHA256.hash(Uint8Array.fromHex(data.slice(2)), 'hex'),
     data_size: size,
-    // Undefined parts are left out of the line. Adding them by object spread would cost more than the rest of this
+    // Undefined fields are omitted from the line. Adding them with object spread would cost more than the rest of this
     // function.
     data: size > 0 && size <= RECORDED_DATA_BYTES ? data : undefined,
     requested: request.nowSeconds,

@@ -1,19 +1,19 @@
-// Every append of a worker is made here, inside the latch that the pool closes before it gives the worker's jobs to
-// another (invariant 3): a worker that was given up records nothing more, however late it wakes up.
+// Makes every append of a worker, inside the latch that the pool closes before it reassigns the worker's jobs
+// (invariant 3). An abandoned worker therefore records nothing more, even if it resumes later.
 import type { LogRecord, SegmentWriter } from '../../src/decision-log/types.ts'
 import { beginCommit, endCommit } from '../../src/pool/protocol.ts'
 
 export type CommitResult =
   | { readonly status: 'recorded' }
-  /** The pool has given this worker up: it must not answer any more. */
+  /** The pool has abandoned this worker, which must not answer anymore. */
   | { readonly status: 'fenced' }
   /** Nothing was recorded, so nothing may be answered (invariant 2). */
   | { readonly status: 'failed'; readonly error: unknown }
 
 export interface Recorder {
-  /** Appends the records in one write, after withheld uuids that are not recorded yet. */
+  /** Appends the records in one write, after any withheld uuids that are not recorded yet. */
   commit(records: readonly LogRecord[]): CommitResult
-  /** Records answers that came too late. If that fails, each later commit tries again. */
+  /** Records answers that came too late. If this fails, each later commit retries it. */
   withhold(uuids: readonly string[]): CommitResult
 }
 

@@ -1,4 +1,4 @@
-// Opens everything that a signing thread needs: the backend, the keys, the log segment of its slot, its digesters.
+// Opens everything that a signing worker needs: the backend, the keys, the log segment of its slot, and the digesters.
 import { openSegment } from '../../src/decision-log/segment.ts'
 import { slotName } from '../../src/decision-log/segment-name.ts'
 import type { SegmentWriter } from '../../src/decision-log/types.ts'
@@ -16,25 +16,26 @@ import type { Keyring, Secp256k1BackendName } from '../../src/signing/types.ts'
 import type { Digesters } from './sign.ts'
 import { createTokenKeys } from './token-thread.ts'
 
-/** The worker can't start. `detail` is one line for the operator, without secrets. */
+/** The worker cannot start. `detail` is one line for the operator, without secrets. */
 class WorkerSetupError extends DetailedError {}
 
 export interface WorkerParts {
-  /** Name of the secp256k1 backend. */
   readonly signer: string
   readonly keyring: Keyring
   readonly segment: SegmentWriter
   readonly digesters: Digesters
-  /** Opens another set of keys beside the current one. @throws as openKeyring; PassphraseMissingError */
+  /**
+   * Opens another set of keys in addition to the current set. @throws the errors of openKeyring; PassphraseMissingError
+   */
   readonly openKeyring: (attesters: readonly AttesterReference[], inUse: Keyring) => Promise<Keyring>
 }
 
-/** After a full disk the log recovers by itself; any other error needs the operator. */
+/** The log recovers from a full disk by itself. Other errors need the operator. */
 const HEALING_REASONS: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT'])
 
 const backendName = (name: string): 'auto' | Secp256k1BackendName => {
   const known = SECP256K1_BACKEND_NAMES.find((candidate) => candidate === name)
-  if (known === undefined && name !== 'auto') throw new WorkerSetupError(`there is no signing backend ${name}`)
+  if (known === undefined && name !== 'auto') throw new WorkerSetupError(`unknown signing backend ${name}`)
   return known ?? 'auto'
 }
 
@@ -54,14 +55,14 @@ const openLog = (settings: WorkerSettings, unixMs: () => number): SegmentWriter 
   return segment
 }
 
-/** One line for the operator. For an error that is not ours, only its class. */
+/** Returns one line for the operator. For an error of another library, only its class. */
 export const setupReason = (error: unknown): string => {
   if (error instanceof SigningError || error instanceof WorkerSetupError) return error.detail
   return `a signing worker could not start (${errorClassOf(error)})`
 }
 
 /**
- * Opens the log last: while the keys are opened, the pool may give the slot to another worker.
+ * Opens the log last: while the keys are being opened, the pool may reassign the slot.
  * @throws errors that setupReason describes
  */
 export const openWorkerParts = async (
@@ -88,8 +89,8 @@ export const openWorkerParts = async (
     task: createTaskDigester(keccak),
     solanaMessage: createSolanaMessageBuilder(settings.solanaMessagePrefix),
   }
-  // A worker also starts while the token is away, because other keys can still sign. The service's start checks the
-  // token.
+  // A worker also starts if the token is unavailable, because other keys can still sign. The start of the service
+  // checks the token.
   const keyring = await open(settings.attesters, false, null)
   if (isClosing()) {
     keyring.erase()

@@ -1,6 +1,6 @@
 // Chooses the keys that sign a compliant verdict, and the digest that they sign. v2: the first active key of the
-// chain's family. v1: the first active EVM keys, as many as the policy's quorum, in ascending order of address
-// (decisions §2 and §3).
+// chain's family. v1: the first active EVM keys up to the policy's quorum, in ascending order of address (decisions §2
+// and §3).
 
 import type { Target } from '../../src/domain/target.ts'
 import { DetailedError } from '../../src/lib/named-error.ts'
@@ -9,29 +9,32 @@ import type { SolanaMessageBuilder } from '../../src/signing/solana-message.ts'
 import type { StatementDigester, TaskDigester } from '../../src/signing/statement.ts'
 import type { EvmAttester, Keyring } from '../../src/signing/types.ts'
 
-/** There are fewer active keys than the job needs signatures. */
+/** Fewer keys are active than the job needs signatures. */
 export class AttestersMissingError extends DetailedError {}
 
 export interface Signatures {
   /** Checksummed EVM addresses or base58 public keys, in the order of `signatures`. */
   readonly attesters: readonly string[]
-  /** 0x-hex. */
+  /** Hexadecimal with prefix 0x. */
   readonly signatures: readonly string[]
 }
 
-/** The digesters of one thread: each reuses its buffers. */
+/** Digesters of one thread. Each reuses its buffers. */
 export interface Digesters {
   readonly statement: StatementDigester
   readonly task: TaskDigester
   readonly solanaMessage: SolanaMessageBuilder
 }
 
-/** @throws AttestersMissingError; StatementInvalidError or SignerUnusableError from signing. */
+/** @throws AttestersMissingError, StatementInvalidError or SignerUnusableError */
 export type Sign = (job: SignableJob, target: Target) => Signatures
 
 const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order < right.order ? -1 : 1)
 
-/** Returns the keys that sign for a quorum. A contract would count the same address twice as one signer. */
+/**
+ * Returns a function that selects the keys for a quorum. Addresses are distinct: a contract counts equal addresses as
+ * one signer.
+ */
 const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttester[]) => {
   const distinct = [...new Map(keyring.evm.map((attester) => [attester.order, attester])).values()]
   const quorums = new Map<number, readonly EvmAttester[]>()
@@ -47,7 +50,7 @@ const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttes
   }
 }
 
-/** Creates a signer with one keyring, which must stay open while the signer is used. */
+/** Creates a signer for one keyring, which must stay open while the signer is in use. */
 export const createSign = (keyring: Keyring, digesters: Digesters): Sign => {
   const signersFor = createQuorums(keyring)
   const [evmAttester] = keyring.evm

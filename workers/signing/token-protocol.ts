@@ -1,6 +1,6 @@
-// The messages between a signing worker and the thread of its token. A signature is requested by a message and answered
-// in shared memory, where the worker waits for it. So signing stays one synchronous call, and the wait ends in time
-// even if the token's native code hangs.
+// Messages between a signing worker and the thread of its token. A signature is requested with a message and returned
+// in shared memory, on which the worker waits. Signing is thus one synchronous call, and the wait has a limit even if
+// the token's native code hangs.
 import type { Secp256k1BackendName, TokenSettings } from '../../src/signing/types.ts'
 
 export type ToTokenThread =
@@ -10,7 +10,7 @@ export type ToTokenThread =
       readonly signer: Secp256k1BackendName
       readonly shared: SharedArrayBuffer
     }
-  /** Find the key, and keep it under this number. Answered by `looked`. */
+  /** Find the key and store it under this number. The reply is `Looked`. */
   | {
       readonly type: 'look'
       readonly number: number
@@ -31,7 +31,9 @@ export interface TokenFailure {
   readonly detail: string
 }
 
-/** Indexes of Int32 words: the number of the request that was answered last, whether it failed, length of the answer. */
+/**
+ * Indexes of Int32 words: sequence of the last answered request, whether it failed, and length of the answer in bytes.
+ */
 export const ANSWERED = 0
 export const FAILED = 1
 export const LENGTH = 2
@@ -42,7 +44,6 @@ const ANSWER_BYTES = 2_048
 export const createTokenMemory = (): SharedArrayBuffer =>
   new SharedArrayBuffer(WORDS * 4 + REQUEST_BYTES + ANSWER_BYTES)
 
-/** Views of the parts of the shared memory. */
 export const viewTokenMemory = (shared: SharedArrayBuffer) => ({
   words: new Int32Array(shared, 0, WORDS),
   request: new Uint8Array(shared, WORDS * 4, REQUEST_BYTES),

@@ -1,6 +1,6 @@
-// The signing worker's side of the token's thread. If the token does not answer in time, the current job fails. While
-// the thread is still stuck in native code, further jobs for the token fail at once. A key whose last request failed
-// gets only a short wait, so that jobs for other keys continue.
+// The signing worker's side of the token thread. If the token does not answer in time, the current job fails. While the
+// thread is stuck in native code, further jobs for the token fail immediately. A key with a failed last request gets
+// only a short wait, so that jobs for other keys continue.
 import { threadEntry } from '../../src/program/entries.ts'
 import {
   AttesterMismatchError,
@@ -23,8 +23,8 @@ import {
 
 export interface TokenKeys {
   /**
-   * Waits until the key was found, or for LOOK_MS.
-   * @param mustAnswer whether a key that was not in use before must be found
+   * Waits at most LOOK_MS until the key is found.
+   * @param mustAnswer true if a key that was not in use before must be found
    * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError
    */
   open(reference: KeystoreReference, mustAnswer: boolean): Promise<TokenSigner>
@@ -33,13 +33,13 @@ export interface TokenKeys {
 export interface TokenKeysOptions {
   readonly settings: TokenSettings
   readonly signer: Secp256k1BackendName
-  /** Called after each answer of the token: the worker makes progress. */
+  /** Called after each wait for the token, to show that the worker makes progress. */
   readonly progressed: () => void
 }
 
-/** How long a worker's start waits for the token: connecting and logging in may take a second or two. */
+/** Maximum wait for the token at the start of a worker. Connecting and logging in may take one to two seconds. */
 const LOOK_MS = 5_000
-/** How long a worker waits for a key whose last request failed: a token that is away may be slow to report it. */
+/** Maximum wait for a key with a failed last request: an unavailable token may be slow to report this. */
 const FAILING_MS = 50
 
 const errorOf = ({ name, detail }: TokenFailure): SigningError => {
@@ -60,16 +60,17 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
   const waiting = new Map<number, (failure: TokenFailure | null) => void>()
   let numbers = 0
   let sequence = 0
-  /** Keys whose last request failed, and the key of the last request, which may have been answered too late. */
+  /** Keys with a failed last request, and the key of the last request, which may have been answered too late. */
   const failing = new Set<number>()
   let asked = -1
-  /** Whether a look was not answered in time: then the next ones do not wait for it. */
+  /** True if a look-up timed out. Later look-ups then do not wait. */
   let isSilent = false
   worker.addEventListener('message', ({ data }: { readonly data: Looked }) => {
     isSilent = false
     waiting.get(data.number)?.(data.failure)
   })
-  // The event's text quotes source code, so it is dropped. Without the thread, each caller's wait ends in an error.
+  // The event's message quotes source code, so it is dropped. Without the thread, each caller's wait ends with an
+  // error.
   worker.addEventListener('error', () => undefined)
   say({ type: 'start', settings, signer, shared })
 
@@ -90,7 +91,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
 
   const sign = (number: number, bytes: Uint8Array): Uint8Array => {
     if (bytes.length !== request.length) throw new SignerUnusableError('a digest or message is not 32 bytes')
-    // An earlier request is not answered yet: the thread is stuck, and the shared memory is still in use.
+    // An earlier request is unanswered: the thread is stuck, and the shared memory is still in use.
     if (Atomics.load(words, ANSWERED) !== sequence) throw errorOf(silence(settings.answerMs))
     if (words[FAILED] === 0) failing.delete(asked)
     const limitMs = failing.has(number) ? Math.min(FAILING_MS, settings.answerMs) : settings.answerMs
@@ -117,7 +118,7 @@ const startThread = ({ settings, signer, progressed }: TokenKeysOptions) => {
 export const createTokenKeys = (options: TokenKeysOptions): TokenKeys => {
   let thread: ReturnType<typeof startThread> | null = null
   let inUse = 0
-  /** Ids of attesters that were opened: a token that is away must not keep a changed set of keys from being used. */
+  /** Ids of attesters that were opened. An unavailable token must not block a change of keys. */
   const known = new Set<string>()
 
   const release = (): void => {

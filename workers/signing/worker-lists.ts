@@ -1,23 +1,23 @@
-// The lists that a worker's policies read, in shared memory that the main thread has filled. A name is looked up among
-// the organization's own lists first, then among the shared ones.
+// The lists that a worker's policies read, in shared memory filled by the main thread. A name refers to the
+// organization's own list if there is one, otherwise to the shared list.
 import { DependencyUnavailableError } from '../../src/domain/errors.ts'
 import { type ListImage, type ListMembers, listAgeSeconds, openListImage } from '../../src/domain/list-image.ts'
 import type { ListReader, ListReaders } from '../../src/policy/types/facts.ts'
 
 export interface Lists extends ListReaders {
-  /** Replaces older versions of the same lists, and drops the removed lists. */
+  /** Replaces earlier versions of the same lists and drops the removed lists. */
   update(images: readonly ListImage[], removedIds: readonly string[]): void
 }
 
 interface LoadedList {
   readonly image: ListImage
-  /** Opened on the first look-up: most lists of a large deployment are idle. */
+  /** Opened on first use: in a large deployment, most lists are idle. */
   members: ListMembers | null
 }
 
 type Names = Map<string, LoadedList>
 
-/** @throws DependencyUnavailableError from a reader when a list has changed and the change could not be read */
+/** @throws DependencyUnavailableError from a reader if a list has changed and the change could not be read */
 export const createLists = (clock: { unixMs(): number }): Lists => {
   const byId = new Map<string, LoadedList>()
   const shared: Names = new Map()
@@ -27,7 +27,7 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
   const readerOf = (organizationId: string): ListReader => {
     const find = (name: string): LoadedList | undefined => {
       const held = owned.get(organizationId)?.get(name) ?? shared.get(name)
-      if (held?.image.current === false) throw new DependencyUnavailableError('a list can not be read')
+      if (held?.image.current === false) throw new DependencyUnavailableError('a list cannot be read')
       return held
     }
     return {
@@ -50,8 +50,8 @@ export const createLists = (clock: { unixMs(): number }): Lists => {
     byId.delete(id)
     const { organizationId, name } = held.image
     const names = organizationId === null ? shared : owned.get(organizationId)
-    // A new list may have taken the name before the old list's removal arrived: remove the name only if it is still the
-    // old list's.
+    // A new list may have taken the name before the old list's removal arrived. Remove the name only if it still refers
+    // to the old list.
     if (names?.get(name) === held) names.delete(name)
     if (organizationId !== null && names?.size === 0) owned.delete(organizationId)
   }

@@ -1,8 +1,8 @@
-// The result of a replay as a task: the core keeps it, and shows it without session ids to viewers.
+// The result of a replay task. The core stores it, and shows it to viewers without session ids.
 import type { ReplayChange, ReplaySummary } from '../../src/policy/tools/replay.ts'
 import type { SessionReplay } from '../../src/policy/tools/session-replay.ts'
 
-/** Changes in the result at most: the most frequent ones. */
+/** Maximum number of entries per list in the result. The most frequent changes come first. */
 const CHANGES_SHOWN = 200
 
 const showOutcome = ({ compliant, rule }: ReplayChange['from']) => ({
@@ -34,7 +34,6 @@ export const reportDecisions = (found: ReplaySummary & { readonly unreadable: nu
   }
 }
 
-/** The policy and the time of a replay, before its counts. */
 const headOf = (input: Readonly<Record<string, unknown>>) => ({
   policy_id: input['policyId'],
   revision_id: input['revisionId'] ?? null,

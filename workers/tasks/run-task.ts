@@ -1,4 +1,4 @@
-// Runs the task of a task's process: reads it from standard input, sends its progress and then its result, and ends.
+// Runs the task of a task process: reads its input from standard input, sends progress and the result, and ends.
 import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
@@ -9,7 +9,7 @@ import type { TaskMessage } from './task-protocol.ts'
 const PROGRESS_EVERY_MS = 200
 
 export interface TaskProgress {
-  /** Sends the progress, unless it was sent a moment ago. */
+  /** Sends the progress, at most once every PROGRESS_EVERY_MS. */
   say(done: number, total: number): void
   sayNow(done: number, total: number): void
 }
@@ -31,7 +31,7 @@ const createProgress = (): TaskProgress => {
 
 const failureOf = (error: unknown): string => {
   if (error instanceof DecisionDirectoryMissingError) return 'there is no decision log yet'
-  if (error instanceof PolicyInvalidError) return 'the policy is not valid any more'
+  if (error instanceof PolicyInvalidError) return 'the policy is no longer valid'
   return 'the task failed'
 }
 
@@ -47,6 +47,6 @@ export const runTask = async (
   } catch (error) {
     send({ type: 'failed', failure: failureOf(error), errorClass: errorClassOf(error) })
   }
-  // Closing the channel sends the last messages first.
+  // Disconnecting flushes the last messages first.
   process.disconnect?.()
 }

@@ -1,18 +1,17 @@
-// The input of a task's process, on its standard input: one line of JSON, then the bytes of the lists that the line
-// names. A command line would be too short, and everyone on the machine can read it.
+// Input of a task process, on standard input: one line of JSON, then the bytes of the lists named in that line. A
+// command line is too short and readable by every user of the machine.
 
 import type { ListImage } from '../../src/domain/list-image.ts'
 import { headOf, withHead } from '../../src/lib/headed-bytes.ts'
 
 export interface TaskInput {
   readonly kind: string
-  /** The parameters of this kind of task. */
   readonly input: Readonly<Record<string, unknown>>
   readonly lists: readonly ListImage[]
 }
 
 interface ListHead extends Omit<ListImage, 'entries' | 'added' | 'removed'> {
-  /** Sizes in bytes of `entries`, `added` and `removed`; null when the list has no such buffer. */
+  /** Sizes of `entries`, `added` and `removed` in bytes. Null if the list has no such buffer. */
   readonly sizes: readonly [number, number | null, number | null]
 }
 

@@ -1,4 +1,4 @@
-// Entry of the process of a task of the core.
+// Entry point of the process for the core's tasks.
 import { runTask } from './run-task.ts'
 import { verifyLog } from './verify-log.ts'
 

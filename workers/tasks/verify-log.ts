@@ -1,17 +1,17 @@
-// Verifies the decision log of a node, as a task.
+// Verifies the decision log of a node as a task.
 import type { TreeReport } from '../../src/decision-log/tree-report.ts'
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
 import type { TaskProgress } from './run-task.ts'
 
-/** Problems and warnings in the result at most; `countersign decisions verify` prints all. */
+/** Maximum number of problems and of warnings in the result. `countersign decisions verify` prints all. */
 const PROBLEMS_SHOWN = 50
 
-/** Compares the log with its tree. @param onChunk called with the bytes that were read */
+/** Compares the log with its tree. @param onChunk called with the number of bytes read */
 export type CompareWithTree = (directory: string, onChunk: (bytes: number) => void) => Promise<TreeReport>
 
-/** @param compare null: the hash chains alone are verified */
+/** @param compare if null, only the hash chains are verified */
 export const verifyLog = async (directory: string, progress: TaskProgress, compare: CompareWithTree | null) => {
-  /** Each line is read for its chain, and again for the tree. */
+  /** Each line is read once for its chain and once for the tree. */
   const passes = compare === null ? 1 : 2
   const report = await verifyDecisions(directory, {
     onProgress: ({ bytesRead, bytesTotal }) => progress.say(bytesRead, passes * bytesTotal),

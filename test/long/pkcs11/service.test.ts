@@ -148,7 +148,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     shim.trouble('gone')
     const refused = await attest()
     expect(refused.status).toBe(503)
-    expect(await refused.text()).toContain('hardware token that can not sign now')
+    expect(await refused.text()).toContain('hardware token that cannot sign now')
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
     const line = await service.logLine(({ error_class: name }) => String(name).startsWith('TokenUnavailableError'))
     expect(JSON.stringify(line)).toContain('CKR_DEVICE_REMOVED')
