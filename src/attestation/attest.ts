@@ -1,6 +1,6 @@
-// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3): target, facts, pool. Facts,
-// chains and stores can take seconds: afterwards the key, the target and the facts about identities are checked again,
-// so that nothing is signed for a revoked key or identity or under a replaced policy.
+// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3). Facts, chains and stores can
+// take seconds. Afterwards the key, the target and the identity facts are checked again, so that a revoked key or
+// identity or a replaced policy never leads to a signature.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { type Chain, isTestNetwork } from '../domain/chain.ts'
 import { FieldMissingError, PolicyMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'
@@ -17,13 +17,13 @@ import type { StageTrace } from '../telemetry/request-trace.ts'
 import type { TaskExpiry } from './expiry.ts'
 import { type CollectJobFacts, carriesFacts, type JobFacts } from './job-facts.ts'
 
-/** A decoded request, and what is needed only until its target is found. */
+/** Decoded request, with the data that is needed only until its target is found. */
 export interface DecodedRequest {
   readonly request: AttestationRequest
   readonly targetBy: 'address' | 'verification hash'
-  /** `to` as the caller spelled it, for the text of Errors row 1 only, or the verification hash. */
+  /** `to` as sent by the caller, used only in the text of Errors row 1; or the verification hash. */
   readonly targetText: string
-  /** Optional fields that the caller left out; the request has their defaults. */
+  /** Optional fields that the caller omitted; the request contains their defaults. */
   readonly missing: readonly OptionalField[]
 }
 
@@ -31,24 +31,26 @@ export interface Caller extends Pick<AdmittedRequest, 'requestId' | 'confirmKey'
   readonly principal: Pick<Principal, 'organizationId' | 'keyId' | 'environment'>
 }
 
-/** Who makes the request, and everything that stays the same over all tries of it. */
+/** Caller, and the values that all attempts of the request share. */
 export interface CallContext {
   readonly caller: Caller
-  /** The attestation's uuid or the task's id (invariant 3). */
+  /** UUID of the attestation, or id of the task (invariant 3). */
   readonly uuid: string
   /** Absolute, monotonic milliseconds (invariant 4). */
   readonly deadlineMs: number
-  /** Called before the job goes to the pool; a returned promise is awaited. From then on the job may be signed. */
+  /**
+   * Called before the job is submitted to the pool; a returned promise is awaited. Afterwards the job may be signed.
+   */
   readonly onDispatch: OnDispatch
-  /** Null: the request is not traced. */
+  /** Null if the request isn't traced. */
   readonly trace?: StageTrace | null
 }
 
-/** The complete body of a 200. */
+/** Complete body of a 200 response. */
 export interface CallAnswer {
   readonly body: string
   readonly compliant: boolean
-  /** How long the stored answer is repeated for its idempotency key. */
+  /** Time for which the stored answer is repeated for its idempotency key. */
   readonly lifetimeSeconds: number
 }
 
@@ -60,10 +62,10 @@ export interface JobDependencies {
   readonly collectFacts: CollectJobFacts
 }
 
-/** What a job signs if its verdict is compliant. */
+/** Terms that a job signs if its verdict is compliant. */
 export interface JobTerms {
   readonly expiration: Job['expiration']
-  /** How long the signature can be used. */
+  /** Time for which the signature can be used. */
   readonly lifetimeSeconds: number
 }
 
@@ -71,7 +73,7 @@ type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => JobTerms
 
 const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefined }
 
-/** How often a job is tried whose key or target changes on its way. */
+/** Maximum number of attempts for a job whose key or target changes in flight. */
 const ATTEMPTS = 3
 
 const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedRequest): ResolvedTarget => {
@@ -85,8 +87,8 @@ const requiredLater = async (
 ): Promise<ResolvedTarget> => required(await loading, decoded)
 
 /**
- * A test key sees the identities of the sandbox, which anyone with such a key creates. The attesters are those of live keys, so
- * what it signs must not count on a live chain: a task names no chain at all.
+ * A test key uses sandbox identities, which any holder of a test key can create. Test and live keys share the
+ * attesters, so test signatures must not be valid on a live chain. A task doesn't contain a chain.
  * @throws TestKeyOnLiveChainError
  */
 const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
@@ -94,12 +96,12 @@ const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
 }
 
 const isLoading = (pending: unknown): boolean => {
-  // The next attempt waits for what is loading, and throws what it rejects with.
+  // The next attempt awaits the same load and throws its rejection.
   if (pending instanceof Promise) pending.catch(() => undefined)
   return pending instanceof Promise
 }
 
-/** Decides a request under the revision that is active when a worker gets its job. */
+/** Decides a request under the revision that is active when a worker receives the job. */
 export type Decide = (
   kind: Job['kind'],
   decoded: DecodedRequest,
@@ -109,9 +111,9 @@ export type Decide = (
 
 export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): Decide => {
   /**
-   * Returns synchronously when the target is cached.
-   * @throws PolicyMissingError (spec, Errors row 1), also for a target that another organization owns; thrown or
-   *   rejected alike
+   * Returns synchronously if the target is cached.
+   * @throws PolicyMissingError (spec, Errors row 1), also for a target of another organization; synchronously or as a
+   * rejection
    */
   const findTarget = (decoded: DecodedRequest, { caller }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
     const { request, targetBy, targetText } = decoded
@@ -124,8 +126,8 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
   }
 
   /**
-   * Waits for the latest state. Returns the number of changes before it was read.
-   * @throws JobOutdatedError; for the key, what the gate throws
+   * Waits for the latest state. Returns the number of pool changes before the state was read.
+   * @throws JobOutdatedError; the gate's errors for the key
    */
   const requireCurrent = async (
     decoded: DecodedRequest,
@@ -139,7 +141,7 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     return changes
   }
 
-  /** Whether the caches confirm the key and the target; false if one is not cached. */
+  /** Returns whether the caches confirm the key and the target; false if either isn't cached. */
   const isCurrent = (decoded: DecodedRequest, context: CallContext, target: ResolvedTarget): boolean => {
     try {
       const confirmed = context.caller.confirmKey()
@@ -176,16 +178,16 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
     confirmFacts: JobFacts['confirm'],
   ): Promise<PoolAnswer> => {
     if (confirmFacts === null) return pool.submit(job, target, changes, () => isCurrent(decoded, context, target))
-    // The pool does not count changes of facts, because sessions change hundreds of times a second.
+    // The pool doesn't count changes of facts, because sessions change hundreds of times per second.
     const isStillCurrent = (): boolean =>
       confirmFacts() === true && (pool.changes() === changes || isCurrent(decoded, context, target))
     return pool.submit(job, target, undefined, isStillCurrent)
   }
 
   /**
-   * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError when the active policy reads a field that the request lacks: it can't
-   *   be evaluated, which is an error and never a verdict (decisions §2); what `termsOf` and Pool.submit throw; for the
-   *   key, what the gate throws
+   * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the active policy reads a field that the
+   * request lacks, because a policy that can't be evaluated never gives a verdict (decisions §2); the errors of
+   * `termsOf` and Pool.submit; the gate's errors for the key
    */
   return async (kind, decoded, context, termsOf) => {
     const { request, missing } = decoded
@@ -226,11 +228,11 @@ export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): 
         }
         submitted = true
         const { body, compliant } = await submit(job, target, changes, decoded, context, facts.confirm)
-        // If a compliant answer was not signed yet, the job is submitted again, and that time it counts.
+        // A compliant answer without a signature is submitted again, and the second submission counts.
         facts.finishCount(compliant && body !== '')
         return { body, compliant, lifetimeSeconds }
       } catch (error) {
-        // A retry may still get an answer that was signed before the failure.
+        // A retry may still receive an answer that was signed before the failure.
         facts.finishCount(submitted && mayHaveSigned(error))
         if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
       }
@@ -256,7 +258,7 @@ export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHa
   return async (decoded, context) => {
     const answer = await decide('task', decoded, context, knownTerms)
     if (answer.body !== '') return answer
-    // Only a signature needs the latest block. The policy may change while the chain is asked, so decide again.
+    // Only a signature needs the latest block. The policy may change while the block is requested, so decide again.
     return decide('task', decoded, context, latestTerms)
   }
 }

@@ -1,5 +1,5 @@
-// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each is answered in its
-// place with a verdict or its own problem, in one JSON document or as newline-delimited JSON while the answers arrive.
+// `POST /v2/attestations`, an addition to the spec: up to 1,000 requests of A1 in one call. Each element gets a verdict
+// or a problem at its index. The response is one JSON document, or newline-delimited JSON in the order of the elements.
 
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
@@ -23,7 +23,7 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly limiter: Pick<RateLimiter, 'ready' | 'take' | 'takeSome'>
   readonly monotonicMs: () => number
   readonly after: Timers['after']
-  /** Called for elements that failed because of an error of ours. Must not throw. */
+  /** Reports an internal error of an element. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
   readonly decode: (body: JsonObject) => DecodedRequest
   readonly attest: AttestHandler
@@ -31,26 +31,25 @@ export interface BatchEndpointDependencies extends EndpointDependencies {
 
 const BATCH_BODY_MAX_BYTES = 4_194_304
 
-/** The route under which an element's idempotency key is claimed and its decision is logged. */
+/** Route that element idempotency keys and logged decisions refer to. */
 const ELEMENT_ROUTE = ATTESTATION_PATHS.attestation.path
 /** Body characters per rate-limit token: the size of the largest single request, which costs one token. */
 const CHARACTERS_PER_TOKEN = 131_072
 /**
- * A token must pay for at least one element of so many, because refusing the others takes time, too. Otherwise a call
- * of 2 KB would be answered with a thousand refusals for one token.
+ * Number of elements per rate-limit token, because refusing an element takes time too. Otherwise a call of 2 KB could
+ * cause a thousand refusals for one token.
  */
 const ELEMENTS_PER_TOKEN = 20
-/** Elements answered 408 still have to be sent before the call's own deadline; this much time is left for it. */
+/** Time reserved before the deadline of the call for sending elements that are answered 408. */
 const SENDING_MS = 250
 const NDJSON = 'application/x-ndjson'
 const IGNORE = (): void => undefined
 
-/** The element is not an object, but null, a number or the like. */
 class ElementInvalidError extends fixedError('INVALID_REQUEST', 'each element of requests must be a JSON object') {}
 
 /**
- * One Idempotency-Key for the whole batch would not say which elements a later batch repeats. Ignoring the header would
- * be worse.
+ * A single Idempotency-Key for the batch wouldn't identify the elements that a later batch repeats. Ignoring the header
+ * would be worse.
  */
 class BatchKeyRefusedError extends fixedError(
   'INVALID_HEADER',
@@ -68,8 +67,8 @@ const readElements = (body: JsonObject): readonly JsonValue[] => {
 }
 
 /**
- * Reads an element's own idempotency key, so that an element without an answer can be sent again in another batch, at
- * another place.
+ * Reads the idempotency key of an element. With it, an element without an answer can be sent again in another batch, at
+ * any index.
  * @throws FieldInvalidError
  */
 const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null => {
@@ -80,7 +79,7 @@ const readIdempotencyKey = ({ idempotency_key: key }: JsonObject): string | null
   return key
 }
 
-/** Follows one element by spans of its own. */
+/** Records separate spans for one element. */
 const traced = async <Answer>(trace: StageTrace | null, perform: () => Promise<Answer>): Promise<Answer> => {
   if (trace === null) return perform()
   try {
@@ -95,7 +94,7 @@ const traced = async <Answer>(trace: StageTrace | null, perform: () => Promise<A
   }
 }
 
-/** @param onDone the last line was written, or the reader has left */
+/** @param onDone called when the last line is written or the reader has disconnected */
 const streamLines = (
   batch: Batch,
   requestId: string,
@@ -107,7 +106,7 @@ const streamLines = (
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => {
       const done = batch.run((line) => controller.enqueue(encoder.encode(`${line}\n`)))
-      // The stream is closed when its reader leaves, and must not be closed twice.
+      // A reader that disconnects closes the stream, and closing it twice throws.
       done.then(
         () => cancelled || controller.close(),
         () => cancelled || controller.error(),
@@ -141,7 +140,8 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       const members = JSON.stringify({ status, ...retry, problem: problemBody(problem, requestId) }).slice(1)
       return { error, status, code, members }
     }
-    // All elements over the limit, and all without an answer at the deadline, fail with one error.
+    // All elements over the rate limit share one error object, and so do all elements without an answer at the
+    // deadline.
     let last: ReturnType<typeof write> | null = null
     return (index: number, error: unknown): string => {
       if (last === null || last.error !== error) last = write(error)
@@ -173,7 +173,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           route: ELEMENT_ROUTE,
           uuid: randomUUID(),
           header: key,
-          // The text of the strictly parsed element, so that equal elements have equal texts.
+          // Text of the strictly parsed element, so that equal elements have equal texts.
           body: key === null ? '' : JSON.stringify(element),
         },
         async (uuid, onDispatch) => {
@@ -181,7 +181,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
           if (key !== null) trace?.enter('idempotency')
           if (monotonicMs() >= deadlineMs) {
-            // As for a single request: the answer is neither sent nor stored.
+            // Like the answer of a single request, a late answer is neither sent nor stored.
             late(uuid)
             throw new DeadlineExceededError()
           }
@@ -203,8 +203,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       scope: 'attestation',
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
-      // If the first element would be refused, so is the whole call: we do not read megabytes only to refuse each
-      // element.
+      // If the first element would be refused, the whole call is refused before its body is read.
       refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),
     },
     async (call) => {
@@ -221,14 +220,14 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       await prepay(forBody)
       const elements = readElements(parseStrictJsonObject(body))
       const size = elements.length
-      // A key with a smaller burst never has that many tokens.
+      // A key with a smaller burst can never pay that many tokens.
       const affordable = (principal.rateLimit?.burst ?? 0) - 1
       const forElements = Math.max(0, Math.min(Math.floor(size / ELEMENTS_PER_TOKEN), affordable) - forBody)
       await prepay(forElements)
       const prepaid = forBody + forElements
       const leftMs = Math.max(0, deadline.deadlineMs - monotonicMs())
       const answerByMs = deadline.deadlineMs - Math.min(SENDING_MS, leftMs / 10)
-      // Decisions that came too late are withheld together, at the end of the turn in which they came.
+      // Late decisions are withheld together, at the end of the event loop turn.
       const lateOnes: string[] = []
       const withholdLate = (uuid: string): void => {
         if (lateOnes.push(uuid) === 1) after(0, () => withhold(lateOnes.splice(0)))
@@ -260,7 +259,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       }
       const lines: string[] = []
       await batch.run((line) => lines.push(line))
-      // The thread was blocked, and the whole call was answered 408 meanwhile.
+      // The thread was blocked, and the whole call was answered 408 in the meantime.
       if (deadline.passed && decided.length > 0) withhold(decided)
       return jsonResponse(`{"answers":[${lines.join(',')}]}`, requestId, { rateLimit: state })
     },

@@ -1,37 +1,36 @@
-// Answers many attestation requests at once. Each element is decoded, decided and answered separately, with a verdict
-// or its own error; no element waits for another or fails because of it. Only a few are under way at a time, so that
-// one batch neither fills the queue nor blocks the thread. At the deadline, elements without an answer get 408, and a
-// signature that comes later is withheld (invariant 4).
+// Answers many attestation requests at once, each with a verdict or an error. Elements neither wait for each other nor
+// fail together.
+// Limited concurrency keeps a batch from filling the queue or blocking the thread.
+// At the deadline, unanswered elements get 408, and signatures that arrive later are withheld (invariant 4).
 import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {
   readonly size: number
   /** Answers the element at this index. Rejects with the element's error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
-  /** Turns an element's error into its line. */
+  /** Returns the response line for an element's error. */
   readonly describe: (index: number, error: unknown) => string
-  /** Called when an answer came after the element's 408. */
+  /** Called if an answer arrives after the element's 408. */
   readonly withhold: (answer: ElementAnswer) => void
-  /** Calls back once, when all elements must be answered; returns a function that cancels the call. */
+  /** Schedules the callback for the time when all elements must be answered. Returns a function that cancels it. */
   readonly atDeadline: (callback: () => void) => () => void
-  /** Maximum number of elements under way at once. */
+  /** Maximum number of elements in flight. */
   readonly lanes?: number
 }
 
 export interface ElementAnswer {
-  /** The attestation's uuid; null for the stored answer of an earlier request. */
+  /** UUID of the attestation; null for the stored answer of an earlier request. */
   readonly uuid: string | null
-  /** The element's line: one JSON object without line breaks. */
+  /** Response line of the element: one JSON object without line breaks. */
   readonly line: string
 }
 
 export interface Batch {
-  /**
-   * Writes the lines in the order of the elements, each as soon as those before it are written. Resolves after the last
-   * one.
-   */
+  /** Writes each line as soon as all earlier elements are written. Resolves after the last line. */
   run(write: (line: string) => void): Promise<void>
-  /** Call when the reader has left: starts no further element. Those under way are still decided and recorded. */
+  /**
+   * Stops starting elements, because the reader has disconnected. Elements in flight are still decided and recorded.
+   */
   abandon(): void
 }
 

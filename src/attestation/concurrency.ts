@@ -1,10 +1,8 @@
-// Limits how many attestations of one organization may be under way at once: each holds memory until it is answered,
-// and until its deadline where facts are slow or the chain hangs. Counted per process, over all keys of the
-// organization; each element of a batch counts.
+// Limits the attestations in flight per organization, because each holds memory until it is answered or reaches its
+// deadline. Counted per process, over all keys of the organization; each element of a batch counts.
 import { CountersignError } from '../domain/errors.ts'
 import type { AttestHandler } from './attest.ts'
 
-/** The organization has reached its limit of attestations under way. */
 class ConcurrencyExceededError extends CountersignError {
   constructor(cap: number) {
     super('RATE_LIMITED', `at most ${cap} attestations of this organization may be under way at once`, {
@@ -14,7 +12,10 @@ class ConcurrencyExceededError extends CountersignError {
 }
 
 export interface Concurrency {
-  /** The refusal that a request of this organization would get now, or null. It is the same error object each time. */
+  /**
+   * Returns the error with which a request of this organization would be refused, or null. Returns the same object each
+   * time.
+   */
   refusal(organizationId: string): ConcurrencyExceededError | null
   /** @throws ConcurrencyExceededError 429 */
   capped(attest: AttestHandler): AttestHandler
@@ -22,7 +23,7 @@ export interface Concurrency {
 
 export const UNCAPPED: Concurrency = { refusal: () => null, capped: (attest) => attest }
 
-/** @param capOf a whole number from 1, or Infinity for no limit */
+/** @param capOf whole number of 1 or higher, or Infinity for no limit */
 export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
   const underWay = new Map<string, number>()
   const errors = new Map<number, ConcurrencyExceededError>()

@@ -1,10 +1,9 @@
-// Decodes the body of `POST /v2/attestation` (spec A1; decisions §2). The first rule that fails is the answer, in this
-// order, so that one wrong request always reads the same text:
-//   0. no field is a known one in another spelling (for `to`, only if rule 2 fails)
-//   1. `from`, then `chain`: there, and a string             4. `from` is an address of the chain's family
-//   2. exactly one of `to` and `verification_hash`           5. `to`, or `verification_hash`
-//   3. `chain` is supported                                  6. `data`, `msg_value`, `user_ip`, `on_behalf`
-// Other fields that are not known are ignored: live clients send some (decisions §1).
+// Decodes the body of `POST /v2/attestation` (spec A1; decisions §2). The first failing rule determines the error:
+//   0. a field resembles a known name (for `to`, only if rule 2 fails)
+//   1. `from`, then `chain` is missing or not a string    4. `from` is not an address of the chain's family
+//   2. both or neither of `to` and `verification_hash`    5. `to`, or `verification_hash` is invalid
+//   3. `chain` is unsupported                             6. `data`, `msg_value`, `user_ip`, `on_behalf` is invalid
+// Other unknown fields are ignored, because existing clients send some (decisions §1).
 import { zeroAddressOf } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
@@ -26,7 +25,7 @@ import {
   requireText,
 } from './schema.ts'
 
-/** Every field of a request; `idempotency_key` is a field of a batch's element only. */
+/** All fields of a request; `idempotency_key` is valid only in a batch element. */
 const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'from',
   'chain',
@@ -39,7 +38,7 @@ const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([
   'idempotency_key',
 ])
 
-/** The request has both `to` and `verification_hash`, so it is not clear which policy is meant. */
+/** The request contains both `to` and `verification_hash`, so its policy is ambiguous. */
 class TargetAmbiguousError extends fixedError(
   'AMBIGUOUS_TARGET',
   'request validation failed: send either to or verification_hash, not both',
@@ -52,7 +51,7 @@ const decodeUserIp = (text: string): string => {
 }
 
 /**
- * Decodes a v2 body into a complete, canonical request, which arrived at `nowSeconds`.
+ * Decodes a v2 body, received at `nowSeconds`, into a complete, canonical request.
  * @throws FieldMissingError, FieldInvalidError, TargetAmbiguousError, ChainUnsupportedError: all 400
  */
 export const decodeAttestationRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {

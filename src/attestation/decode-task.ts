@@ -1,8 +1,9 @@
-// Decodes the body of `POST /v1/task` (spec A2; decisions §3). The first rule that fails is the answer, in this order:
-//   1. `from`, `to`, `data`, `msg_value`: there, and a string        3. `from`, then `to` is an EVM address
-//   2. `chain_id` is a uint64, and supported                         4. `data`, `msg_value`, `value`, `on_behalf`
-// `value` stands in for a missing `msg_value` and may not differ from one that is there: nobody knows which is meant. And `chain_id` may be decimal text: older clients send both. An empty
-// call is `0x`; an empty text is a missing field.
+// Decodes the body of `POST /v1/task` (spec A2; decisions §3). The first failing rule determines the error:
+//   1. `from`, `to`, `data`, `msg_value` is missing or not a string   3. `from`, then `to` is not an EVM address
+//   2. `chain_id` is not a uint64, or unsupported                     4. `data`, `msg_value`, `value` or `on_behalf`
+//                                                                        is invalid
+// Older clients send `value` instead of `msg_value`, and `chain_id` as decimal text. If both amounts are present, they
+// must be equal. An empty call is `0x`; an empty string counts as a missing field.
 import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
@@ -20,13 +21,13 @@ import {
   requireText,
 } from './schema.ts'
 
-/** Used to refuse misspelt fields: an ignored `chainId` would mean no chain id, and so Ethereum. */
+/** Used to refuse misspelled fields: ignoring `chainId` would select the default chain, Ethereum. */
 const TASK_FIELDS: ReadonlySet<string> = new Set(['from', 'to', 'data', 'msg_value', 'value', 'chain_id', 'on_behalf'])
 
 /** Ethereum mainnet (spec, "Task request"). */
 const CHAIN_ID_DEFAULT = 1
 
-/** The decimal text of a whole number, or null. From 2^53 on, the parser may have rounded a JSON number. */
+/** Returns the decimal text of a whole number, or null. The parser may have rounded JSON numbers of 2^53 or higher. */
 const chainIdText = (value: JsonValue): string | null => {
   if (typeof value === 'number') return value >= 0 ? value.toString() : null
   return typeof value === 'string' && value.length <= 20 && isCanonicalDecimal(value) ? value : null
@@ -46,23 +47,23 @@ const decodeChainId = (value: JsonValue | undefined, chains: ChainTable): EvmCha
   if (text === null || !isUint64(text)) {
     throw new FieldInvalidError('chain_id', 'must be a whole number from 0 to 18446744073709551615')
   }
-  // Chain ids are below 2^53, and a larger text is never rounded to a smaller number.
+  // Chain ids are below 2^53, and larger text never rounds to a smaller number.
   const chain = chains.byId(Number(text))
   if (chain === undefined) throw new ChainUnsupportedError(text)
   return chain
 }
 
-/** Whether a value is this decimal amount, in any notation for whole numbers. */
+/** Returns whether a value equals this decimal amount, in decimal or hex notation. */
 const isAmount = (value: JsonValue, amount: string): boolean =>
   typeof value === 'string' &&
   /^(?:0x[0-9a-fA-F]{1,64}|[0-9]{1,78})$/.test(value) &&
   BigInt(value).toString() === amount
 
-/** v1 has no field for the end user's address, and the other fields are mandatory. */
+/** v1 has no field for the end user's IP address, and all other fields are mandatory. */
 const MISSING: readonly OptionalField[] = ['user_ip']
 
 /**
- * Decodes a v1 body into a complete, canonical request, which arrived at `nowSeconds`.
+ * Decodes a v1 body, received at `nowSeconds`, into a complete, canonical request.
  * @throws FieldMissingError, FieldInvalidError, ChainUnsupportedError: all 400
  */
 export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number): DecodedRequest => {
@@ -77,7 +78,7 @@ export const decodeTaskRequest = (body: JsonObject, chains: ChainTable, nowSecon
   const to = decodeAddress('to', toText, 'evm')
   const data = decodeData(dataText)
   const value = decodeValue(valueText, 'evm')
-  // An empty `value` counts as missing, like any empty field.
+  // An empty `value` counts as missing.
   const other = body['value'] ?? ''
   if (other !== '' && !isAmount(other, value)) throw new FieldInvalidError('value', 'must be the same as msg_value')
   const onBehalf = decodeOnBehalf(body['on_behalf'], 'evm')

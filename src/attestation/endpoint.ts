@@ -1,5 +1,5 @@
-// What a request of the attestation API does once the gate has admitted it: body, idempotency, decision, answer. Both
-// endpoints use this one function, so that neither can omit a step.
+// Handles an admitted request of the attestation API: body, idempotency, decision, response. Both single-request
+// endpoints use it, so that neither can omit a step.
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
@@ -13,36 +13,37 @@ export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
-  /** Called when a decision was made after its request was answered 408: the log must say so (invariant 4). */
+  /** Called if a decision was made after its request was answered 408: the log must record it (invariant 4). */
   readonly withhold: (uuids: readonly string[]) => void
   /**
-   * The refusal that a request would get now, because of its organization's cap or the pool, or null. The same error
-   * object each time.
+   * Returns the error with which a request would be refused, because of its organization's limit or the pool, or null.
+   * Returns the same object each time.
    */
   readonly refusal: (organizationId: string, deadlineMs: number) => CountersignError | null
-  /** Milliseconds until a write to the store, requested now, would be done; null when too many writes are waiting. */
+  /**
+   * Returns the estimated milliseconds until a new write to the store completes; null if too many writes are waiting.
+   */
   readonly storeBacklogMs: () => number | null
 }
 
 export interface EndpointDefinition {
   readonly kind: DecisionKind
-  /** The path, as used in metrics and in the binding of idempotency keys. */
+  /** Path, used in metrics and in the binding of idempotency keys. */
   readonly route: string
   readonly decode: (body: JsonObject) => DecodedRequest
   readonly attest: AttestHandler
 }
 
-/** Without an Idempotency-Key there is no claim to write before the dispatch. */
+/** A request without an Idempotency-Key has no claim to write before the dispatch. */
 const NOT_CLAIMED = (): undefined => undefined
 /**
- * How many forecast waits for the store a request with an idempotency key must have time for. It needs one write, its
- * claim, and with PostgreSQL two more, the dispatch and the answer. Each waits for the store, and the wait grows beyond
- * the current forecast until they come. Measured when each request was two writes, with a deadline of half a second, at
- * twice and ten times capacity: with 3, 4 and 6, a quarter, a fifth and a twentieth of the requests sent were accepted
- * and then answered too late.
+ * Number of estimated store delays that must fit into the deadline of a request with an idempotency key. The request
+ * needs one write, its claim; PostgreSQL needs two more, for the dispatch and the answer. The delay grows while the
+ * request waits. Lower factors accept more requests that then miss their deadline (measured: a quarter with 3, a fifth
+ * with 4, a twentieth with 6).
  */
 const STORE_TURNS = 6
-/** One error object for all requests, like the pool's refusals. */
+/** One error object for all requests, like the pool's errors. */
 const STORE_CROWDED = new QueueFullError(1)
 
 export const createEndpoint = (
@@ -56,8 +57,8 @@ export const createEndpoint = (
     decides: true,
     readKey: (headers) => headers.get('x-api-key'),
     challenge: API_KEY_CHALLENGE,
-    // Under a flood, most of the time would go into reading and claiming requests that are refused afterwards. A retry
-    // is refused as well, even if its answer is stored: there is no time to look it up.
+    // Under overload, reading and claiming requests that are refused later would take most of the time. A retry is
+    // refused even if its answer is stored, because a look-up would take too long.
     refusal: ({ organizationId }, headers, deadlineMs) => {
       if (!headers.has('idempotency-key')) return refusal(organizationId, deadlineMs)
       const backlogMs = storeBacklogMs()
@@ -74,7 +75,7 @@ export const createEndpoint = (
     trace?.verdict(compliant)
   }
 
-  /** For a request with an Idempotency-Key: it is answered once, however often it is retried. */
+  /** Answers a request with an Idempotency-Key once, regardless of the number of retries. */
   const answerOnce = async (
     header: string,
     body: string,
@@ -93,8 +94,8 @@ export const createEndpoint = (
         const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
         trace?.enter('idempotency')
         if (deadline.passed) {
-          // The answer is not stored either: the claim stays until it expires, and a retry then finds the outcome in
-          // the log.
+          // The answer isn't stored either. The claim stays until it expires; a retry then finds the outcome in the
+          // log.
           withhold([uuid])
           throw new DeadlineExceededError()
         }
@@ -103,7 +104,7 @@ export const createEndpoint = (
         return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
       },
     )
-    // The pool answered in time, but the idempotency store did not: the signed answer is not sent.
+    // The pool answered in time, but the idempotency store did not, so the signed answer isn't sent.
     if (deadline.passed && decided !== null) withhold([decided])
     return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
   }

@@ -1,5 +1,5 @@
-// Collects the facts that a target's policy needs before its job goes to a worker, and writes them as the text that
-// travels with the job. A policy that needs no facts causes no work here.
+// Collects the facts that a target's policy needs before its job is dispatched to a worker, and serializes them. A
+// policy without facts causes no work here.
 
 import { createHmac } from 'node:crypto'
 import type { VelocityCounters, VelocityTicket } from '../facts/velocity.ts'
@@ -13,44 +13,47 @@ import type { ResolvedTarget } from '../policy/types/source.ts'
 export interface JobFactsDependencies {
   readonly collector: FactCollector
   readonly velocity: VelocityCounters
-  /** 32 random bytes of this deployment: the key of the hashes of personal facts. */
+  /** 32 random bytes of this deployment: the key for hashes of personal facts. */
   readonly digestKey: Uint8Array
   readonly timers: Pick<Timers, 'after'>
 }
 
 export interface JobFacts {
-  /** Becomes Job.facts. */
+  /** Value of Job.facts. */
   readonly text: string
   /**
-   * Reports whether the sources still give the facts that decide. A promise if one has to be loaded; never rejects. Null
-   * if no change can make these facts outdated.
+   * Returns whether the sources still give the same decisive facts; a promise if a fact must be loaded. Never rejects.
+   * Null if these facts can't become outdated.
    */
   readonly confirm: (() => boolean | Promise<boolean>) | null
-  /** Call exactly once: with whether the attestation counts for velocity limits, because it may have been signed. */
+  /**
+   * Must be called exactly once. `counts` is true if the attestation may have been signed and counts for velocity
+   * limits.
+   */
   finishCount(counts: boolean): void
 }
 
 export type CollectJobFacts = (
   target: ResolvedTarget,
   subject: FactSubject,
-  /** True when the request lacks fields that the shadow revision reads: the shadow then has no verdict. */
+  /** True if the request lacks fields that the shadow revision reads; the shadow then has no verdict. */
   shadowless: boolean,
   watch?: WatchQuestion,
 ) => JobFacts | Promise<JobFacts>
 
-/** The longest time that an answer waits for facts that only a shadow revision needs. */
+/** Maximum delay of an answer for facts that only a shadow revision needs. */
 const SHADOW_WAIT_MS = 250
 
 const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest }) => (digest === null ? [] : [{ part, digest }]))
 
-/** Whether a job of this target carries facts at all. */
+/** Returns whether jobs of this target contain facts. */
 export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
   needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
 
 const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
   needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
 
-/** Whether the collector has to do anything for this need. */
+/** Returns whether the collector must fetch this need. */
 const isCollected = ({ kind }: FactNeed): boolean => kind !== 'list' && kind !== 'velocity'
 
 const withVelocity = (
@@ -75,8 +78,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     const digests: Record<string, string> = {}
     if (target.requires.includes('user_ip')) digests['client_ip'] = digest(`ip ${subject.request.userIp}`)
     for (const { part, digest: name } of PERSONAL_SOURCES) {
-      // All sources use the same word in the hash input, so the same identity has the same hash, whichever address was
-      // asked about.
+      // All sources use the same prefix in the hash input, so an identity has the same hash for each of its addresses.
       if (facts[part] != null) digests[name] = digest(`identity ${JSON.stringify(facts[part])}`)
     }
     return Object.keys(digests).length === 0 ? null : digests
@@ -88,7 +90,7 @@ export const createCollectJobFacts = (dependencies: JobFactsDependencies): Colle
     watch?: WatchQuestion,
   ): ExternalFacts | Promise<ExternalFacts> => (needs.some(isCollected) ? collector.collect(needs, subject, watch) : {})
 
-  /** Resolves to null when the facts did not arrive in time: the shadow then has no verdict. */
+  /** Resolves to null if the facts don't arrive in time; the shadow then has no verdict. */
   const collectForShadow = (
     needs: readonly FactNeed[],
     subject: FactSubject,

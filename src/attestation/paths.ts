@@ -1,5 +1,5 @@
-// The paths of the attestation API and the sizes of a batch and of a key, for the service and its published client. Imports
-// nothing: the file is part of the client's package.
+// Paths of the attestation API, and size limits of batches and keys. Imports nothing, because the published client
+// contains this file.
 
 export const ATTESTATION_PATHS = {
   attestation: { method: 'POST', path: '/v2/attestation' },
@@ -8,11 +8,9 @@ export const ATTESTATION_PATHS = {
   proof: { method: 'GET', path: '/v2/attestations/{uuid}/proof' },
 } as const
 
-/** The most requests that one batch has. */
 export const BATCH_SIZE_MAX = 1_000
 
-/** The most characters that an idempotency key has. */
 export const IDEMPOTENCY_KEY_MAX = 255
 
-/** The paths whose decisions are in the log, each under one request's uuid: an element of a batch counts as a single call. */
+/** Paths of logged decisions. A batch element is logged like a single request. */
 export const DECISION_PATHS = [ATTESTATION_PATHS.attestation.path, ATTESTATION_PATHS.task.path] as const

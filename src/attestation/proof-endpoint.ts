@@ -1,4 +1,4 @@
-// `GET /v2/attestations/{uuid}/proof`: the proof that a decision of the key's organization is in the log.
+// `GET /v2/attestations/{uuid}/proof`: returns the proof that a decision of the key's organization is in the log.
 
 import type { ProvenLine } from '../decision-log/line-proof.ts'
 import { fixedError } from '../domain/errors.ts'
@@ -9,7 +9,7 @@ import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { ATTESTATION_PATHS } from './paths.ts'
 
 /**
- * Null where the organization has no such decision.
+ * Returns null if the organization has no such decision.
  * @throws DependencyUnavailableError while no signed head covers it
  */
 export type ProveDecision = (organizationId: string, uuid: string) => Promise<ProvenLine | null>

@@ -1,5 +1,5 @@
-// Reads the decision log to find what happened to a request with an idempotency key: its answer if it was decided, and
-// whether its signature can still be used.
+// Searches the decision log for the outcome of a request with an idempotency key: its answer, and whether the signature
+// is still usable.
 import { LRUCache } from 'lru-cache'
 import { answerOf } from '../decision-log/answer.ts'
 import { findDecision, recallDecision } from '../decision-log/recall.ts'
@@ -15,23 +15,23 @@ import {
 } from '../server/idempotency.ts'
 import { DEFAULT_LIFETIME_SECONDS } from '../store/organizations/projects.ts'
 
-/** For attestations that live up to nine minutes and a slack: most do. */
+/** Covers attestations with a lifetime of up to nine minutes, which is most of them, plus slack. */
 const KEEP_SECONDS = 600
-/** On another node a retry may have to wait for the node that was lost. */
+/** On another node, a retry may have to wait for the node that failed. */
 const KEEP_SECONDS_OVER_NODES = 86_400
 const FOUND_MAX = 1_000
 /**
- * Searches that read the log at once, on the thread that answers all requests: one piece of the log is read in each turn of the
- * event loop. Organizations take turns.
+ * Concurrent log searches on the main thread. A search reads one piece of the log per turn of the event loop, and
+ * organizations take turns.
  */
 const SEARCHES_MAX = 1
 const WAITING_PER_ORGANIZATION_MAX = 512
-/** The clock may be read a moment apart for a record and for a claim. */
+/** Difference between the clock readings for a record and for its claim. */
 const SLACK_SECONDS = 5
 
 /**
- * Until when an answer is repeated. A denial has no time of its own. A task may expire at a block: it is repeated as long
- * as its key is kept.
+ * Returns the time until which an answer is repeated. A denial has no expiry, so it uses the default lifetime. A task
+ * may expire at a block, so it is repeated until its key expires.
  */
 const repeatedUntilSeconds = (record: DecisionRecord): number => {
   if (!record.compliant) return Math.floor(record.at / 1000) + DEFAULT_LIFETIME_SECONDS
@@ -44,15 +44,15 @@ interface Found {
 }
 
 /**
- * @param node its name in the deployment; empty when there is only one node
- * @param usableSeconds how long, at most, a signature made under a claim can be used after the claim has expired
+ * @param node name of the node in the deployment; empty if there is only one node
+ * @param usableSeconds longest time for which a signature can be used after its claim has expired
  */
 export const createDecisionMemory = (
   decisionsDirectory: string,
   clock: Clock,
   { node, usableSeconds }: Pick<NodeMemory, 'node' | 'usableSeconds'>,
 ): NodeMemory => {
-  /** Answers never change: a caller that repeats a request over and over does not have the log read each time. */
+  /** Answers never change, so repeated requests don't read the log again. */
   const found = new LRUCache<string, Found>({ max: FOUND_MAX })
   const take = (record: DecisionRecord | null): Found | null => {
     if (record === null) return null
@@ -68,7 +68,7 @@ export const createDecisionMemory = (
     return { outcome: 'decided', answer: { body: one.body, keepSeconds } }
   }
   const searches = createFairSlots(SEARCHES_MAX, Number.POSITIVE_INFINITY, WAITING_PER_ORGANIZATION_MAX)
-  /** @throws IdempotencyTwinInFlightError if too many of the organization's searches wait */
+  /** @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting */
   const searching = async (organizationId: string, search: () => Promise<Found | null>): Promise<Recalled> => {
     const release = await searches.acquire(organizationId)
     if (release === null) throw new IdempotencyTwinInFlightError()

@@ -1,11 +1,10 @@
-// Looks up contracts without a binding here in the policy registry on their own chain (decisions §4). The project that
-// the registry names counts only if the calling organization owns it: another organization's project is treated as
-// unknown (Errors row 1).
+// Resolves contracts without a binding through the policy registry on their chain (decisions §4). The registry's
+// project counts only if the calling organization owns it; other projects are treated as unknown (Errors row 1).
 import type { PolicyRegistries } from '../facts/policy-registries.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
 
-/** The catalog, extended by a look-up on the chain for contracts and programs without a binding. */
+/** Extends the catalog with a look-up on the chain for contracts and programs without a binding. */
 export const withRegistries = (catalog: Catalog, registries: PolicyRegistries): Catalog => {
   const fromChain = (
     organizationId: string,

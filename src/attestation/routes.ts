@@ -1,4 +1,4 @@
-// The attestation API as a plugin. The endpoints read and decode bodies themselves, once and strictly.
+// Routes of the attestation API. The endpoints read and decode bodies themselves, once and strictly.
 import { Elysia } from 'elysia'
 import type { Endpoint } from '../server/gate.ts'
 import { routerPath } from '../server/public-route.ts'
@@ -8,7 +8,7 @@ export interface AttestationEndpoints {
   readonly attestation: Endpoint
   readonly task: Endpoint
   readonly batch: Endpoint
-  /** Null: decisions have no proofs. */
+  /** Null if decisions have no proofs. */
   readonly proof: Endpoint | null
 }
 

@@ -1,6 +1,6 @@
-// The rules for each field of the attestation API's requests (spec, "Attestation request (v2)", "Task request (v1)"; decisions
-// §2). A decoder returns the canonical value or throws the only text for that field. Errors never repeat what was sent,
-// except where the spec's own texts do, and then only after the value passed its rule.
+// Rules for each field of the attestation API's requests (spec, "Attestation request (v2)", "Task request (v1)";
+// decisions §2). A decoder returns the canonical value or throws the field's error.
+// Errors repeat sent values only if the spec requires it, and only if the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
 import {
@@ -17,14 +17,14 @@ import type { JsonObject, JsonValue } from '../server/strict-json.ts'
 const DATA_MAX_BYTES = 65_536
 /** Maximum bytes of `verification_hash`: the Solana program's limit. */
 const VERIFICATION_HASH_MAX_BYTES = 64
-/** Maximum characters of an unsupported chain's name that its error repeats. */
+/** Maximum length of an unsupported chain name in its error, in characters. */
 const CHAIN_ECHO_MAX = 64
 
 const UINT256_MAX = (2n ** 256n - 1n).toString()
 const UINT64_MAX = (2n ** 64n - 1n).toString()
 
 /**
- * For a mandatory field, missing, null and empty all mean that nothing was sent.
+ * Missing, null and empty values of a mandatory field are all treated as missing.
  * @throws FieldMissingError, FieldInvalidError
  */
 export const requireText = (field: string, value: JsonValue | undefined): string => {
@@ -34,8 +34,8 @@ export const requireText = (field: string, value: JsonValue | undefined): string
 }
 
 /**
- * Null when the field is missing or null. An empty text is an invalid value: treated as "not sent", it would stand for
- * zero (threats row 10).
+ * Returns null if the field is missing or null. An empty string is an invalid value, because treating it as missing
+ * would mean zero (threats row 10).
  * @throws FieldInvalidError
  */
 export const optionalText = (field: string, value: JsonValue | undefined): string | null => {
@@ -44,7 +44,10 @@ export const optionalText = (field: string, value: JsonValue | undefined): strin
   throw new FieldInvalidError(field, 'must be a string')
 }
 
-/** For a field with an alternative: an empty text counts as missing, because the other field must then be present. */
+/**
+ * Reads a field that has an alternative. An empty string counts as missing, because the other field must then be
+ * present.
+ */
 export const alternativeText = (field: string, value: JsonValue | undefined): string | null => {
   if (typeof value === 'string') return value === '' ? null : value
   if (value === undefined || value === null) return null
@@ -69,8 +72,8 @@ export const decodeAddress = (field: string, text: string, family: ChainFamily):
 }
 
 /**
- * The represented user's address; empty when the field is missing or null. An empty text is refused: a caller with an
- * empty variable would otherwise hide the user from the lists and the policy.
+ * Returns the represented user's address; empty if the field is missing or null. An empty string is invalid: an empty
+ * variable in the caller would hide the user from lists and policy.
  * @throws FieldInvalidError
  */
 export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily): WalletAddress | '' => {
@@ -81,7 +84,7 @@ export const decodeOnBehalf = (value: JsonValue | undefined, family: ChainFamily
   return address
 }
 
-/** `0x` hex of whole bytes, exactly as sent: it is signed verbatim. @throws FieldInvalidError */
+/** Returns `0x` hex of whole bytes exactly as sent, because it is signed verbatim. @throws FieldInvalidError */
 export const decodeData = (text: string): string => {
   if (text.length > 2 + 2 * DATA_MAX_BYTES)
     throw new FieldInvalidError('data', `must be at most ${DATA_MAX_BYTES} bytes`)
@@ -89,7 +92,7 @@ export const decodeData = (text: string): string => {
   return text
 }
 
-/** Decimal digits without a leading zero, or a lone `0`. */
+/** Returns whether a text consists of decimal digits without a leading zero, or is `0`. */
 export const isCanonicalDecimal = (text: string): boolean => {
   if (text.length === 0) return false
   if (text.charCodeAt(0) === 48) return text.length === 1
@@ -100,7 +103,7 @@ export const isCanonicalDecimal = (text: string): boolean => {
   return true
 }
 
-/** Compares canonical decimals of any length: a longer one is larger, equal lengths compare as text. */
+/** Compares canonical decimals of any length: a longer one is larger, and equal lengths compare as text. */
 const isDecimalAtMost = (text: string, maximum: string): boolean =>
   text.length < maximum.length || (text.length === maximum.length && text <= maximum)
 
@@ -112,7 +115,9 @@ const decimalOfHex = (text: string): string | null => {
   return BigInt(text).toString()
 }
 
-/** Canonical decimal of a native amount: below 2^256 wei, below 2^64 lamports. @throws FieldInvalidError */
+/**
+ * Returns the canonical decimal of a native amount: below 2^256 wei, or below 2^64 lamports. @throws FieldInvalidError
+ */
 export const decodeValue = (text: string, family: ChainFamily): string => {
   const maximum = family === 'evm' ? UINT256_MAX : UINT64_MAX
   const decimal = text.length <= UINT256_MAX.length && isCanonicalDecimal(text) ? text : decimalOfHex(text)
@@ -123,7 +128,9 @@ export const decodeValue = (text: string, family: ChainFamily): string => {
   return decimal
 }
 
-/** 1 to 64 visible ASCII characters. Whether a project has this hash is checked later. @throws FieldInvalidError */
+/**
+ * Accepts 1 to 64 visible ASCII characters. The existence of the project is checked later. @throws FieldInvalidError
+ */
 export const decodeVerificationHash = (text: string): string => {
   let valid = text.length <= VERIFICATION_HASH_MAX_BYTES
   for (let i = 0; valid && i < text.length; i++) {
@@ -139,7 +146,7 @@ export const decodeVerificationHash = (text: string): string => {
   return text
 }
 
-/** The chain's name in the text of Errors row 3: printable ASCII only, cut to a readable length. */
+/** Returns the chain name for the text of Errors row 3: printable ASCII only, with a limited length. */
 const printableChainName = (name: string): string => {
   let printable = ''
   for (let i = 0; i < name.length && printable.length < CHAIN_ECHO_MAX; i++) {
@@ -149,7 +156,7 @@ const printableChainName = (name: string): string => {
   return printable
 }
 
-/** Largest value of `chain_id` that is a uint64 (spec, "Task request"). */
+/** Returns whether a decimal fits into a uint64, the type of `chain_id` (spec, "Task request"). */
 export const isUint64 = (decimal: string): boolean => isDecimalAtMost(decimal, UINT64_MAX)
 
 /** @throws ChainUnsupportedError */
@@ -161,8 +168,7 @@ export const requireChain = (chains: ChainTable, name: string): Chain => {
 }
 
 /**
- * The request has a known field in another spelling. If it were ignored, its value would be missing from what is
- * signed.
+ * The request contains a misspelled known field. If it were ignored, its value would be missing from the signed data.
  */
 class FieldMisspeltError extends CountersignError {
   constructor(sent: string, known: string) {
@@ -170,13 +176,12 @@ class FieldMisspeltError extends CountersignError {
   }
 }
 
-/** Maximum characters of a field's name that its error repeats: enough for every known name and one typo. */
+/** Maximum length of a field name in its error, in characters: enough for every known name and one typo. */
 const FIELD_ECHO_MAX = 32
 
-/** Fields of a request. Comparing each with all known names takes microseconds. */
+/** Maximum number of fields. Comparing each with all known names takes microseconds. */
 const FIELDS_MAX = 256
 
-/** The request has more than FIELDS_MAX fields. */
 class FieldsTooManyError extends fixedError(
   'INVALID_FIELD',
   `request validation failed: there must be at most ${FIELDS_MAX} fields`,
@@ -186,7 +191,8 @@ const misspelt = (sent: string, known: string): FieldMisspeltError =>
   new FieldMisspeltError(printableChainName(sent).slice(0, FIELD_ECHO_MAX), known)
 
 /**
- * Call if a field with a short name is missing: only then is an unknown field that is one edit away from it a misspelt one.
+ * Refuses an unknown field that is one edit away from a missing field with a short name. Call it only if that field is
+ * missing.
  * @throws FieldMisspeltError
  */
 export const refuseMisspelt = (field: string, body: JsonObject, known: ReadonlySet<string>): void => {
@@ -194,7 +200,7 @@ export const refuseMisspelt = (field: string, body: JsonObject, known: ReadonlyS
 }
 
 /**
- * Ignores unknown fields, except those that are probably misspelt known ones.
+ * Ignores unknown fields, except probable misspellings of known fields.
  * @throws FieldMisspeltError, FieldsTooManyError
  */
 export const refuseMisspeltFields = (body: JsonObject, known: ReadonlySet<string>): void => {

@@ -19,6 +19,8 @@ const EDITED = [
   'docs/providers/*.md',
   'src/client/*.ts',
   'src/pool/*.ts',
+  'src/client/**/*.{ts,tsx}',
+  'src/attestation/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
