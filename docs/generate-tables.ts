@@ -7,6 +7,7 @@ import { apiDocument } from '../src/admin/openapi/api.ts'
 import { type Setting, variableOf } from '../src/config/setting.ts'
 import { SETTINGS } from '../src/config/settings.ts'
 import { VERSION } from '../src/config/version.ts'
+import { PROCESS_ROLES } from '../src/domain/process-role.ts'
 import { MODULES } from '../src/modules.ts'
 import { policyJsonSchemaText } from '../src/policy/document/json-schema.ts'
 import { FACTS } from '../src/policy/facts.ts'
@@ -106,7 +107,7 @@ export const documentText = (text: string): string => `${JSON.stringify(JSON.par
 
 if (import.meta.main) {
   if (process.argv.includes('--write')) {
-    const document = documentText(apiDocument(VERSION, DOCUMENT_SERVER))
+    const document = documentText(apiDocument(VERSION, DOCUMENT_SERVER, new Set(PROCESS_ROLES)))
     writeFileSync(DOCUMENT_PATH, document)
     writeFileSync(POSTMAN_PATH, postmanCollection(document))
     const schemaPath = join(import.meta.dir, 'policy.schema.json')

@@ -16,7 +16,7 @@ import { MODULES } from './modules.ts'
 import { PolicyInvalidError } from './policy/errors.ts'
 import { WorkersUnusableError } from './pool/worker-supervisor.ts'
 import { PROGRAM, START, TRIAL_WORD } from './program/labels.ts'
-import { startService } from './service.ts'
+import { type Service, startService } from './service.ts'
 import { bannerText } from './setup/banner.ts'
 import { readListenerTls } from './setup/tls-files.ts'
 import { SigningError } from './signing/errors.ts'
@@ -93,6 +93,12 @@ const placeOf = ({ assignment, collectMetrics, control }: ProcessLink): ServiceP
   control,
 })
 
+const readyFields = ({ url, signer }: Service, { serve, workers }: Config) => ({
+  url,
+  ...(serve.has('attestation') ? { signer, workers } : {}),
+  serves: [...serve].join(','),
+})
+
 const startAlone = async (config: Config, isTrial: boolean): Promise<void> => {
   const log = createLogger({ level: config.logLevel })
   const host = hostProcesses(config, log)
@@ -105,7 +111,7 @@ const startAlone = async (config: Config, isTrial: boolean): Promise<void> => {
   // The terminal is gone, and there is no supervisor that could replace this process.
   process.on('SIGHUP', () => stop('SIGHUP'))
   process.stdout.write(bannerText(service, config))
-  log.info('ready', { url: service.url, signer: service.signer, workers: config.workers })
+  log.info('ready', readyFields(service, config))
   host.link.ready()
 }
 
@@ -121,7 +127,7 @@ const startSupervised = async (link: ProcessLink, wanted: Config): Promise<void>
   // The terminal hangs up on the whole group; what to do about it is the supervisor's to say.
   process.on('SIGHUP', () => undefined)
   if (index === 0) process.stdout.write(bannerText(service, config))
-  log.info('ready', { url: service.url, signer: service.signer, workers })
+  log.info('ready', readyFields(service, config))
   link.ready()
 }
 

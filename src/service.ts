@@ -13,6 +13,7 @@ import type { Logger } from './telemetry/log.ts'
 
 export interface Service {
   readonly url: string
+  /** The signing backend, or `none`. */
   readonly signer: string
   readonly quickstart: Quickstart
   /** With which the first account is made; null once there is one. */
@@ -42,12 +43,12 @@ export const startService = async (
     const serving = await serve(config, log, place, opened, closers)
     return {
       url: serving.app.url,
-      signer: opened.signer,
+      signer: opened.signing.signer,
       quickstart: opened.quickstart,
       welcome: serving.admin?.welcome ?? null,
       metrics: serving.metrics.expose,
       read: serving.reading.read,
-      resize: opened.pool.resize,
+      resize: opened.signing.pool.resize,
       stop: () => stopService(config, opened, serving, closers),
     }
   } catch (error) {

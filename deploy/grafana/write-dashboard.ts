@@ -106,7 +106,10 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
     {
       title: 'Processes',
       unit: 'short',
-      queries: { known: `max(${gauge('countersign_live_processes')})`, leaders: `sum(${gauge('countersign_leader')})` },
+      queries: {
+        known: `max(${gauge('countersign_live_processes')})`,
+        leaders: `max(sum by (role) (${gauge('countersign_leader')}))`,
+      },
     },
     {
       title: 'Parts that run behind',

@@ -66,7 +66,7 @@ export const openAdminClient = ({
           store,
           findService: findServiceAmong([...provided, ...operations.services({ store, clock, evidence })]),
           clock,
-          passphrase: () => locatePassphrase(config, folder, false),
+          passphrase: async () => locatePassphrase(config, folder, false),
           organizationKeys: onceMade(openKeys),
           collectFacts: () => {
             throw new ServiceNeededError()

@@ -2,6 +2,7 @@
 // start that finds its port taken must not leave a deployment that names that port.
 
 import { SettingInvalidError } from '../config/settings.ts'
+import type { ProcessRole } from '../domain/process-role.ts'
 import { errorCodeOf } from '../lib/named-error.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
@@ -31,9 +32,10 @@ export interface ListenAddresses {
 export interface WantedAddresses extends ListenAddresses {
   /** An address if metrics have a listener of their own. */
   readonly metricsListen: ListenAddress | 'api' | null
+  readonly serve: ReadonlySet<ProcessRole>
 }
 
-/** Claims all addresses of the service, as claimListenAddress does. @throws SettingInvalidError */
+/** Claims all addresses that the roles of the service need, as claimListenAddress does. @throws SettingInvalidError */
 export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
   const claimed = new Map<string, string>()
   const claim = (setting: string, address: ListenAddress): ListenAddress => {
@@ -43,11 +45,13 @@ export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses =
     claimed.set(`${hostname}:${port}`, setting)
     return { hostname, port }
   }
-  const { metricsListen } = wanted
+  const { metricsListen, serve } = wanted
   if (metricsListen !== null && metricsListen !== 'api') claim('metrics-listen', metricsListen)
   return {
     apiListen: claim('api-listen', wanted.apiListen),
-    portalListen: claim('portal-listen', wanted.portalListen),
-    dashboardListen: claim('dashboard-listen', wanted.dashboardListen),
+    portalListen: serve.has('portal') ? claim('portal-listen', wanted.portalListen) : wanted.portalListen,
+    dashboardListen: serve.has('dashboard')
+      ? claim('dashboard-listen', wanted.dashboardListen)
+      : wanted.dashboardListen,
   }
 }

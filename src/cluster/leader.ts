@@ -1,11 +1,11 @@
-// Runs the tasks that one process of the deployment does for all: refreshing lists, sending webhooks, deleting expired
-// rows. The process that holds a lease in the store does them. The holder stops before another process may begin: it
+// Runs the tasks of a role that one process of the deployment does for all: refreshing lists, sending webhooks, deleting
+// expired rows. The process that holds the role's lease in the store does them. The holder stops before another process may begin: it
 // trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
 // the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
 import { NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Transaction } from '../store/database.ts'
-import { holdsLease, type LeaderLease, type LeaderLeaseTable } from '../store/leader-lease.ts'
+import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 
 export interface LeaderTask {
   readonly name: string
@@ -94,7 +94,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     leads,
     holds: async (transaction) => {
       const asked = term
-      return leads() && asked !== null && (await holdsLease(transaction, id, asked))
+      return leads() && asked !== null && (await lease.holds(transaction, id, asked))
     },
   }
 

@@ -1,22 +1,30 @@
-// Checks part by part whether this process can attest now, for `/readyz`.
+// Checks part by part whether this process can serve its roles now, for `/readyz`.
 import type { ReadinessCheck } from '../server/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
+
+/** Of a process that serves attestations. */
+export interface SigningReadiness {
+  /** Number of live workers. */
+  workers(): number
+  /** False while the decision log refuses records. */
+  isLogHealthy(): boolean
+}
 
 export interface ReadinessDependencies {
   readonly store: {
     checkWritable(): Promise<unknown>
     readonly attesters: { list(): Promise<readonly { readonly status: string }[]> }
   }
-  readonly pool: { stats(): { readonly workers: number } }
+  /** Null: nothing is signed here. */
+  readonly signing: SigningReadiness | null
   readonly feed: Pick<ChangeFeed, 'healthy'>
-  readonly isLogHealthy: () => boolean
   /** False until every listener of this process is open. */
   readonly isListening: () => boolean
   readonly isStopping: () => boolean
 }
 
 export const createReadiness =
-  ({ store, pool, feed, isLogHealthy, isListening, isStopping }: ReadinessDependencies) =>
+  ({ store, signing, feed, isListening, isStopping }: ReadinessDependencies) =>
   async (): Promise<ReadinessCheck[]> => {
     const writable = await store.checkWritable().then(
       () => true,
@@ -27,13 +35,16 @@ export const createReadiness =
       (attesters) => attesters.some(({ status }) => status === 'active'),
       () => null,
     )
-    const { workers } = pool.stats()
     return [
       { name: 'store', ok: writable && active !== null },
       { name: 'changes', ok: feed.healthy() },
-      { name: 'workers', ok: workers > 0 },
-      { name: 'keys', ok: active !== false },
-      { name: 'decisions', ok: isLogHealthy() },
+      ...(signing === null
+        ? []
+        : [
+            { name: 'workers', ok: signing.workers() > 0 },
+            { name: 'keys', ok: active !== false },
+            { name: 'decisions', ok: signing.isLogHealthy() },
+          ]),
       { name: 'accepting', ok: isListening() && !isStopping() },
     ]
   }

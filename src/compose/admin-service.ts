@@ -13,7 +13,7 @@ import { createSessions } from '../admin/accounts/sessions.ts'
 import { createSignIn } from '../admin/accounts/sign-in.ts'
 import { createThrottle } from '../admin/accounts/throttle.ts'
 import { adminPlugin } from '../admin/admin-api.ts'
-import { createDecisionSearch } from '../admin/decisions/search.ts'
+import type { DecisionSearch } from '../admin/decisions/search.ts'
 import { createAdminGate } from '../admin/gate.ts'
 import { createAdminIdempotency } from '../admin/idempotency.ts'
 import { createExplainMissing } from '../admin/left-out.ts'
@@ -31,12 +31,12 @@ import type { Config } from '../config/config.ts'
 import { startDashboardListener } from '../dashboard/listener.ts'
 import { buildDashboardAssets, createDashboardPages } from '../dashboard/pages.ts'
 import { createReferencePages } from '../dashboard/reference.ts'
+import { RoleNotServedError } from '../domain/errors.ts'
 import type { OrganizationKeys } from '../identity/evidence/organization-keys.ts'
 import { once } from '../lib/once.ts'
-import { findServiceAmong, type ProvidedService } from '../lib/service-key.ts'
-import { type Clock, systemTimers } from '../lib/time.ts'
+import { findServiceAmong, type ProvidedService, provide } from '../lib/service-key.ts'
+import type { Clock } from '../lib/time.ts'
 import type { ModuleOperations } from '../module-interface/operations.ts'
-import { SHIPPING } from '../object-store/shipping.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { createClientAddress } from '../server/client-address.ts'
@@ -48,16 +48,16 @@ import type { RequestIdSource } from '../server/request-id.ts'
 import { prepareAccountKey, readAccountKeys } from '../setup/account-key.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
+import { ASK_TOKEN } from '../signing/token-service.ts'
 import type { Store } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { createSignInReport } from '../telemetry/sign-in-report.ts'
-import { spawnIndexProcess, spawnTaskProcess } from './admin-processes.ts'
+import { spawnTaskProcess } from './admin-processes.ts'
 import type { Identity } from './identity-service.ts'
 import { createOperationServices } from './operation-services.ts'
 import { claimSecondsOf } from './request-path.ts'
-import { sharedIndexOf } from './shared-index.ts'
 import type { Sharing } from './sharing-service.ts'
 
 export interface AdminDependencies {
@@ -78,8 +78,11 @@ export interface AdminDependencies {
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
-  readonly attest: Services['attest']
-  readonly passphrase: Passphrase
+  /** Null: this process does not serve attestations. */
+  readonly attest: Services['attest'] | null
+  /** Null: this process reads no keystore. */
+  readonly passphrase: Passphrase | null
+  readonly decisions: DecisionSearch
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   /** Identifies this process as the one that runs a task, among all machines. */
@@ -108,6 +111,9 @@ export interface Admin {
 
 const LIVE_TICK_MS = 1_000
 
+/** Stands in for all that needs attester keys, in a process that does not serve attestations. */
+const refuse = (): Promise<never> => Promise.reject(new RoleNotServedError('attestation'))
+
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>
   (await store.users.countDeploymentAdmins()) > 0
     ? null
@@ -126,14 +132,6 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const sessions = createSessions({ store, clock, cookies: createCookies(origins.secure) })
   const throttle = createThrottle({ counters: store.signInCounters, clock, accountKeys })
   const devices = createKnownDevices(accountKeys, clock)
-  const search = createDecisionSearch({
-    spawn: spawnIndexProcess(
-      folder,
-      await sharedIndexOf(config, folder, findServiceAmong(dependencies.provided)(SHIPPING)),
-    ),
-    after: systemTimers.after,
-    onEvent: (event) => log.warn('the decision index failed; it is tried again', event),
-  })
   const tasks = createTaskRunner({
     tasks: { ...store.tasks, takeNext: () => store.tasks.takeNext(dependencies.sharing.processId) },
     spawn: spawnTaskProcess({
@@ -176,9 +174,13 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       config,
       folder,
       store,
-      findService: findServiceAmong([...dependencies.provided, ...ofModules]),
+      findService: findServiceAmong([
+        ...dependencies.provided,
+        ...ofModules,
+        ...(dependencies.passphrase === null ? [provide(ASK_TOKEN, refuse)] : []),
+      ]),
       clock,
-      passphrase: () => dependencies.passphrase,
+      passphrase: async () => dependencies.passphrase ?? refuse(),
       organizationKeys: async () => dependencies.organizationKeys,
       collectFacts: dependencies.factCollector.collect,
     }),
@@ -213,8 +215,8 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
       knowledge: identity.sessionKnowledge,
       sessions: createSessionMaker(identity.registerIn),
     },
-    decisions: search,
-    attest: dependencies.attest,
+    decisions: dependencies.decisions,
+    attest: dependencies.attest ?? refuse,
     documents: config.docs
       ? {
           get admin() {
@@ -256,7 +258,6 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   const close = async (): Promise<void> => {
     clearInterval(ticking)
     liveStreams.close()
-    search.close()
     await tasks.close()
   }
   let listener: Listener

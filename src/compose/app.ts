@@ -18,8 +18,10 @@ export interface AppOptions
     ListenerOptions,
     'listen' | 'publicUrl' | 'tls' | 'shared' | 'idleTimeoutSeconds' | 'requestIds' | 'pacer'
   > {
-  readonly endpoints: AttestationEndpoints
-  readonly identity: IdentityEndpoints & ProviderEndpoints
+  /** Null: this process does not serve the API. */
+  readonly endpoints: AttestationEndpoints | null
+  /** Null: this process does not serve the API. */
+  readonly identity: (IdentityEndpoints & ProviderEndpoints) | null
   readonly operations: OperationsRoutesOptions
   /** Null where the operator does not publish the log's tree. */
   readonly logFiles: LogFiles | null
@@ -30,12 +32,12 @@ export interface AppOptions
 
 export const startApp = (options: AppOptions): Listener => {
   const { endpoints, identity, operations, logFiles, requestIds, report, recordRefusal } = options
+  const app = new Elysia({ name: 'api' })
+  if (endpoints !== null) app.use(attestationRoutes(endpoints))
+  if (identity !== null) app.use(identityRoutes(identity))
   return startListener({
     ...options,
-    app: new Elysia({ name: 'api' })
-      .use(attestationRoutes(endpoints))
-      .use(identityRoutes(identity))
-      .use(operationsRoutes(operations)),
+    app: app.use(operationsRoutes(operations)),
     answersHead: true,
     ...(logFiles === null ? {} : { pages: createLogFilePages(logFiles, requestIds) }),
     toResponse: (error, requestId) => {

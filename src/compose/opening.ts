@@ -1,5 +1,5 @@
-// Opens everything that must exist before the first request: the store with what a first start creates in it, the pool
-// and its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
+// Opens everything that must exist before the first request: the store with what a first start creates in it, signing and
+// its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
 // bottom: nothing is used above the line that makes it.
 
 import { followChanges } from '../cluster/change-followers.ts'
@@ -13,10 +13,8 @@ import { systemClock, systemTimers } from '../lib/time.ts'
 import type { Module, ModuleCore } from '../module-interface/module.ts'
 import { leftOutModules, openModules, providedByModules } from '../module-interface/open-modules.ts'
 import { createCatalog } from '../policy/catalog.ts'
-import { createAttesterReload } from '../pool/attester-reload.ts'
 import { createAuthenticator } from '../server/authenticate.ts'
 import { listenUrl } from '../server/listen-address.ts'
-import { presentAttesters, readAttesters } from '../setup/attesters.ts'
 import { inspectCertificateTerms } from '../setup/certificate-term.ts'
 import { dataFolderAt, makeDataFolder } from '../setup/data-folder.ts'
 import { prepareOrganizationKeys } from '../setup/evidence-key.ts'
@@ -34,7 +32,7 @@ import { createOrganizationLatency } from '../telemetry/organization-latency.ts'
 import { createFacts } from './facts-service.ts'
 import { createStoredStandings } from './identity-service.ts'
 import { createSharing } from './sharing-service.ts'
-import { createSigningPool } from './signing-pool.ts'
+import { createNoSigning, openSigning } from './signing-service.ts'
 
 /** More workers than a process ever has, including lost ones that are still running in native code. */
 const SLOTS_PER_PROCESS = 1_000
@@ -59,7 +57,9 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   const store = await openStore({ target, clock, checkpoints: 'separate-thread', longReads: 'separate-thread' })
   closers.add(store.close)
   if (isFirst) await rememberStore(folder, target)
-  const passphrase = locatePassphrase(config, folder, await isFirstStart(store, folder))
+  const passphrase = config.serve.has('attestation')
+    ? locatePassphrase(config, folder, await isFirstStart(store, folder))
+    : null
   /** As callers and browsers know them, without a trailing slash. */
   const urls = {
     api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
@@ -68,8 +68,10 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
       config.dashboardUrl === '' ? listenUrl(config.dashboardListen, tls.dashboard !== null) : config.dashboardUrl,
   }
   const quickstart = await prepareQuickstart({
-    passphrase: await readPassphrase(passphrase.source),
-    workFactor: passphrase.workFactor,
+    keystores:
+      passphrase === null
+        ? null
+        : { passphrase: await readPassphrase(passphrase.source), workFactor: passphrase.workFactor },
     store,
     folder,
     chains: config.chains,
@@ -90,21 +92,17 @@ export const openService = async (
 ) => {
   const isFirst = index === 0
   const storage = await openStorage(config, log, isFirst, closers)
-  const { folder, store, target, passphrase } = storage
+  const { folder, store, target } = storage
   if (isFirst) {
     const leftOut = leftOutModules(modules, config).map(({ name }) => name)
     await rememberLeftOut(folder, leftOut)
   }
-  const stored = await readAttesters(store, folder)
-  const attesters = presentAttesters(stored, log)
   const provided = providedByModules(modules, { config, folder })
   const core: ModuleCore = {
     config,
     folder,
     store,
     target,
-    passphrase,
-    attesters,
     isFirst,
     isTrial,
     findService: findServiceAmong(provided),
@@ -118,27 +116,18 @@ export const openService = async (
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
   const authenticator = createAuthenticator({ findKey: (keyId) => store.apiKeys.findForAuthentication(keyId), clock })
   const shares = createOrganizationShares(config, store, log)
-  const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
-    config,
-    folder,
-    passphrase: passphrase.source,
-    token: moduleParts.token,
-    attesters,
-    weightOf: shares.weightOf,
-    firstSlot: index * SLOTS_PER_PROCESS,
-    catalog,
-    clock,
-    log,
-  })
-  const attesterReload = createAttesterReload({
-    pool,
-    log,
-    after,
-    clock,
-    inUse: attesters,
-    read: () => readAttesters(store, folder),
-  })
-  closers.add(attesterReload.stop)
+  const signing =
+    storage.passphrase === null
+      ? createNoSigning()
+      : await openSigning({
+          core: { ...core, passphrase: storage.passphrase },
+          modules,
+          closers,
+          weightOf: shares.weightOf,
+          firstSlot: index * SLOTS_PER_PROCESS,
+          catalog,
+        })
+  const { pool, attesterReload } = signing
 
   const feed = followChanges(store, clock, log, {
     catalog,
@@ -189,13 +178,9 @@ export const openService = async (
     authenticator,
     latency,
     capOf: shares.capOf,
-    pool,
-    signer,
-    isLogHealthy,
-    logFailures,
+    signing,
     standings,
     facts,
-    attesterReload,
     feed,
     sharing,
   }

@@ -24,8 +24,8 @@ export interface OperationServicesDependencies {
   readonly store: Store
   readonly findService: FindService
   readonly clock: Clock
-  /** Called when a key is created. */
-  readonly passphrase: () => Passphrase
+  /** Called when a key is created. @throws RoleNotServedError if this process creates no keys */
+  readonly passphrase: () => Promise<Passphrase>
   /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
   readonly collectFacts: Services['policyFacts']['collect']
@@ -56,7 +56,7 @@ export const createOperationServices = ({
     clock,
     chains: config.chains,
     createAttesterKey: async (kind) => {
-      const { source, workFactor } = passphrase()
+      const { source, workFactor } = await passphrase()
       const made = await createAttesterKeystore({
         kind,
         directory: folder.keystores,

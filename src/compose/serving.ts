@@ -1,9 +1,11 @@
-// Opens the listeners: the path that every request takes, the attestation API, the identity API, and in the first process the pages.
+// Opens the listeners for the roles of this process: the path that every request takes, the attestation API, the identity API, and in
+// the first process the pages.
 // Nothing is used above the line that constructs it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { PROVE_DECISION } from '../attestation/proof-endpoint.ts'
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
+import type { LeaderTask } from '../cluster/leader.ts'
 import { createReadiness } from '../cluster/readiness.ts'
 import { createProcessReading } from '../cluster/reading.ts'
 import type { ServicePlace } from '../cluster/service-place.ts'
@@ -11,6 +13,7 @@ import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
 import { PROVE_LINE } from '../decision-log/line-proof.ts'
 import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
+import type { LeaderRole, ProcessRole } from '../domain/process-role.ts'
 import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
 import { once } from '../lib/once.ts'
@@ -28,6 +31,7 @@ import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
 import { startApp, startMetricsListener } from './app.ts'
 import { createAttestation } from './attestation-service.ts'
+import { openDecisionIndex } from './decision-index.ts'
 import { longestUse } from './expiry-service.ts'
 import { createIdentity } from './identity-service.ts'
 import type { OpenedService } from './opening.ts'
@@ -50,7 +54,9 @@ export const serve = async (
   closers: Closers,
 ) => {
   const { clock, isFirst, folder, tls, store, urls, organizationKeys, authenticator, catalog } = opened
-  const { pool, signer, facts, attesterReload, feed, sharing, provided } = opened
+  const { signing, facts, feed, sharing, provided } = opened
+  const { pool, signer } = signing
+  const serves = (role: ProcessRole): boolean => config.serve.has(role)
   const { limiter } = sharing
   const state = { listening: false, stopping: false }
   const isStopping = (): boolean => state.stopping
@@ -81,20 +87,21 @@ export const serve = async (
     parts: {
       chains: config.chains.chains.map(({ name }) => name),
       build: { version: VERSION, runtime: Bun.version, signer, store: store.kind },
-      pool: pool.stats,
-      attestersCurrent: attesterReload.isCurrent,
+      ...signing.metrics,
       changeFeedAgeSeconds: feed.ageSeconds,
       logLinesDropped: log.dropped,
-      decisionLogFailures: opened.logFailures,
       openStreams,
       facts: facts.metrics,
       sharing: sharing.metrics,
-      addFurther: opened.moduleParts.addMetrics,
+      addFurther: (exposition) => {
+        opened.moduleParts.addMetrics(exposition)
+        signing.addMetrics(exposition)
+      },
     },
   })
   const { gate, signedGate, deadlines, requestIds, pacer, metrics, report } = path
   closers.add(metrics.stop)
-  if (isFirst && memory.node !== '') {
+  if (isFirst && serves('attestation') && memory.node !== '') {
     const teller = createClaimTeller({
       memory,
       clock,
@@ -128,14 +135,14 @@ export const serve = async (
     webhookReach: config.webhookReach,
     scanner: config.scanner,
     scannerAway: config.scannerAway,
-    openModules: (core) => openSessionModules(opened.modules, { ...opened.core, ...core }),
+    openModules: (core) => openSessionModules(serves('identity') ? opened.modules : [], { ...opened.core, ...core }),
     walletSources: {
       lists: facts.listMemberships,
       screeners: facts.screeners,
       chainOf: (name) => walletChain(config.chains, name),
     },
   })
-  metrics.watchIdentity(identity.metrics)
+  if (serves('identity') || serves('portal') || serves('dashboard')) metrics.watchIdentity(identity.metrics)
   closers.add(identity.stop)
   await feed.follow(identity)
   streams.push(identity.streams)
@@ -157,20 +164,22 @@ export const serve = async (
     expose: () => place.collectMetrics(metrics.expose),
     monotonicMs: clock.monotonicMs,
   })
-  const attestation = createAttestation({
-    config,
-    path,
-    catalog,
-    pool,
-    sharing,
-    clock,
-    log,
-    storeBacklogMs: (logged ?? store.database).backlogMs,
-    capOf: opened.capOf,
-    collector: facts.collector,
-    prove: proofs?.prove ?? null,
-    digestKey: await store.deployment.ensureSecret('fact_digest_key'),
-  })
+  const attestation = serves('attestation')
+    ? createAttestation({
+        config,
+        path,
+        catalog,
+        pool,
+        sharing,
+        clock,
+        log,
+        storeBacklogMs: (logged ?? store.database).backlogMs,
+        capOf: opened.capOf,
+        collector: facts.collector,
+        prove: proofs?.prove ?? null,
+        digestKey: await store.deployment.ensureSecret('fact_digest_key'),
+      })
+    : null
   const idleTimeoutSeconds = idleTimeoutSecondsOf(config)
   const app = startApp({
     listen: config.apiListen,
@@ -179,32 +188,30 @@ export const serve = async (
     shared: place.shared,
     idleTimeoutSeconds,
     endpoints: attestation,
-    identity: identity.endpoints,
+    identity: serves('identity') ? identity.endpoints : null,
     operations: {
       readiness: createReadiness({
         store,
-        pool,
+        signing: signing.readiness,
         feed,
-        isLogHealthy: opened.isLogHealthy,
         isListening: () => state.listening,
         isStopping,
       }),
       describe: () => ({
         version: VERSION,
-        signer,
+        serves: [...config.serve].join(','),
         store: store.kind,
-        workers: pool.stats().workers,
-        attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
-        leader: sharing.leader(),
+        ...signing.describe(),
+        ...sharing.describe(),
       }),
       requestIds,
       metrics:
         metricsListen === null || metricsListen === 'api'
           ? { answer: metricsAnswer, isOpen: metricsListen === 'api' }
           : null,
-      document: config.docs ? once(() => apiDocument(VERSION, urls.api)) : null,
+      document: config.docs ? once(() => apiDocument(VERSION, urls.api, config.serve)) : null,
     },
-    logFiles: findService(LOG_FILES),
+    logFiles: serves('attestation') ? findService(LOG_FILES) : null,
     requestIds,
     pacer,
     recordRefusal: (status, code) => {
@@ -222,60 +229,71 @@ export const serve = async (
     )
   }
   metrics.watchLists(identity.screeningLists)
-  const ofModules = opened.moduleParts.leaderTasks
-  const leaderTasks = place.isTrial ? ofModules : [facts.leaderTask, ...identity.leaderTasks, ...ofModules]
-  closers.add((await sharing.lead(leaderTasks)).stop)
+  closers.add(sharing.stopLeading)
+  const reaching = place.isTrial ? [] : [facts.leaderTask]
+  const leaderTasks: readonly (readonly [LeaderRole, readonly LeaderTask[]])[] = [
+    ['attestation', [...reaching, ...signing.leaderTasks]],
+    ['identity', place.isTrial ? [] : identity.leaderTasks],
+  ]
+  await sharing.lead(new Map(leaderTasks.filter(([role]) => serves(role))))
+
+  const decisions = isFirst ? await openDecisionIndex(config, folder, findService(SHIPPING), log) : null
+  if (decisions !== null) closers.add(decisions.close)
+  const search = decisions?.search ?? null
 
   // After the API: bundling the pages takes longer than all the rest.
-  const portal = isFirst
-    ? await startPortalService({
-        config,
-        tls: tls.portal,
-        store,
-        identity,
-        portalUrl: urls.portal,
-        countryOf: facts.countryOf,
-        deadlines,
-        requestIds,
-        metrics,
-        clock,
-        report,
-      })
-    : null
+  const portal =
+    isFirst && serves('portal')
+      ? await startPortalService({
+          config,
+          tls: tls.portal,
+          store,
+          identity,
+          portalUrl: urls.portal,
+          countryOf: facts.countryOf,
+          deadlines,
+          requestIds,
+          metrics,
+          clock,
+          report,
+        })
+      : null
   if (portal !== null) closers.add(portal.stop)
   const leftOut = leftOutModules(opened.modules, config)
-  const admin = isFirst
-    ? await startAdmin({
-        config,
-        tls: tls.dashboard,
-        folder,
-        target: opened.target,
-        store,
-        provided: proofs === null ? provided : [...provided, provide(PROVE_DECISION, proofs.prove)],
-        operations: await loadOperations(runningModules(opened.modules, config)),
-        without: leftOut.map(({ name }) => name),
-        findLeftOut: createModuleFinder(leftOut),
-        notifyChanges: feed.catchUp,
-        processes: place.control,
-        identity,
-        organizationKeys,
-        passphrase: opened.passphrase,
-        authenticator,
-        limiter,
-        sharing,
-        deadlines,
-        requestIds,
-        metrics,
-        clock,
-        log,
-        report,
-        signer,
-        version: VERSION,
-        factCollector: facts.collector,
-        attest: attestation.attestation,
-        urls,
-      })
-    : null
+  const admin =
+    search !== null
+      ? await startAdmin({
+          config,
+          tls: tls.dashboard,
+          folder,
+          target: opened.target,
+          store,
+          provided: proofs === null ? provided : [...provided, provide(PROVE_DECISION, proofs.prove)],
+          operations: await loadOperations(runningModules(opened.modules, config)),
+          without: leftOut.map(({ name }) => name),
+          findLeftOut: createModuleFinder(leftOut),
+          notifyChanges: feed.catchUp,
+          processes: place.control,
+          identity,
+          organizationKeys,
+          passphrase: opened.passphrase,
+          decisions: search,
+          authenticator,
+          limiter,
+          sharing,
+          deadlines,
+          requestIds,
+          metrics,
+          clock,
+          log,
+          report,
+          signer,
+          version: VERSION,
+          factCollector: facts.collector,
+          attest: attestation?.attestation ?? null,
+          urls,
+        })
+      : null
   if (admin !== null) {
     closers.add(admin.stop)
     streams.push(admin.streams)

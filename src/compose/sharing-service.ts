@@ -1,11 +1,13 @@
-// Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads, the rest
-// of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
+// Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads each
+// role, the rest of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
+import { createLeaseWatch, type LeaseWatch } from '../cluster/lease-watch.ts'
 import { createProcessRegistry } from '../cluster/live-processes.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
 import { createSharedTime } from '../cluster/shared-time.ts'
 import { randomBase62 } from '../domain/identifier.ts'
+import { LEADER_ROLES, type LeaderRole } from '../domain/process-role.ts'
 import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
 import { createVelocityExchange } from '../facts/velocity-exchange.ts'
 import type { Clock, Timers } from '../lib/time.ts'
@@ -16,12 +18,19 @@ import type { Logger } from '../telemetry/log.ts'
 import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
 
 export interface SharingDependencies {
-  readonly store: Pick<Store, 'liveProcesses' | 'leaderLease' | 'rateLeases' | 'velocityTallies' | 'tasks'>
+  readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>
   /** Of this process among those of its machine, from 0. */
   readonly index: number
   readonly clock: Clock
   readonly timers: Pick<Timers, 'after'>
   readonly log: Pick<Logger, 'info' | 'warn'>
+}
+
+export interface SharingState {
+  /** Where the roles of this process are led: `here` if it leads one. Absent if its roles have no leader tasks. */
+  readonly leader?: 'here' | 'elsewhere' | 'nobody'
+  /** Roles that no process of the deployment serves, with commas. */
+  readonly unserved?: string
 }
 
 export interface Sharing {
@@ -31,16 +40,21 @@ export interface Sharing {
   failInterruptedTasks(): Promise<void>
   /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
   join(): Promise<void>
-  /** Runs the leader's tasks whenever this process holds the lease. Resolves after the first try to get the lease. */
-  lead(leaderTasks: readonly LeaderTask[]): Promise<Leader>
+  /**
+   * Runs the tasks of each given role while this process holds the role's lease, and watches the leases of other roles.
+   * Resolves after the first try to get each lease.
+   */
+  lead(leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
-  /** Whether this process holds the lease. */
+  /** Whether this process holds a lease. */
   leads(): boolean
-  /** Where the leading process is, for `/readyz`, which is public and must not name processes. */
-  leader(): 'here' | 'elsewhere' | 'nobody'
+  /** For `/readyz`, which is public and must not name processes. */
+  describe(): SharingState
   metrics(): SharingMetrics
-  /** Gives back the lease and the rate limits, and unregisters this process. */
+  /** Releases the leases: the tasks end. */
+  stopLeading(): Promise<void>
+  /** Gives back the rate limits, and unregisters this process. */
   stop(): Promise<void>
 }
 
@@ -63,7 +77,8 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     name: `${hostname()}/${index}`,
     onError: (error) => log.warn('this process could not tell the others that it lives', { error }),
   })
-  let leader: Leader | null = null
+  const leaders = new Map<LeaderRole, Leader>()
+  const watches = new Map<LeaderRole, LeaseWatch>()
   const limiter = createSharedRateLimiter({
     clock,
     after,
@@ -97,6 +112,50 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
 
+  /** Safe in several leaders at once: it deletes only outdated rows. */
+  const createUpkeep = (): LeaderTask =>
+    createRepeatedTask({
+      name: 'upkeep of what processes share',
+      firstMs: FIRST_SWEEP_MS,
+      intervalMs: SWEEP_MS,
+      after,
+      work: sweep,
+      onError: (error) => log.warn('what processes share was not swept', { error }),
+    })
+  const leadRole = async (role: LeaderRole, leaderTasks: readonly LeaderTask[]): Promise<void> => {
+    const leader = createLeader({
+      id,
+      clock,
+      after,
+      lease: store.leaderLeases[role],
+      leaderTasks: [...leaderTasks, createUpkeep()],
+      onChange: (leads, term) => {
+        if (leads) log.info('this process leads the deployment', { role, term })
+        else log.info('this process no longer leads the deployment', { role, term })
+      },
+      onError: (error) => log.warn('the leader could not be determined; will retry', { role, error }),
+    })
+    leaders.set(role, leader)
+    await leader.start()
+  }
+  const watchRole = async (role: LeaderRole): Promise<void> => {
+    const watch = createLeaseWatch({
+      lease: store.leaderLeases[role],
+      clock,
+      after,
+      onAbandoned: () => log.warn('no process serves this role, so its leader tasks do not run', { role }),
+      onError: (error) => log.warn('the leader could not be determined; will retry', { role, error }),
+    })
+    watches.set(role, watch)
+    await watch.start()
+  }
+  const placeOf = (leader: Leader): SharingState['leader'] => {
+    const holder = leader.holder()
+    if (holder === null) return 'nobody'
+    return holder === id ? 'here' : 'elsewhere'
+  }
+  const leads = (): boolean => [...leaders.values()].some((leader) => leader.leads())
+
   return {
     processId: id,
     failInterruptedTasks,
@@ -106,42 +165,33 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
       velocityExchange.start()
     },
     lead: async (leaderTasks) => {
-      leader = createLeader({
-        id,
-        clock,
-        after,
-        lease: store.leaderLease,
-        leaderTasks: [
-          ...leaderTasks,
-          createRepeatedTask({
-            name: 'upkeep of what processes share',
-            firstMs: FIRST_SWEEP_MS,
-            intervalMs: SWEEP_MS,
-            after,
-            work: sweep,
-            onError: (error) => log.warn('what processes share was not swept', { error }),
-          }),
-        ],
-        onChange: (leads, term) => {
-          if (leads) log.info('this process leads the deployment', { term })
-          else log.info('this process no longer leads the deployment', { term })
-        },
-        onError: (error) => log.warn('the leader could not be determined; will retry', { error }),
-      })
-      await leader.start()
-      return leader
+      for (const role of LEADER_ROLES) {
+        const ofRole = leaderTasks.get(role)
+        await (ofRole === undefined ? watchRole(role) : leadRole(role, ofRole))
+      }
     },
     limiter,
     velocity,
-    leads: () => leader?.leads() ?? false,
-    leader: () => {
-      const holder = leader?.holder() ?? null
-      if (holder === null) return 'nobody'
-      return holder === id ? 'here' : 'elsewhere'
+    leads,
+    describe: () => {
+      const places = [...leaders.values()].map(placeOf)
+      const leader = (['nobody', 'here', 'elsewhere'] as const).find((place) => places.includes(place))
+      const unserved = [...watches].flatMap(([role, watch]) => (watch.isAbandoned() ? [role] : []))
+      return {
+        ...(leader === undefined ? {} : { leader }),
+        ...(unserved.length === 0 ? {} : { unserved: unserved.join(',') }),
+      }
     },
-    metrics: () => ({ leads: leader?.leads() ?? false, liveProcesses: registry.count(), limitsCut: limiter.cut() }),
+    metrics: () => ({
+      leads: [...leaders].map(([role, leader]) => ({ role, leads: leader.leads() })),
+      liveProcesses: registry.count(),
+      limitsCut: limiter.cut(),
+    }),
+    stopLeading: async () => {
+      for (const watch of watches.values()) watch.stop()
+      await Promise.all([...leaders.values()].map((leader) => leader.stop()))
+    },
     stop: async () => {
-      await leader?.stop()
       await limiter.stop()
       await velocityExchange.stop()
       await registry.stop()

@@ -10,7 +10,7 @@ const STOP_GRACE_MS = 500
 /** Answers what is under way, then closes everything. */
 export const stopService = async (
   { deadlineMs }: Pick<Config, 'deadlineMs'>,
-  { pool }: Pick<OpenedService, 'pool'>,
+  { signing }: Pick<OpenedService, 'signing'>,
   { state, app, identity, portal, admin, deadlines }: ServingService,
   closers: Closers,
 ): Promise<void> => {
@@ -24,7 +24,7 @@ export const stopService = async (
   const cut = setTimeout(() => void app.stopNow(), deadlineMs)
   await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
   clearTimeout(cut)
-  await pool.drain(deadlineMs)
+  await signing.pool.drain(deadlineMs)
   deadlines.stop()
   await closers.closeAll()
 }

@@ -103,6 +103,7 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
   for (const { checkSettings } of selected) checkSettings?.(of)
 
   return Object.freeze({
+    serve: value('serve'),
     dataDir: resolve(value('dataDir')),
     apiListen: value('apiListen'),
     apiUrl: value('apiUrl'),

@@ -2,6 +2,7 @@
 // never what was given: whoever reads the setting names it.
 
 import { resolve } from 'node:path'
+import { PROCESS_ROLES, type ProcessRole } from '../domain/process-role.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
@@ -72,6 +73,17 @@ export const parseNames = (text: string): readonly string[] => {
     throw new Error('must be a list of names with commas, each once')
   }
   return names
+}
+
+/** `all`, or names of roles with commas between, each once. */
+export const parseRoles = (text: string): ReadonlySet<ProcessRole> => {
+  if (text === 'all') return new Set(PROCESS_ROLES)
+  const names = text.split(',').map((name) => name.trim())
+  const roles = PROCESS_ROLES.filter((role) => names.includes(role))
+  if (roles.length < names.length) {
+    throw new Error(`must be all, or a list of ${PROCESS_ROLES.join(', ')} with commas, each once`)
+  }
+  return new Set(roles)
 }
 
 export const parsePath = (text: string): string => {

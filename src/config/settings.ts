@@ -17,6 +17,7 @@ import {
   parseNames,
   parsePath,
   parsePublicUrl,
+  parseRoles,
   parseScanner,
 } from './setting-values.ts'
 
@@ -35,6 +36,13 @@ export const SETTINGS = {
     description: 'Comma-separated list of modules that do not run',
     defaultText: '',
     parse: parseNames,
+  }),
+  serve: setting({
+    name: 'serve',
+    description:
+      'Comma-separated list of the parts that this process serves: attestation, identity, portal, dashboard; or all',
+    defaultText: 'all',
+    parse: parseRoles,
   }),
   dataDir: setting({
     name: 'data-dir',

@@ -2,6 +2,7 @@
 // A denial is never an error (invariant 1): it is a Verdict.
 
 import { DetailedError } from '../lib/named-error.ts'
+import type { ProcessRole } from './process-role.ts'
 
 /** Every stable code of the error body and the HTTP status it is answered with. Source: decisions §1, RFC 9457. */
 export const ERROR_STATUS = {
@@ -137,6 +138,16 @@ export class OrganizationKeyExchangedError extends fixedError(
   'the organization’s key was exchanged this moment; try again',
   { retryAfterSeconds: 1 },
 ) {}
+
+/** Another process of the deployment serves this (409: a retry here does not help). */
+export class RoleNotServedError extends CountersignError {
+  constructor(role: ProcessRole) {
+    super(
+      'CONFLICT',
+      `this process does not serve ${role}, which this needs: use a process whose setting “serve” includes ${role}`,
+    )
+  }
+}
 
 /** A full queue fails at once (invariant 8). */
 export class QueueFullError extends CountersignError {

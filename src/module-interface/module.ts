@@ -32,16 +32,12 @@ import type { Tracer } from '../telemetry/tracer.ts'
 import type { ModuleCommands } from './commands.ts'
 import type { ModuleOperations } from './operations.ts'
 
-/** The parts of the core that exist before the signing workers start. */
+/** The parts of the core in every process of the service. */
 export interface ModuleCore {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store
   readonly target: StoreTarget
-  /** Where to read the passphrase of the keystores. */
-  readonly passphrase: Passphrase
-  /** Those whose keys are present. */
-  readonly attesters: readonly AttesterReference[]
   /** Whether this process is the first of its node. */
   readonly isFirst: boolean
   /** Whether the service runs a trial of a restored backup. */
@@ -57,16 +53,28 @@ export interface ModuleCore {
 export interface OpenedModule {
   /** Decides which requests are traced. At most one module has it. */
   readonly tracer?: Tracer
-  /** The hardware token that attester keys may be in; null if none is set. At most one module has it. */
-  readonly token?: TokenSettings | null
-  /** Adds all metrics of the declaration, with or without samples. */
+  /** Adds metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
   /** Found by their keys in this process, in addition to `services` of the declaration. */
   readonly services?: readonly ProvidedService[]
-  /** Run in one process of the deployment. */
-  readonly leaderTasks?: readonly LeaderTask[]
   /** Called after the listeners and the signing workers have stopped. */
   stop?(): Promise<void> | void
+}
+
+/** The parts of the core in a process that serves attestations, before the signing workers start. */
+export interface AttestationCore extends ModuleCore {
+  /** Where to read the passphrase of the keystores. */
+  readonly passphrase: Passphrase
+  /** Those whose keys are present. */
+  readonly attesters: readonly AttesterReference[]
+}
+
+/** A module's additions to a process that serves attestations. */
+export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'stop'> {
+  /** The hardware token that attester keys may be in; null if none is set. At most one module has it. */
+  readonly token?: TokenSettings | null
+  /** Run in one process of the deployment. */
+  readonly leaderTasks?: readonly LeaderTask[]
 }
 
 /** What the wallets of sessions are looked up with. */
@@ -133,7 +141,9 @@ export interface Module extends ModuleSettings {
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports the module's code and starts it. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
-  /** The same for its part of the identity API. */
+  /** The same for its part of processes that serve attestations: the only part that gets the passphrase. */
+  openAttestation?(core: AttestationCore): Promise<AttestationParts>
+  /** The same for its part of processes that serve the identity API. */
   openSessions?(core: SessionCore): Promise<SessionParts>
 }
 

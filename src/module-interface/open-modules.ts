@@ -2,9 +2,16 @@
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
-import type { TokenSettings } from '../signing/types.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
-import type { Module, ModuleCore, OpenedModule, SessionCore, SessionParts } from './module.ts'
+import type {
+  AttestationCore,
+  AttestationParts,
+  Module,
+  ModuleCore,
+  OpenedModule,
+  SessionCore,
+  SessionParts,
+} from './module.ts'
 
 export const runningModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => config.modules.has(name))
@@ -18,12 +25,16 @@ export const providedByModules = (
   core: Pick<ModuleCore, 'config' | 'folder'>,
 ): readonly ProvidedService[] => runningModules(modules, core.config).flatMap(({ services }) => services?.(core) ?? [])
 
-export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'leaderTasks' | 'services'>> & {
+export type OpenedModules = Required<Pick<OpenedModule, 'addMetrics' | 'services'>> & {
   /** Null if no request is traced. */
   readonly tracer: Tracer | null
-  /** Null if no key is in a hardware token. */
-  readonly token: TokenSettings | null
 }
+
+const addAll =
+  (parts: readonly Pick<OpenedModule, 'addMetrics'>[]): OpenedModules['addMetrics'] =>
+  (exposition) => {
+    for (const { addMetrics } of parts) addMetrics?.(exposition)
+  }
 
 /** Each module stops with `closers`. @throws what a module throws, for example SettingInvalidError */
 export const openModules = async (
@@ -40,12 +51,28 @@ export const openModules = async (
   }
   return {
     tracer: opened.find(({ tracer }) => tracer !== undefined)?.tracer ?? null,
-    token: opened.find(({ token }) => token !== undefined)?.token ?? null,
-    addMetrics: (exposition) => {
-      for (const { addMetrics } of opened) addMetrics?.(exposition)
-    },
-    leaderTasks: opened.flatMap(({ leaderTasks = [] }) => leaderTasks),
+    addMetrics: addAll(opened),
     services: opened.flatMap(({ services = [] }) => services),
+  }
+}
+
+/** The same for the parts of processes that serve attestations. The token is null if no key is in a hardware token. */
+export const openAttestationModules = async (
+  modules: readonly Module[],
+  core: AttestationCore,
+  closers: Closers,
+): Promise<Required<Omit<AttestationParts, 'stop'>>> => {
+  const opened: AttestationParts[] = []
+  for (const { openAttestation } of runningModules(modules, core.config)) {
+    if (openAttestation === undefined) continue
+    const parts = await openAttestation(core)
+    if (parts.stop !== undefined) closers.add(parts.stop)
+    opened.push(parts)
+  }
+  return {
+    token: opened.find(({ token }) => token !== undefined)?.token ?? null,
+    addMetrics: addAll(opened),
+    leaderTasks: opened.flatMap(({ leaderTasks = [] }) => leaderTasks),
   }
 }
 

@@ -41,7 +41,9 @@ export const bannerText = (service: StartedService, config: Config): string => {
   const lines = [
     '',
     `Countersign is ready at ${service.url}`,
-    `  signing backend  ${service.signer}, ${config.workers} ${config.workers === 1 ? 'worker' : 'workers'}`,
+    ...(config.serve.has('attestation')
+      ? [`  signing backend  ${service.signer}, ${config.workers} ${config.workers === 1 ? 'worker' : 'workers'}`]
+      : [`  serves           ${[...config.serve].join(', ')}`]),
     `  data             ${displayPath(folder.root)}`,
   ]
   if (values['EVM_ATTESTER'] !== undefined) lines.push(`  EVM attester     ${values['EVM_ATTESTER']}`)

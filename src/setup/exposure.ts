@@ -16,25 +16,27 @@ export interface ExposureCheck {
 
 export type ListenSettings = Pick<
   Config,
-  'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
+  'serve' | 'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
 >
 
 /** Whether a proxy on another machine is configured: its operator has considered the connection between the two. */
 const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
   trustedProxies.some(({ address }) => !isLoopbackHost(address))
 
+/** With null, every process opens the listener. */
 const LISTENERS = [
-  { setting: 'api-listen', name: 'api', key: 'apiListen' },
-  { setting: 'portal-listen', name: 'portal', key: 'portalListen' },
-  { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen' },
+  { setting: 'api-listen', name: 'api', key: 'apiListen', role: null },
+  { setting: 'portal-listen', name: 'portal', key: 'portalListen', role: 'portal' },
+  { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen', role: 'dashboard' },
   // Monitoring reads it directly, without a proxy.
-  { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen' },
+  { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen', role: null },
 ] as const
 
 const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
-  LISTENERS.flatMap(({ setting, name, key }) => {
+  LISTENERS.flatMap(({ setting, name, key, role }) => {
     const address = settings[key]
     if (
+      (role !== null && !settings.serve.has(role)) ||
       address === null ||
       address === 'api' ||
       isLoopbackHost(address.hostname) ||

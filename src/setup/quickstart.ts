@@ -35,8 +35,8 @@ export interface QuickstartDependencies {
   readonly folder: DataFolder
   readonly chains: ChainTable
   readonly urls: QuickstartUrls
-  readonly passphrase: string
-  readonly workFactor: 'standard' | 'light'
+  /** For the first keystores. Null: this process creates none, and so can't create the deployment. */
+  readonly keystores: { readonly passphrase: string; readonly workFactor: 'standard' | 'light' } | null
   /** False: no organization, no policy and no key is made. */
   readonly demo: boolean
 }
@@ -172,12 +172,20 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
   return true
 }
 
-/** Makes the deployment on an empty store; otherwise only reads what the first run wrote. */
+/**
+ * Makes the deployment on an empty store; otherwise only reads what the first run wrote.
+ * @throws SettingInvalidError on an empty store if this process creates no keystores
+ */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
-  const { store, folder, passphrase, workFactor } = dependencies
+  const { store, folder, keystores } = dependencies
   let first = await isFirstStart(store, folder)
   if (first) {
-    const destination = { directory: folder.keystores, passphrase, workFactor }
+    if (keystores === null) {
+      throw new SettingInvalidError(
+        'there is no deployment yet: first start a process that serves attestation, which creates the attesters',
+      )
+    }
+    const destination = { directory: folder.keystores, ...keystores }
     const evm = await createAttesterKeystore({ kind: 'secp256k1', ...destination })
     const solana = await createAttesterKeystore({ kind: 'ed25519', ...destination })
     const discard = (): void => {

@@ -1,8 +1,8 @@
-// The lease that makes one process of the deployment its leader: a row with a beat that the holder increments. Another
-// process takes the lease over when it has seen the same beat for long enough by its own clock, so that differing
-// clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction
-// (`holdsLease`).
+// The leases that make one process of the deployment the leader of a role: each is a row with a beat that the holder
+// increments. Another process takes the lease over when it has seen the same beat for long enough by its own clock, so that
+// differing clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction.
 
+import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
@@ -20,13 +20,12 @@ const LEASES = defineTable('leader_leases', {
 
 export interface LeaderLease extends ItemOf<typeof LEASES> {}
 
-/** The only lease so far; a deployment could have several. */
-const name = 'duties'
+/** Versions without roles know only `duties`: their leader and this version's never both run the tasks of attestation. */
+const NAMES: Readonly<Record<LeaderRole, string>> = { attestation: 'duties', identity: 'identity' }
 const NEXT_BEAT = sql`beat + 1`
 
-export const createLeaderLeaseTable = (given: TableScope) => {
-  // A power cut may lose a renewal: every process starts again then anyway.
-  const scope = survivingCrashes(given)
+const createLease = (scope: TableScope, role: LeaderRole) => {
+  const name = NAMES[role]
   return {
     /** Null before anyone ever held it. */
     read: (): Promise<LeaderLease | null> => LEASES.find(scope, { name }),
@@ -48,14 +47,20 @@ export const createLeaderLeaseTable = (given: TableScope) => {
     release: async (holder: string, term: number): Promise<void> => {
       await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
     },
+
+    /**
+     * Checks within a transaction whether the lease is still held: no other process takes it before the transaction has
+     * ended. When true, the statement has only locked the row.
+     */
+    holds: async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
+      (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1,
   }
 }
 
-export type LeaderLeaseTable = ReturnType<typeof createLeaderLeaseTable>
+export type LeaderLeaseTable = ReturnType<typeof createLease>
 
-/**
- * Checks within a transaction whether the lease is still held: no other process takes it before the transaction has
- * ended. When true, the statement has only locked the row.
- */
-export const holdsLease = async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
-  (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1
+export const createLeaderLeases = (given: TableScope): Readonly<Record<LeaderRole, LeaderLeaseTable>> => {
+  // A power cut may lose a renewal: every process starts again then anyway.
+  const scope = survivingCrashes(given)
+  return { attestation: createLease(scope, 'attestation'), identity: createLease(scope, 'identity') }
+}

@@ -18,7 +18,7 @@ import { createEvidenceTable } from './evidence/evidence.ts'
 import { createEvidenceRetentionTable } from './evidence/evidence-retention.ts'
 import { createFindTable } from './find.ts'
 import { createIdempotencyTable } from './idempotency.ts'
-import { createLeaderLeaseTable } from './leader-lease.ts'
+import { createLeaderLeases } from './leader-lease.ts'
 import { createListBaseTable } from './lists/list-bases.ts'
 import { createListSourceTable } from './lists/list-sources.ts'
 import { createListTable } from './lists/lists.ts'
@@ -94,7 +94,7 @@ const TABLES = {
   webhookMessages: createWebhookMessageTable,
   providerResults: createProviderResultTable,
   liveProcesses: createLiveProcessTable,
-  leaderLease: createLeaderLeaseTable,
+  leaderLeases: createLeaderLeases,
   rateLeases: createRateLeaseTable,
   velocityTallies: createVelocityTallyTable,
   users: createUserTable,

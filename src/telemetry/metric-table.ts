@@ -125,7 +125,8 @@ export const METRICS = {
   leads: defineMetric(
     'countersign_leader',
     'gauge',
-    'Whether this process leads the deployment: 1 if so, otherwise 0. Over all processes the sum is 1.',
+    'Whether this process leads the role: 1 if so, otherwise 0. Over all processes the sum per role is 1.',
+    { role: 'attestation, identity' },
   ),
   liveProcesses: defineMetric(
     'countersign_live_processes',

@@ -1,9 +1,10 @@
-// Metrics of what the processes share: how many there are, and whether this one leads.
+// Metrics of what the processes share: how many there are, and whether this one leads its roles.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface SharingMetrics {
-  readonly leads: boolean
+  /** One entry for each role of this process with leader tasks. */
+  readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
   /** Whether rate limits can't be settled with the other processes, so that each uses only its equal share. */
   readonly limitsCut: boolean
@@ -15,9 +16,8 @@ export const addSharingMetrics = (exposition: Exposition, read: () => SharingMet
     const sharing = read()
     return sharing === null ? [] : [{ labels: {}, value: of(sharing) }]
   }
-  exposition.add(
-    METRICS.leads,
-    sample(({ leads }) => (leads ? 1 : 0)),
+  exposition.add(METRICS.leads, () =>
+    (read()?.leads ?? []).map(({ role, leads }) => ({ labels: { role }, value: leads ? 1 : 0 })),
   )
   exposition.add(
     METRICS.liveProcesses,

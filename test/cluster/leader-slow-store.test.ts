@@ -44,8 +44,8 @@ const startNode = async (id: string, delayOf?: () => Delay): Promise<Node> => {
       await pass(answerMs)
       return result
     }
-  const { read, take, renew, release } = store.leaderLease
-  const lease: LeaderLeaseTable = { read: slowly(read), take: slowly(take), renew: slowly(renew), release }
+  const { read, take, renew, release, holds } = store.leaderLeases.attestation
+  const lease: LeaderLeaseTable = { read: slowly(read), take: slowly(take), renew: slowly(renew), release, holds }
   const node: Node = {
     changes: [],
     work: [],
@@ -89,7 +89,7 @@ afterEach(async () => {
 
 describe('a lease', () => {
   test('that was renewed, given up or taken since it was seen is not taken', async () => {
-    const { take, read, renew, release } = store.leaderLease
+    const { take, read, renew, release } = store.leaderLeases.attestation
     const first = await take('first', null)
     expect(first).toEqual({ holder: 'first', term: 1, beat: 1 })
     expect(await renew('first', 1)).toBe(true)
@@ -192,9 +192,9 @@ test('never two, and no duty begins without the lead, whatever the store takes i
   let leadFor = 0
   await fc.assert(
     fc.asyncProperty(delays, async (all) => {
-      await store.leaderLease
+      await store.leaderLeases.attestation
         .read()
-        .then((seen) => (seen === null ? null : store.leaderLease.release(seen.holder, seen.term)))
+        .then((seen) => (seen === null ? null : store.leaderLeases.attestation.release(seen.holder, seen.term)))
       nodes = []
       for (const [index, own] of all.entries()) {
         let call = 0

@@ -47,10 +47,11 @@ const startNode = async (
       clock: time,
       after: time.after,
       lease: {
-        read: failing(store.leaderLease.read),
-        take: failing(store.leaderLease.take),
-        renew: failing(store.leaderLease.renew),
-        release: store.leaderLease.release,
+        read: failing(store.leaderLeases.attestation.read),
+        take: failing(store.leaderLeases.attestation.take),
+        renew: failing(store.leaderLeases.attestation.renew),
+        release: store.leaderLeases.attestation.release,
+        holds: store.leaderLeases.attestation.holds,
       },
       leaderTasks: [
         ...(startFails
@@ -200,8 +201,11 @@ describe('never two', () => {
     const time = createTurnedTime()
     const { store } = await startNode('first', time)
     const other = await openStore({ target, clock: time })
-    const seen = await store.leaderLease.read()
-    const taken = await Promise.all([store.leaderLease.take('a', seen), other.leaderLease.take('b', seen)])
+    const seen = await store.leaderLeases.attestation.read()
+    const taken = await Promise.all([
+      store.leaderLeases.attestation.take('a', seen),
+      other.leaderLeases.attestation.take('b', seen),
+    ])
     expect(taken.filter((lease) => lease !== null)).toHaveLength(1)
     await other.close()
   })
@@ -224,6 +228,7 @@ describe('a store that does not answer', () => {
         },
         renew: async () => true,
         release: async () => void seen.push('release'),
+        holds: async () => true,
         ...lease,
       },
       leaderTasks: [

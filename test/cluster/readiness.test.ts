@@ -8,13 +8,15 @@ interface Parts {
   writable: boolean
   attesters: readonly { readonly status: string }[] | null
   readonly listening: boolean
+  readonly signs: boolean
 }
 
 const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>> => {
-  const { writable, attesters, listening }: Parts = {
+  const { writable, attesters, listening, signs }: Parts = {
     writable: true,
     attesters: [{ status: 'active' }],
     listening: true,
+    signs: true,
     ...parts,
   }
   const store = {
@@ -30,9 +32,8 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
   }
   const readiness = createReadiness({
     store,
-    pool: { stats: () => ({ workers: 1 }) },
+    signing: signs ? { workers: () => 1, isLogHealthy: () => true } : null,
     feed: { healthy: () => true },
-    isLogHealthy: () => true,
     isListening: () => listening,
     isStopping: () => false,
   })
@@ -55,4 +56,8 @@ test('without an active attester nothing can be signed', async () => {
 
 test('nothing is ready before every listener is open', async () => {
   expect(await checksOf({ listening: false })).toEqual({ ...READY, accepting: false })
+})
+
+test('a process that signs nothing needs no workers, no keys and no decision log', async () => {
+  expect(await checksOf({ signs: false, attesters: [] })).toEqual({ store: true, changes: true, accepting: true })
 })

@@ -185,7 +185,11 @@ describe('alerts', () => {
       CountersignAttestersOutdated: { series: [constant('countersign_attesters_outdated', 1)] },
       CountersignChangesNotRead: { series: [growing('countersign_change_feed_age_seconds')] },
       CountersignAnswersNotStored: { series: [growing('countersign_idempotency_failures_total')] },
-      CountersignLeaderNotOne: { series: [constant('countersign_leader', 0)], node: false },
+      CountersignLeaderNotOne: {
+        series: [constant('countersign_leader', 0, ',role="identity"')],
+        labels: { role: 'identity' },
+        node: false,
+      },
       CountersignRateLimitsCut: { series: [constant('countersign_rate_limits_cut', 1)] },
       CountersignListOld: {
         series: [constant('countersign_list_age_seconds', 200_000, ',list="sanctions"')],
@@ -239,8 +243,8 @@ describe('alerts', () => {
       constant(`countersign_${name}`, 0),
     ),
     constant('countersign_change_feed_age_seconds', 0.2),
-    constant('countersign_leader', 1),
-    [`countersign_leader{job="countersign",instance="b"}`, '0x200'],
+    ...['attestation', 'identity'].map((role) => constant('countersign_leader', 1, `,role="${role}"`)),
+    ['countersign_leader{job="countersign",instance="b",role="identity"}', '0x200'],
     constant('countersign_list_age_seconds', 86_400, ',list="sanctions"'),
     constant('countersign_geography_age_seconds', 864_000),
     constant('countersign_fact_source_open', 0, ',kind="chain",source="base"'),

@@ -48,8 +48,8 @@ beforeAll(() => {
     tls: null,
     shared: false,
     idleTimeoutSeconds: 30,
-    endpoints: endpoints<AppOptions['endpoints']>(),
-    identity: endpoints<AppOptions['identity']>(),
+    endpoints: endpoints<NonNullable<AppOptions['endpoints']>>(),
+    identity: endpoints<NonNullable<AppOptions['identity']>>(),
     operations: {
       readiness: () => readiness(),
       describe: () => ({ signer: 'test' }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { parseByListener, parseListen } from '../../src/config/setting-values.ts'
+import { parseByListener, parseListen, parseRoles } from '../../src/config/setting-values.ts'
 import { parseNetworks } from '../../src/server/client-address.ts'
 import { inspectExposure } from '../../src/setup/exposure.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'
@@ -13,6 +13,7 @@ const config = (
   metrics: string | null = null,
   trustedProxies = '',
 ) => ({
+  serve: parseRoles('all'),
   apiListen: parseListen(api),
   portalListen: parseListen(portal),
   dashboardListen: parseListen(dashboard),

@@ -1,7 +1,6 @@
 // What one process at a time does, asked for by two machines at once, as happens for a moment when a leader changes.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { Transaction } from '../../src/store/database.ts'
-import { holdsLease } from '../../src/store/leader-lease.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { describeStores } from './dialects.ts'
 import type { TemporaryStore } from './temporary-store.ts'
@@ -58,23 +57,26 @@ describeStores((open) => {
 
   test('a message is not claimed by one that leads no more', async () => {
     await queueMessages(1)
-    const first = await stores[0].leaderLease.take('first', null)
-    const allowed = (transaction: Transaction): Promise<boolean> => holdsLease(transaction, 'first', first?.term ?? 0)
-    await stores[1].leaderLease.take('second', await stores[1].leaderLease.read())
+    const first = await stores[0].leaderLeases.attestation.take('first', null)
+    const allowed = (transaction: Transaction): Promise<boolean> =>
+      stores[0].leaderLeases.attestation.holds(transaction, 'first', first?.term ?? 0)
+    await stores[1].leaderLeases.attestation.take('second', await stores[1].leaderLeases.attestation.read())
     expect(await stores[0].webhookMessages.claim(8, 60, () => 0, allowed)).toEqual([])
     expect(await stores[1].webhookMessages.claim(8, 60)).toHaveLength(1)
   })
 
   test('nobody takes the lease while a transaction of its holder that has checked it is open', async () => {
     const [one, two] = stores
-    const held = await one.leaderLease.take('first', null)
+    const held = await one.leaderLeases.attestation.take('first', null)
     const order: string[] = []
     let taking: Promise<unknown> = Promise.resolve()
     await one.database.transaction(async (transaction) => {
-      expect(await holdsLease(transaction, 'first', held?.term ?? 0)).toBe(true)
-      taking = two.leaderLease.take('second', held).then((taken) => order.push(taken === null ? 'refused' : 'taken'))
+      expect(await one.leaderLeases.attestation.holds(transaction, 'first', held?.term ?? 0)).toBe(true)
+      taking = two.leaderLeases.attestation
+        .take('second', held)
+        .then((taken) => order.push(taken === null ? 'refused' : 'taken'))
       // Each look goes to the store and back, as the taking did that was sent before: it would be done by now.
-      for (let looks = 0; looks < 10; looks++) expect((await two.leaderLease.read())?.holder).toBe('first')
+      for (let looks = 0; looks < 10; looks++) expect((await two.leaderLeases.attestation.read())?.holder).toBe('first')
       order.push('written')
     })
     await taking
@@ -83,8 +85,10 @@ describeStores((open) => {
 
   test('the lease goes to one of two that take it', async () => {
     for (let round = 0; round < 10; round++) {
-      const seen = await stores[0].leaderLease.read()
-      const taken = await Promise.all(stores.map((store, index) => store.leaderLease.take(`node ${index}`, seen)))
+      const seen = await stores[0].leaderLeases.attestation.read()
+      const taken = await Promise.all(
+        stores.map((store, index) => store.leaderLeases.attestation.take(`node ${index}`, seen)),
+      )
       expect(taken.filter((lease) => lease !== null)).toHaveLength(1)
     }
   })

@@ -1,16 +1,25 @@
-// What the API listener answers at /openapi.json: interfaces A and B in one document.
-import { ATTESTATION_INTERFACE as A } from './attestation.ts'
+// The document at /openapi.json of the API listener: the interfaces that the process serves, in one document.
+import type { ProcessRole } from '../../domain/process-role.ts'
+import { ATTESTATION_INTERFACE } from './attestation.ts'
 import { openApiDocument } from './document.ts'
-import { IDENTITY_INTERFACE as B } from './identity.ts'
+import { IDENTITY_INTERFACE } from './identity.ts'
 
-/** @param server where the API is reached */
-export const apiDocument = (version: string, server: string): string =>
-  openApiDocument({
+/**
+ * @param server where the API is reached
+ * @param roles of the process
+ */
+export const apiDocument = (version: string, server: string, roles: ReadonlySet<ProcessRole>): string => {
+  const interfaces = [
+    ...(roles.has('attestation') ? [ATTESTATION_INTERFACE] : []),
+    ...(roles.has('identity') ? [IDENTITY_INTERFACE] : []),
+  ]
+  return openApiDocument({
     title: 'Countersign API',
-    description: `${A.description}\n\n${B.description}`,
+    description: interfaces.map(({ description }) => description).join('\n\n'),
     version,
     server,
-    tags: [...A.tags, ...B.tags],
-    securitySchemes: { ...A.securitySchemes, ...B.securitySchemes },
-    operations: [...A.operations, ...B.operations],
+    tags: interfaces.flatMap(({ tags }) => tags),
+    securitySchemes: Object.assign({}, ...interfaces.map(({ securitySchemes }) => securitySchemes)),
+    operations: interfaces.flatMap(({ operations }) => operations),
   })
+}

@@ -116,7 +116,9 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
       const ofModules = await Promise.all(
         runningModules(MODULES, config).map(({ inspect }) => inspect?.({ config, folder, store, target, clock }) ?? []),
       )
-      const token = await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
+      const token = config.serve.has('attestation')
+        ? await inspectTokenKeys(await tokenAttestersOf(store), input.findService(ASK_TOKEN))
+        : []
       return [...(await inspectStore(store, clock, config.geoipFile)), ...token, ...ofModules.flat(), ...findings]
     } finally {
       await store.close()

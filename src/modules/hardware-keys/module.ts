@@ -19,7 +19,7 @@ export const hardwareKeys = defineModule({
       return createTokenCheck(tokenSettingsOf(config, folder))(keys)
     }),
   ],
-  open: async (core) => {
+  openAttestation: async (core) => {
     const { requireTokenKeys } = await import('./token-check.ts')
     const { tokenSettingsOf } = await import('./token-settings.ts')
     const token = tokenSettingsOf(core.config, core.folder)

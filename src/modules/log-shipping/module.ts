@@ -31,5 +31,5 @@ export const logShipping = defineModule({
   commands: {
     decisions: async () => (await import('./commands/ship-command.ts')).SHIP_COMMANDS,
   },
-  open: async (core) => (await import('./service/open-shipping.ts')).openShipping(core),
+  openAttestation: async (core) => (await import('./service/open-shipping.ts')).openShipping(core),
 })

@@ -49,5 +49,6 @@ export const transparency = defineModule({
     },
   },
   inspect: async (deployment) => (await import('./commands/doctor-witnesses.ts')).inspectWitnesses(deployment),
-  open: async (core) => (await import('./service/open-transparency.ts')).openTransparency(core),
+  open: async (core) => (await import('./service/open-transparency.ts')).openTreeReaders(core),
+  openAttestation: async (core) => (await import('./service/open-transparency.ts')).openTree(core),
 })

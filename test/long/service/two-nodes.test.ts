@@ -36,6 +36,8 @@ const attest = (node: RunningService, headers: Readonly<Record<string, string>>)
     headers,
   )
 
+/** As a part of a regular expression. */
+const LEADER = 'countersign_leader\\{role="attestation"\\}'
 const metric = async ({ url }: RunningService, name: string): Promise<number> => {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
@@ -109,14 +111,17 @@ overPostgres(`retries that reach both at once yield one attestation${because}`, 
 })
 
 const leadsFrom = (node: RunningService, term: number): Promise<unknown> =>
-  node.logLine((line) => line['message'] === 'this process leads the deployment' && line['term'] === term)
+  node.logLine(
+    ({ message, role, term: reached }) =>
+      message === 'this process leads the deployment' && role === 'attestation' && reached === term,
+  )
 
 overPostgres(
   `the lead goes over within ten seconds when the leading node freezes, and the frozen node learns it on waking${because}`,
   PATIENCE_MS,
   async () => {
     const [one, two] = nodes
-    expect([await metric(one, 'countersign_leader'), await metric(two, 'countersign_leader')]).toEqual([1, 0])
+    expect([await metric(one, LEADER), await metric(two, LEADER)]).toEqual([1, 0])
     one.process.kill('SIGSTOP')
     const frozenMs = performance.now()
     try {
@@ -125,7 +130,7 @@ overPostgres(
     } finally {
       one.process.kill('SIGCONT')
     }
-    expect([await metric(one, 'countersign_leader'), await metric(two, 'countersign_leader')]).toEqual([0, 1])
+    expect([await metric(one, LEADER), await metric(two, LEADER)]).toEqual([0, 1])
   },
 )
 
@@ -135,7 +140,7 @@ overPostgres(`and when it is killed${because}`, PATIENCE_MS, async () => {
   const killedMs = performance.now()
   await leadsFrom(one, 3)
   expect(performance.now() - killedMs).toBeLessThan(TAKEN_OVER_MS)
-  expect(await metric(one, 'countersign_leader')).toBe(1)
+  expect(await metric(one, LEADER)).toBe(1)
   // It counts as gone, and this node's limits are its own alone.
   await until(async () => (await metric(one, 'countersign_live_processes')) === 1)
 })

@@ -1,11 +1,11 @@
 // Ships the node's decision log from its first process, and the audit log from the deployment's leading process.
-import type { ModuleCore, OpenedModule } from '../../../module-interface/module.ts'
+import type { AttestationParts, ModuleCore } from '../../../module-interface/module.ts'
 import { shipSettingsOf } from '../settings.ts'
 import { createAuditShipTasks } from './audit-ship-task.ts'
 import { addShipMetrics } from './ship-metrics.ts'
 import { startShipping } from './ship-service.ts'
 
-export const openShipping = (core: ModuleCore): OpenedModule => {
+export const openShipping = (core: ModuleCore): AttestationParts => {
   const { folder, store, isFirst, isTrial, clock, after, log } = core
   const config = shipSettingsOf(core.config)
   const shipping = isFirst ? startShipping({ config, directory: folder.decisions, clock, after, log }) : null

@@ -4,7 +4,7 @@
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
-import type { ModuleCore } from '../../../module-interface/module.ts'
+import type { AttestationCore } from '../../../module-interface/module.ts'
 import { ShipAccessMissingError } from '../../../object-store/ship-access.ts'
 import { SHIPPING, type ShippingService } from '../../../object-store/shipping.ts'
 import { keepProcess } from '../../../program/kept-process.ts'
@@ -64,7 +64,7 @@ const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): T
       }
 
 /** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
-export const startTree = (core: ModuleCore, logKey: LogKey): Tree => {
+export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   const { config, folder, target, passphrase, store, clock, after, log } = core
   const ship = shipOf(core.findService(SHIPPING))
   let leads = false

@@ -1,0 +1,37 @@
+// The index of decisions. Each node that serves attestations or the dashboard keeps it current with its own decision log; the
+// dashboard also searches it.
+import { createAskedProcess, type IndexEvent } from '../admin/decisions/index-process.ts'
+import { createDecisionSearch, type DecisionSearch } from '../admin/decisions/search.ts'
+import type { Config } from '../config/config.ts'
+import { systemTimers } from '../lib/time.ts'
+import type { ShippingService } from '../object-store/shipping.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { spawnIndexProcess } from './admin-processes.ts'
+import { sharedIndexOf } from './shared-index.ts'
+
+export interface DecisionIndex {
+  /** Null: this process does not serve the dashboard. */
+  readonly search: DecisionSearch | null
+  close(): void
+}
+
+/** @returns null if this process needs no index. @throws SettingInvalidError, ShipAccessMissingError */
+export const openDecisionIndex = async (
+  config: Pick<Config, 'serve' | 'store' | 'decisionsIndex'>,
+  folder: DataFolder,
+  shipping: ShippingService | null,
+  log: Pick<Logger, 'warn'>,
+): Promise<DecisionIndex | null> => {
+  const searches = config.serve.has('dashboard')
+  if (!searches && !config.serve.has('attestation')) return null
+  const spawn = spawnIndexProcess(folder, await sharedIndexOf(config, folder, shipping))
+  const { after } = systemTimers
+  const onEvent = (event: IndexEvent): void => log.warn('the decision index failed; it is tried again', event)
+  if (searches) {
+    const search = createDecisionSearch({ spawn, after, onEvent })
+    return { search, close: search.close }
+  }
+  const { close } = createAskedProcess({ spawn: (listener) => spawn('build', listener), after, onEvent })
+  return { search: null, close }
+}

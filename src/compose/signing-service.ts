@@ -1,0 +1,89 @@
+// Opens signing in a process that serves attestations: the attesters whose keys are present, the parts of modules, the pool and
+// the reload of attesters. Other processes have no workers, and read no keystore and no passphrase.
+import type { SigningReadiness } from '../cluster/readiness.ts'
+import type { Closers } from '../lib/closers.ts'
+import type { AttestationCore, AttestationParts, Module } from '../module-interface/module.ts'
+import { openAttestationModules } from '../module-interface/open-modules.ts'
+import { type AttesterReload, createAttesterReload } from '../pool/attester-reload.ts'
+import { createIdlePool } from '../pool/idle-pool.ts'
+import type { Pool } from '../pool/pool.ts'
+import { presentAttesters, readAttesters } from '../setup/attesters.ts'
+import type { MetricsOptions } from '../telemetry/metrics.ts'
+import { createSigningPool, type SigningPoolDependencies } from './signing-pool.ts'
+
+export interface SigningDependencies extends Pick<SigningPoolDependencies, 'weightOf' | 'firstSlot' | 'catalog'> {
+  readonly core: Omit<AttestationCore, 'attesters'>
+  readonly modules: readonly Module[]
+  readonly closers: Closers
+}
+
+export interface Signing {
+  /** The pool, not started yet. */
+  readonly pool: Pool
+  /** The secp256k1 backend of every worker, or `none`. */
+  readonly signer: string
+  readonly attesterReload: AttesterReload
+  readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures'>
+  /** Null: nothing is signed here. */
+  readonly readiness: SigningReadiness | null
+  /** For `/readyz`. */
+  describe(): Readonly<Record<string, string | number>>
+  /** Of modules. */
+  readonly leaderTasks: NonNullable<AttestationParts['leaderTasks']>
+  /** Of modules. */
+  readonly addMetrics: NonNullable<AttestationParts['addMetrics']>
+}
+
+export const openSigning = async (dependencies: SigningDependencies): Promise<Signing> => {
+  const { modules, closers, weightOf, firstSlot, catalog } = dependencies
+  const { config, folder, store, passphrase, clock, after, log } = dependencies.core
+  const readStored = () => readAttesters(store, folder)
+  const attesters = presentAttesters(await readStored(), log)
+  // Closed after the pool: they also get what it writes last.
+  const { token, leaderTasks, addMetrics } = await openAttestationModules(
+    modules,
+    { ...dependencies.core, attesters },
+    closers,
+  )
+  const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
+    config,
+    folder,
+    passphrase: passphrase.source,
+    token,
+    attesters,
+    weightOf,
+    firstSlot,
+    catalog,
+    clock,
+    log,
+  })
+  const attesterReload = createAttesterReload({ pool, log, after, clock, inUse: attesters, read: readStored })
+  closers.add(attesterReload.stop)
+  const workers = (): number => pool.stats().workers
+  return {
+    pool,
+    signer,
+    attesterReload,
+    metrics: { pool: pool.stats, attestersCurrent: attesterReload.isCurrent, decisionLogFailures: logFailures },
+    readiness: { workers, isLogHealthy },
+    describe: () => ({ signer, workers: workers(), attesters: attesterReload.isCurrent() ? 'current' : 'outdated' }),
+    leaderTasks,
+    addMetrics,
+  }
+}
+
+export const createNoSigning = (): Signing => ({
+  pool: createIdlePool(),
+  signer: 'none',
+  attesterReload: {
+    reload: () => undefined,
+    isCurrent: () => true,
+    behindSinceMs: () => null,
+    stop: () => undefined,
+  },
+  metrics: {},
+  readiness: null,
+  describe: () => ({}),
+  leaderTasks: [],
+  addMetrics: () => undefined,
+})
