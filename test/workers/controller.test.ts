@@ -123,9 +123,7 @@ describe('starting', () => {
     expect(await reasonFor(settingsOf(directory, [{ ...first, address: second.address }]))).toContain(
       `it holds the key of ${first.address}, not of ${second.address}`,
     )
-    expect(await reasonFor(settingsOf(directory, [first], { signer: 'other' }))).toBe(
-      'unknown signing backend other',
-    )
+    expect(await reasonFor(settingsOf(directory, [first], { signer: 'other' }))).toBe('unknown signing backend other')
     writeFileSync(join(directory, 'decisions'), 'a file where the folder should be')
     expect(await reasonFor(settingsOf(directory, [first]))).toBe(
       `the decision log in ${join(directory, 'decisions')} can't be written: ENOTDIR`,
