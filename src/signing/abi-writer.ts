@@ -1,34 +1,35 @@
-// Encodes one flat tuple by the contract ABI into a buffer that is reused: static values in the head, strings and bytes
-// in the tail behind it. Written by hand, because it runs for every attestation. Source: Solidity's contract ABI
-// specification, "Formal Specification of the Encoding".
+// Encodes one flat tuple with the contract ABI into a reused buffer: static values in the head, strings and bytes in
+// the tail. Handwritten, because it runs for every attestation. Source: Solidity's contract ABI specification, "Formal
+// Specification of the Encoding".
 import { StatementInvalidError } from './errors.ts'
 
 const WORD_BYTES = 32
 const MAX_UINT64 = 2n ** 64n - 1n
 const MAX_UINT256 = 2n ** 256n - 1n
-/** Maximum bytes of calldata in a statement (decisions §2, `data`). */
+/** Maximum size of calldata in a statement, in bytes (decisions §2, `data`). */
 export const MAX_DATA_BYTES = 64 * 1024
 
 /**
- * Each function writes the head word with that index, and throws StatementInvalidError when the value can't be encoded.
+ * Each method writes the head word with the given index, and throws StatementInvalidError if the value cannot be
+ * encoded.
  */
 export interface AbiWriter {
-  /** Starts a new tuple: zeros the head and drops the tail. */
+  /** Starts a new tuple: zeros the head and discards the tail. */
   begin(): void
-  /** An unsigned integer of at most 2^53 - 1. */
+  /** Writes an unsigned integer of at most 2^53 - 1. */
   uint(word: number, value: number): void
   uint256(word: number, value: bigint): void
-  /** `0x` and 40 hex digits. */
+  /** @param address `0x` and 40 hexadecimal digits */
   address(word: number, address: string): void
-  /** `0x` hex of even length, at most 64 KiB. */
+  /** @param hex `0x` and an even number of hexadecimal digits, at most 64 KiB of data */
   bytes(word: number, hex: string): void
-  /** UTF-8; a lone surrogate becomes U+FFFD. */
+  /** Writes UTF-8. A lone surrogate becomes U+FFFD. */
   text(word: number, text: string): void
-  /** The encoding so far, as a view that the next `begin` invalidates. */
+  /** Returns the encoding as a view, which the next `begin` invalidates. */
   encoded(): Uint8Array
 }
 
-/** Creates a writer for tuples of `headWords` members. */
+/** @param headWords number of the tuple's members */
 export const createAbiWriter = (headWords: number): AbiWriter => {
   const headBytes = headWords * WORD_BYTES
   let buffer = Buffer.alloc(1024)
@@ -49,7 +50,7 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
   }
 
   /**
-   * Reserves room for a length word and `byteCount` bytes, points the head at it, and returns where the bytes begin.
+   * Reserves space for a length word and `byteCount` bytes, points the head to it, and returns the offset of the bytes.
    */
   const openTail = (word: number, byteCount: number): number => {
     reserve(WORD_BYTES + byteCount + WORD_BYTES)
@@ -64,7 +65,7 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
     for (let i = start + byteCount; i < end; i++) buffer[i] = 0
   }
 
-  // Buffer's own hex decoder reads U+0130 as "0"; this one refuses everything except hex digits.
+  // Buffer's hex decoder accepts U+0130 as "0". This function accepts only hexadecimal digits.
   const writeHex = (at: number, hex: string, byteCount: number): void => {
     if (byteCount === 0) return
     try {
@@ -111,7 +112,7 @@ export const createAbiWriter = (headWords: number): AbiWriter => {
       closeTail(start, byteCount)
     },
     text: (word, text) => {
-      // One UTF-16 code unit takes at most three bytes in UTF-8.
+      // A UTF-16 code unit takes at most three bytes in UTF-8.
       const start = openTail(word, text.length * 3)
       closeTail(start, buffer.write(text, start))
     },

@@ -1,11 +1,11 @@
-// Derives EVM addresses from public keys, once per key and not on the hot path. Source: Ethereum yellow paper, appendix
-// F.
+// Derives EVM addresses from public keys. Not on the hot path: runs once per key. Source: Ethereum Yellow Paper,
+// appendix F.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { checksumAddress } from '../lib/checksum-address.ts'
 
 /**
- * The checksummed address of a public key: the last 20 bytes of the Keccak-256 of its two coordinates.
- * @param publicKey 65 bytes, 0x04 first.
+ * Returns the checksummed address of a public key: the last 20 bytes of the Keccak-256 hash of its coordinates.
+ * @param publicKey 65 bytes, starting with 0x04
  */
 export const evmAddressOf = (publicKey: Uint8Array): string => {
   if (publicKey.length !== 65 || publicKey[0] !== 4) throw new TypeError('not an uncompressed public key of 65 bytes')

@@ -1,5 +1,5 @@
-// Creates and imports attester keys: each is encrypted with the deployment's passphrase in a keystore, which is checked
-// before it is kept. Used by the command line and the first run, never by a signing thread.
+// Creates and imports attester keys. Each key is encrypted with the deployment's passphrase in a keystore, which is
+// verified before it is written. Used by the command line and the first start, never by a signing thread.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -16,9 +16,9 @@ import { type ParsedPrivateKey, type PrivateKeySource, parsePrivateKey } from '.
 import { chooseSecp256k1Backend } from './secp256k1-backends.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Where a keystore is written, and the passphrase that encrypts it. */
+/** Folder of a new keystore, and the passphrase that encrypts it. */
 export interface KeystoreDestination {
-  /** Created with mode 0700 if it is missing. */
+  /** Created with mode 0700 if missing. */
   readonly directory: string
   /** The deployment's passphrase; must not be empty. */
   readonly passphrase: string
@@ -29,11 +29,11 @@ export interface AttesterKeystore {
   readonly kind: 'secp256k1' | 'ed25519'
   /** Checksummed EVM address or base58 public key. */
   readonly address: string
-  /** Absolute. */
+  /** Absolute path. */
   readonly path: string
 }
 
-/** By the library that signs: JavaScript's tables for this take some megabytes. */
+/** Uses the signing backend, because the tables of the JavaScript implementation take several megabytes. */
 const publicKeyOf = (privateKey: Uint8Array): Uint8Array => {
   const signer = chooseSecp256k1Backend('auto').backend.createSigner(privateKey)
   signer.erase()
@@ -50,7 +50,7 @@ const encrypt = ({ kind, privateKey }: ParsedPrivateKey, address: string, destin
     : encryptKeystorePkcs8({ seed: privateKey, passphrase, workFactor })
 }
 
-/** Opens the keystore that is about to be written: a keystore that can't be opened would be a lost key. */
+/** Opens a keystore before it is written: a keystore that cannot be opened would be a lost key. */
 const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: string): Promise<void> => {
   const opened =
     key.kind === 'secp256k1'
@@ -61,19 +61,19 @@ const requireOpens = async (text: string, key: ParsedPrivateKey, passphrase: str
   if (!same) throw new KeystoreInvalidError('the new keystore does not open to its key; nothing was written')
 }
 
-/** Opens the file in the format that its name states. @throws KeystoreLockedError, KeystoreInvalidError */
+/** Opens a file in the format of its extension. @throws KeystoreLockedError, KeystoreInvalidError */
 const openKeystoreFile = async (path: string, text: string, passphrase: string): Promise<ParsedPrivateKey> =>
   path.endsWith('.json')
     ? { kind: 'secp256k1', privateKey: (await decryptKeystoreV3(text, passphrase)).privateKey }
     : { kind: 'ed25519', privateKey: await decryptKeystorePkcs8(text, passphrase) }
 
-/** The address in the name that `store` gives to a keystore; null for another name. */
+/** Returns the address in a file name made by `store`, or null for any other name. */
 const namedAddress = (path: string): string | null =>
   /^(?:secp256k1|ed25519)-([0-9A-Za-z]+)\.(?:json|pem)$/.exec(basename(path))?.[1] ?? null
 
 /**
- * The MAC of a v3 keystore does not cover the initialization vector, and older PEM files have no MAC: with such a part
- * damaged, a keystore opens to another key.
+ * Detects damage that a MAC does not: the MAC of a v3 keystore excludes the initialization vector, and older PEM files
+ * have none. Such a keystore opens to a different key.
  * @throws AttesterMismatchError
  */
 const requireNamedKey = (path: string, address: string): void => {
@@ -83,11 +83,12 @@ const requireNamedKey = (path: string, address: string): void => {
 }
 
 /**
- * Encrypts a keystore with another passphrase, and writes it in this version's format: whole or not at all, so that
- * another reader sees the old file or the new one.
- * @returns false when the keystore already has the new passphrase and this format
- * @throws KeystoreLockedError when neither passphrase opens it; KeystoreInvalidError when it is no keystore;
- *   AttesterMismatchError when it holds the key of another address than its name says
+ * Re-encrypts a keystore with another passphrase in the current format. The write is atomic: readers see either the old
+ * or the new file.
+ * @returns false if the keystore already has the new passphrase and the current format
+ * @throws KeystoreLockedError if neither passphrase opens it
+ * @throws KeystoreInvalidError if it is not a keystore
+ * @throws AttesterMismatchError if its key doesn't match the address in its name
  */
 export const relockKeystore = async (
   path: string,
@@ -137,7 +138,7 @@ const store = async (key: ParsedPrivateKey, destination: KeystoreDestination): P
 
 /**
  * Generates a key and writes its keystore.
- * @throws KeystoreInvalidError when the passphrase is empty.
+ * @throws KeystoreInvalidError if the passphrase is empty
  */
 export const createAttesterKeystore = (
   options: KeystoreDestination & { readonly kind: 'secp256k1' | 'ed25519' },
@@ -148,9 +149,9 @@ export const createAttesterKeystore = (
 
 /**
  * Encrypts an existing key with the deployment's passphrase and writes its keystore.
- * @throws PrivateKeyInvalidError when the source is not a key in its format
- * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened
- * @throws KeystoreExistsError when the folder has this key already
+ * @throws PrivateKeyInvalidError if the source is not a key in its format
+ * @throws KeystoreLockedError, KeystoreInvalidError if a v3 keystore cannot be opened
+ * @throws KeystoreExistsError if the folder already has a keystore for this key
  */
 export const importAttesterKey = async (
   options: KeystoreDestination & { readonly source: PrivateKeySource },

@@ -1,5 +1,5 @@
-// The part of DER that an encrypted PKCS#8 key needs: tag, length, contents. Reading is strict: each value has only one
-// valid encoding. Source: ITU-T X.690, sections 8 and 10.
+// The subset of DER that an encrypted PKCS#8 key needs: tag, length, contents. The reader is strict: it accepts only
+// the one valid encoding of each value. Source: ITU-T X.690, sections 8 and 10.
 import { KeystoreInvalidError } from './errors.ts'
 
 export const DER_INTEGER = 0x02
@@ -8,7 +8,7 @@ export const DER_NULL = 0x05
 export const DER_OBJECT_IDENTIFIER = 0x06
 export const DER_SEQUENCE = 0x30
 
-/** Encodes one element; its contents are the parts in order. */
+/** Encodes one element with the concatenated parts as its contents. */
 export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Uint8Array => {
   const contents = Buffer.concat(parts)
   const { length } = contents
@@ -17,7 +17,7 @@ export const encodeDer = (tag: number, ...parts: readonly Uint8Array[]): Uint8Ar
   return Buffer.concat([Uint8Array.from(header), contents])
 }
 
-/** Encodes a positive integer below 2^31. */
+/** Encodes a non-negative integer below 2^31. */
 export const encodeDerInteger = (value: number): Uint8Array => {
   const bytes: number[] = []
   for (let rest = value; rest > 0; rest >>= 8) bytes.unshift(rest & 255)
@@ -27,15 +27,15 @@ export const encodeDerInteger = (value: number): Uint8Array => {
 
 export interface DerReader {
   /**
-   * Returns the contents of the next element. @throws KeystoreInvalidError when it is missing, incomplete or has
-   * another tag
+   * Returns the contents of the next element.
+   * @throws KeystoreInvalidError if the element is missing, incomplete or has a different tag
    */
   read(tag: number): Uint8Array
-  /** Reads the next element as a positive integer below 2^31. */
+  /** Reads the next element as a non-negative integer below 2^31. */
   readInteger(): number
   /** Returns a reader of the next element, which must be a sequence. */
   enter(): DerReader
-  /** @throws KeystoreInvalidError when data is left over */
+  /** @throws KeystoreInvalidError if data remains */
   finish(): void
 }
 

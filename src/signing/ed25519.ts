@@ -1,24 +1,23 @@
-// Ed25519 (RFC 8032, PureEdDSA) with node:crypto, or with @noble/ed25519 on a runtime that lacks it. Signatures are
-// deterministic, so no random numbers are needed.
+// Ed25519 (RFC 8032, PureEdDSA) with node:crypto, or with @noble/ed25519 if the runtime lacks it. Signatures are
+// deterministic and need no random numbers.
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 
 export interface Ed25519Signer {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  /** The 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
+  /** Returns the 64-byte signature over the unhashed message. @throws SignerUnusableError after `erase` */
   sign(message: Uint8Array): Uint8Array
-  /** Drops the reference to the key; the runtime decides when its memory is cleared. After this the signer refuses. */
+  /** Drops the reference to the key; the runtime decides when its memory is cleared. `sign` throws afterwards. */
   erase(): void
 }
 
 /**
- * The bytes of RFC 8410's PrivateKeyInfo before the seed: version 0, OID 1.3.101.112, an octet string in an octet
+ * Bytes before the seed in RFC 8410's PrivateKeyInfo: version 0, OID 1.3.101.112, and an octet string in an octet
  * string.
  */
 export const ED25519_PKCS8_HEADER = Uint8Array.fromHex('302e020100300506032b657004220420')
 
-/** The key of a seed, ready to sign. */
 interface OpenKey {
   readonly publicKey: Uint8Array
   sign(message: Uint8Array): Uint8Array
@@ -35,16 +34,16 @@ const openNative = (seed: Uint8Array): OpenKey => {
   return { publicKey, sign: (message) => sign(null, message, key) }
 }
 
-/** The fallback on a runtime whose node:crypto has no Ed25519: a hundred times slower. */
+/** Fallback if node:crypto has no Ed25519; about a hundred times slower. */
 export const openNoble = (seed: Uint8Array): OpenKey => {
-  // Loaded only here: five megabytes in each thread.
+  // Loaded only here, because it takes five megabytes per thread.
   const noble = require('@noble/ed25519') as typeof import('@noble/ed25519')
   noble.hashes.sha512 = (require('@noble/hashes/sha2.js') as typeof import('@noble/hashes/sha2.js')).sha512
   const kept = Uint8Array.from(seed)
   return { publicKey: noble.getPublicKey(kept), sign: (message) => noble.sign(message, kept) }
 }
 
-/** The implementation of this runtime. @param native for tests */
+/** Returns the implementation for this runtime. @param native replaced in tests */
 export const chooseEd25519 = (native: typeof openNative = openNative): typeof openNative => {
   try {
     native(new Uint8Array(32))
@@ -58,7 +57,7 @@ let chosen: typeof openNative | undefined
 
 /**
  * Creates a signer for a 32-byte seed (the private key of RFC 8032). Keeps no reference to `seed`.
- * @throws SignerUnusableError when the seed is not 32 bytes
+ * @throws SignerUnusableError if the seed is not 32 bytes
  */
 export const createEd25519Signer = (seed: Uint8Array): Ed25519Signer => {
   if (seed.length !== 32) throw new SignerUnusableError('an Ed25519 seed is not 32 bytes')

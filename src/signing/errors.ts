@@ -1,38 +1,41 @@
-// Errors with keys and signatures, in words for the operator. No message ever holds a key, a passphrase or a part of a
-// keystore's text (invariant 5), and no cause is kept whose text could.
+// Errors about keys and signatures, for the operator. Messages and causes never contain a key, a passphrase or a part
+// of a keystore (invariant 5).
 import { DetailedError } from '../lib/named-error.ts'
 
-/** Base class. `detail` is a text of our choice that may be logged; it is not meant for callers of the API. */
+/** Base class. `detail` is a fixed text that may be logged. It is not meant for API clients. */
 export class SigningError extends DetailedError {}
 
 /**
- * No signature can be made: the backend does not work, the key is invalid, a length is wrong, or the library refuses.
+ * No signature can be made: the backend does not work, the key is invalid, a length is wrong, or the library reports an
+ * error.
  */
 export class SignerUnusableError extends SigningError {}
 
-/** The statement can't be encoded: a number is out of range, or an address or data is not hex. */
+/** The statement cannot be encoded: a number is out of range, or an address or data is not hexadecimal. */
 export class StatementInvalidError extends SigningError {}
 
-/** The passphrase does not open the keystore. */
 export class KeystoreLockedError extends SigningError {}
 
-/** The file can't be read, is not a keystore, is damaged, or asks for more work than we allow. */
+/** The file is unreadable, damaged or not a keystore, or its key derivation exceeds the work limit. */
 export class KeystoreInvalidError extends SigningError {}
 
-/** The folder already has a keystore for this address; a key is never overwritten. */
+/** The folder already contains a keystore for this address. A key is never overwritten. */
 export class KeystoreExistsError extends SigningError {}
 
-/** The text offered for import is not a private key of the named format. */
+/** The text to import is not a private key in the given format. */
 export class PrivateKeyInvalidError extends SigningError {}
 
-/** The keystore holds another key than the attester's: every contract would refuse its signatures. */
+/** The keystore's key is not the attester's key: every contract would reject its signatures. */
 export class AttesterMismatchError extends SigningError {}
 
 /**
- * The hardware token does not answer, or answers with an error, or was taken out. It may be back later, so the next try
- * after a moment opens it again.
+ * The hardware token does not answer, reports an error or was removed. It may return, so a later request opens it
+ * again.
  */
 export class TokenUnavailableError extends SigningError {}
 
-/** The token can't be used as configured: module, label, PIN or key are wrong. Only a change by the operator helps. */
+/**
+ * The token cannot be used as configured: the module, label, PIN or key is wrong. The operator must change the
+ * configuration.
+ */
 export class TokenUnusableError extends SigningError {}

@@ -1,6 +1,6 @@
-// Derives keys from passphrases, off the calling thread (Bun runs both functions on its thread pool), so that a worker
-// can sign while it opens a keystore. A keystore is input like any other, so this file limits the work that a keystore
-// may ask for. Source: RFC 7914 (scrypt), RFC 8018 (PBKDF2), OWASP password storage cheat sheet (iterations).
+// Derives keys from passphrases on Bun's thread pool, so that a worker can sign while it opens a keystore. A keystore
+// is untrusted input, so the work that its parameters may require is limited. Source: RFC 7914 (scrypt), RFC 8018
+// (PBKDF2), OWASP Password Storage Cheat Sheet (iterations).
 import { pbkdf2, scrypt } from 'node:crypto'
 import { scryptAsync } from '@noble/hashes/scrypt.js'
 import { KeystoreInvalidError } from './errors.ts'
@@ -12,7 +12,7 @@ export interface ScryptParameters {
   readonly p: number
 }
 
-/** Parameters for new keystores. `standard` takes 256 MiB and about a second, `light` 4 MiB. */
+/** Parameters for new keystores. `standard` takes 256 MiB and about one second, `light` takes 4 MiB. */
 export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParameters>> = {
   standard: { n: 262_144, r: 8, p: 1 },
   light: { n: 4_096, r: 8, p: 6 },
@@ -20,7 +20,7 @@ export const SCRYPT_PARAMETERS: Readonly<Record<KeystoreWorkFactor, ScryptParame
 
 export const PBKDF2_ITERATIONS: Readonly<Record<KeystoreWorkFactor, number>> = { standard: 600_000, light: 10_000 }
 
-/** Twice what `standard` takes. */
+/** Twice the memory of `standard`. */
 const MAX_SCRYPT_BYTES = 512 * 1024 * 1024
 /** Eight times the work of `standard`. */
 const MAX_SCRYPT_WORK = 2 ** 24
@@ -29,8 +29,8 @@ const MAX_PBKDF2_ITERATIONS = 10_000_000
 const isPositiveInteger = (value: number): boolean => Number.isSafeInteger(value) && value > 0
 
 /**
- * @throws KeystoreInvalidError when the parameters are invalid or ask for more than 512 MiB or eight times the work of
- *   `standard`
+ * @throws KeystoreInvalidError if the parameters are invalid, need more than 512 MiB, or need more than eight times the
+ * work of `standard`
  */
 export const deriveByScrypt = async (
   passphrase: string,
@@ -44,8 +44,8 @@ export const deriveByScrypt = async (
   if (memory > MAX_SCRYPT_BYTES || n * r * p > MAX_SCRYPT_WORK) {
     throw new KeystoreInvalidError('its scrypt parameters ask for more memory or work than is allowed')
   }
-  // RFC 7914 requires n below 2^(16 r), and the native function enforces it. Keystores with a larger n exist, for
-  // example in the keystore standard itself; noble derives their keys on the calling thread, in slices.
+  // RFC 7914 requires n to be below 2^(16 r), and the native function enforces this. Keystores with a larger n exist,
+  // for example in the keystore specification. For these, noble derives the key in slices on the calling thread.
   if (Math.log2(n) >= 16 * r) return scryptAsync(passphrase, salt, { N: n, r, p, dkLen: byteCount })
   return new Promise((resolve, reject) => {
     scrypt(passphrase, salt, byteCount, { N: n, r, p, maxmem: MAX_SCRYPT_BYTES + 1024 }, (error, key) => {
@@ -55,7 +55,7 @@ export const deriveByScrypt = async (
   })
 }
 
-/** @throws KeystoreInvalidError when the number of iterations is not from 1 to ten million */
+/** @throws KeystoreInvalidError if the number of iterations is not between 1 and 10 million */
 export const deriveByPbkdf2 = async (
   passphrase: string,
   salt: Uint8Array,

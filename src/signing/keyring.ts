@@ -1,6 +1,6 @@
-// Opens the attester keys for a signing thread. Private keys live only here (invariant 5), inside the closures below,
-// where JSON, inspection and callers can't reach them; or in a hardware token, which they never leave. An address is
-// derived from its key, never taken from elsewhere.
+// Opens the attester keys for a signing thread. Private keys exist only in the closures below, out of reach of JSON,
+// inspection and callers (invariant 5), or in a hardware token, which they never leave. An address is always derived
+// from its key.
 import { readFile } from 'node:fs/promises'
 import bs58 from 'bs58'
 import { evmAddressOf } from './address.ts'
@@ -19,7 +19,7 @@ import { PassphraseMissingError } from './passphrase.ts'
 import { isTokenKey } from './token-key.ts'
 import type { EvmAttester, Keyring, KeystoreReference, Secp256k1Backend, SolanaAttester, TokenSigner } from './types.ts'
 
-/** The passphrases that may open a keystore now, the newest first. */
+/** Returns the passphrases that may open a keystore, newest first. */
 export type ReadPassphrases = () => Promise<readonly string[]>
 
 /** An attester, and a function that overwrites its key. */
@@ -28,7 +28,7 @@ interface Opened<Attester> {
   erase(): void
 }
 
-/** An opened key and the number of keyrings that hold it: the last one erases it. */
+/** An open key with a reference count: the last keyring to release it erases it. */
 interface SharedKey {
   readonly evm?: EvmAttester
   readonly solana?: SolanaAttester
@@ -36,7 +36,7 @@ interface SharedKey {
   holders: number
 }
 
-/** The keys of each keyring by keyOf, for keyrings that are opened while it is in use. */
+/** The keys of each keyring by `keyOf`. Later keyrings share them while the keyring is in use. */
 const keysOf = new WeakMap<Keyring, ReadonlyMap<string, SharedKey>>()
 
 const keyOf = ({ id, kind, address, keystorePath }: KeystoreReference): string =>
@@ -51,7 +51,7 @@ const readKeystore = async (reference: KeystoreReference): Promise<string> => {
   }
 }
 
-/** Finds a key in the token. Rejects only where the keyring must not be used without it. */
+/** Finds a key in the token. Rejects only if the keyring must not be used without the key. */
 export type OpenTokenKey = (reference: KeystoreReference) => Promise<TokenSigner>
 
 const evmAttesterOf = ({ id }: KeystoreReference, address: string, sign: (digest: Uint8Array) => Uint8Array) => ({
@@ -59,7 +59,7 @@ const evmAttesterOf = ({ id }: KeystoreReference, address: string, sign: (digest
   address,
   order: BigInt(address),
   signDigest: (digest: Uint8Array) => `0x${sign(digest).toHex()}`,
-  // Leaves out `order`, because a bigint has no JSON form.
+  // `order` is omitted, because a bigint has no JSON form.
   toJSON: () => ({ id, address }),
 })
 
@@ -115,8 +115,8 @@ const openSolanaAttester = async (
 }
 
 /**
- * Opens with the first passphrase that fits. When none fits, it reads the passphrases once more: a rotation may have
- * begun since, or have replaced the keystore between two tries.
+ * Opens with the first passphrase that works. If none works, reads the passphrases again: in the meantime, a rotation
+ * may have started or have replaced the keystore.
  */
 const openByAny = async <Result>(
   passphrases: ReadPassphrases,
@@ -140,9 +140,9 @@ const openByAny = async <Result>(
   }
 }
 
-/** The same kind of error, with the keystore's attester in its text. */
+/** Returns an error of the same class that names the attester and its keystore. */
 const withAttester = (error: unknown, reference: KeystoreReference): unknown => {
-  // A missing passphrase is not the fault of one keystore.
+  // A missing passphrase does not concern a single keystore.
   if (!(error instanceof SigningError) || error instanceof PassphraseMissingError) return error
   const Kind = error.constructor as new (detail: string) => SigningError
   const what = isTokenKey(reference.keystorePath) ? 'key' : 'keystore'
@@ -181,15 +181,13 @@ const release = (keys: Iterable<SharedKey>): void => {
 }
 
 /**
- * Opens the active references in their order, one after another, because each may take 256 MiB while its key is
- * derived. Keystores of retiring references are not opened, and neither are those whose keys `inUse` holds: a key can be
- * retired even if no file can be read.
- * @throws KeystoreLockedError when no passphrase opens a keystore
- * @throws what `passphrases` throws
- * @throws KeystoreInvalidError when a file can't be read or used
- * @throws AttesterMismatchError when a key does not match its reference
- * @throws SignerUnusableError when the backend refuses a key
- * @throws what `openTokenKey` throws, for keys in a token
+ * Opens the active references sequentially, because deriving a key may take 256 MiB. Keystores of retiring references,
+ * and of keys that `inUse` holds, are not opened: a key can be retired even if no file is readable.
+ * @throws KeystoreLockedError if no passphrase opens a keystore
+ * @throws KeystoreInvalidError if a file is unreadable or unusable
+ * @throws AttesterMismatchError if a key does not match its reference
+ * @throws SignerUnusableError if the backend rejects a key
+ * @throws the errors of `passphrases` and, for keys in a token, of `openTokenKey`
  */
 export const openKeyring = async (
   references: readonly KeystoreReference[],

@@ -1,9 +1,6 @@
-// An Ed25519 key as encrypted PKCS#8 in PEM: PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC, which `openssl pkey`
-// reads. We don't use KeyObject.export: it fixes PBKDF2 at 2,048 iterations, too few for a passphrase that people
-// choose, and derives on the calling thread. A line above the PEM block, where other programs skip it as explanatory
-// text, holds a MAC of the block, so that a wrong passphrase or an altered file is detected before anything is
-// decrypted. Files without that line, from earlier versions and other programs, still open.
-// Source: RFC 5958, RFC 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
+// An Ed25519 key as encrypted PKCS#8 in PEM (PBES2 with PBKDF2-HMAC-SHA-256 and AES-256-CBC), readable by `openssl
+// pkey`. A MAC precedes the PEM block as explanatory text; files without a MAC are also accepted. Source: RFC 5958, RFC
+// 8018 (PBES2), RFC 8410 (Ed25519), RFC 7468 section 5.2 (explanatory text).
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import {
   createDerReader,
@@ -42,7 +39,10 @@ export interface KeystorePkcs8Options {
   readonly workFactor: KeystoreWorkFactor
 }
 
-/** HMAC-SHA-256 over the whole DER, parameters included. Its key differs from the encryption key. */
+/**
+ * HMAC-SHA-256 of the whole DER encoding, including the parameters. Detects a wrong passphrase or an altered file
+ * before decryption. Its key differs from the encryption key.
+ */
 const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   const key = createHmac('sha256', derived).update('countersign keystore mac').digest()
   const mac = createHmac('sha256', key).update(der).digest()
@@ -50,7 +50,10 @@ const macOf = (derived: Uint8Array, der: Uint8Array): Buffer => {
   return mac
 }
 
-/** The keystore's text: the line with the MAC, and the PEM block. */
+/**
+ * Returns the keystore's text: the MAC line and the PEM block. KeyObject.export is unsuitable: it uses only 2,048
+ * PBKDF2 iterations, too few for a passphrase chosen by a person, and blocks the calling thread.
+ */
 export const encryptKeystorePkcs8 = async (options: KeystorePkcs8Options): Promise<string> => {
   const salt = randomBytes(16)
   const iv = randomBytes(16)
@@ -91,7 +94,7 @@ const parsePem = (text: string): { readonly der: Uint8Array; readonly mac: Uint8
   }
 }
 
-/** @throws KeystoreInvalidError unless the next element is exactly this object identifier. */
+/** @throws KeystoreInvalidError unless the next element is this object identifier */
 const expectIdentifier = (reader: DerReader, expected: Uint8Array, what: string): void => {
   const contents = reader.read(DER_OBJECT_IDENTIFIER)
   if (Buffer.compare(contents, expected.subarray(2)) !== 0)
@@ -134,7 +137,7 @@ const decryptCbc = (key: Uint8Array, iv: Uint8Array, encrypted: Uint8Array): Buf
   }
 }
 
-/** Whether the bytes are one whole DER sequence, as every PrivateKeyInfo is. */
+/** Reports whether the bytes are exactly one DER sequence, like every PrivateKeyInfo. */
 const isSequence = (bytes: Uint8Array): boolean => {
   try {
     const reader = createDerReader(bytes)
@@ -147,10 +150,10 @@ const isSequence = (bytes: Uint8Array): boolean => {
 }
 
 /**
- * Opens a keystore's PEM text and returns the 32-byte seed, which the caller must zero.
- * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered. Without a MAC, some alterations
- *   are not detected here: compare the public key with the expected one.
- * @throws KeystoreInvalidError when the text is not such a file, holds another kind of key, or asks for too much work
+ * Decrypts a keystore's PEM text and returns the 32-byte seed, which the caller must zero.
+ * @throws KeystoreLockedError if the passphrase is wrong or the file was altered. Without a MAC, some alterations are
+ * not detected: compare the public key with the expected key.
+ * @throws KeystoreInvalidError if the text is not such a file, contains another kind of key, or exceeds the work limit
  */
 export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Promise<Uint8Array> => {
   const { der, mac } = parsePem(text)
@@ -163,7 +166,7 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   const decrypted = decryptCbc(derived, iv, encrypted)
   derived.fill(0)
   try {
-    // Decrypting with a wrong key gives bad padding or, one time in 256, random bytes.
+    // Decryption with a wrong key yields bad padding or, in 1 of 256 cases, random bytes.
     if (decrypted === null || !isSequence(decrypted)) {
       throw new KeystoreLockedError('the passphrase does not open the keystore, or the file was altered')
     }
@@ -176,5 +179,5 @@ export const decryptKeystorePkcs8 = async (text: string, passphrase: string): Pr
   }
 }
 
-/** Whether the text has the MAC line, which earlier versions did not write. */
+/** Reports whether the text starts with a MAC line. */
 export const hasKeystoreMac = (text: string): boolean => MAC_LINE.test(text.split(/\r?\n/, 1)[0] ?? '')

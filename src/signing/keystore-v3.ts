@@ -1,5 +1,5 @@
 // Web3 Secret Storage, version 3: a secp256k1 key encrypted with a passphrase, in the format of geth and most wallets.
-// The MAC verifies the passphrase before anything is decrypted. Source: ethereum.org, "Web3 secret storage definition".
+// The MAC verifies the passphrase before decryption. Source: ethereum.org, "Web3 secret storage definition".
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { isHexBytes } from '../domain/address.ts'
@@ -7,13 +7,13 @@ import { KeystoreInvalidError, KeystoreLockedError } from './errors.ts'
 import { deriveByPbkdf2, deriveByScrypt, SCRYPT_PARAMETERS } from './key-derivation.ts'
 import type { KeystoreWorkFactor } from './types.ts'
 
-/** Far larger than any real keystore; a longer text is refused before it is parsed. */
+/** Far larger than any real keystore. A longer text is rejected before parsing. */
 const MAX_TEXT_LENGTH = 16 * 1024
 
 export interface KeystoreV3Options {
-  /** 32 bytes, already known to be a valid key. */
+  /** 32 bytes; must be a valid key. */
   readonly privateKey: Uint8Array
-  /** The key's EVM address, upper or lower case. */
+  /** The key's EVM address, in any case. */
   readonly address: string
   readonly passphrase: string
   readonly workFactor: KeystoreWorkFactor
@@ -22,7 +22,7 @@ export interface KeystoreV3Options {
 const macOf = (derived: Uint8Array, ciphertext: Uint8Array): Uint8Array =>
   keccak_256(Buffer.concat([derived.subarray(16, 32), ciphertext]))
 
-/** The keystore's JSON text. */
+/** Returns the keystore's JSON text. */
 export const encryptKeystoreV3 = async (options: KeystoreV3Options): Promise<string> => {
   const salt = randomBytes(32)
   const iv = randomBytes(16)
@@ -107,20 +107,20 @@ const deriveKey = (cryptography: JsonObject, passphrase: string): Promise<Uint8A
 }
 
 export interface OpenedKeystoreV3 {
-  /** 32 bytes that the caller must zero after use. Not yet checked to be a valid secp256k1 key. */
+  /** 32 bytes, which the caller must zero after use. Not yet verified to be a valid secp256k1 key. */
   readonly privateKey: Uint8Array
-  /** The address stated in the file, unverified: `0x` and 40 lower-case hex digits, or null. */
+  /** The address stated in the file, unverified: `0x` and 40 lowercase hexadecimal digits, or null. */
   readonly address: string | null
 }
 
 /**
- * Opens a keystore's JSON text.
- * @throws KeystoreLockedError when the passphrase is wrong, or the file was altered.
- * @throws KeystoreInvalidError when it is not a version 3 keystore, or asks for too much work.
+ * Decrypts a keystore's JSON text.
+ * @throws KeystoreLockedError if the passphrase is wrong or the file was altered
+ * @throws KeystoreInvalidError if the text is not a version 3 keystore or exceeds the work limit
  */
 export const decryptKeystoreV3 = async (text: string, passphrase: string): Promise<OpenedKeystoreV3> => {
   const keystore = parseKeystore(text)
-  // MyEtherWallet's older files write the name with a capital.
+  // Older files of MyEtherWallet capitalize the name.
   const cryptography = objectField(keystore, keystore['crypto'] === undefined ? 'Crypto' : 'crypto')
   requireText(cryptography, 'cipher', 'aes-128-ctr')
   const iv = bytesField(objectField(cryptography, 'cipherparams'), 'iv', 16, 16)

@@ -1,22 +1,20 @@
-// Reads the passphrase of the attester keystores from its configured place, each time keys are opened; it is not kept.
-// While a passphrase in a file is being rotated, the next one is in FILE.next: some keystores already open with it,
-// others do not yet.
+// Reads the passphrase of the attester keystores from its configured source each time keys are opened, and doesn't keep
+// it. During a rotation of a passphrase file, the next passphrase is in FILE.next: some keystores already use it.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { SigningError } from './errors.ts'
 
-/** Where the passphrase is. */
 export type PassphraseSource =
   | { readonly source: 'file'; readonly path: string }
   | { readonly source: 'environment'; readonly name: string }
 
-/** `detail` names the place, never the passphrase. */
+/** `detail` names the source, never the passphrase. */
 export class PassphraseMissingError extends SigningError {}
 
-/** The file that holds the next passphrase during a rotation. */
+/** Returns the path of the file with the next passphrase during a rotation. */
 export const nextPassphrasePath = (path: string): string => `${path}.next`
 
-/** A single line break at the end of the file is not part of the passphrase. @throws PassphraseMissingError */
+/** Returns the passphrase without a single trailing line break. @throws PassphraseMissingError */
 export const readPassphraseFile = async (path: string): Promise<string> => {
   let text: string
   try {
@@ -30,7 +28,7 @@ export const readPassphraseFile = async (path: string): Promise<string> => {
 }
 
 /**
- * The passphrases that may open a keystore, the newest first: two during a rotation.
+ * Returns the passphrases that may open a keystore, newest first. There are two during a rotation.
  * @throws PassphraseMissingError
  */
 export const readPassphrases = async (source: PassphraseSource): Promise<readonly [string, ...string[]]> => {
@@ -40,11 +38,12 @@ export const readPassphrases = async (source: PassphraseSource): Promise<readonl
     return [value]
   }
   const next = nextPassphrasePath(source.path)
-  // Read the next passphrase before the current one: at the end of a rotation, the next file replaces the current one.
+  // Read the next passphrase before the current passphrase: at the end of a rotation, the next file replaces the
+  // current file.
   const newer = existsSync(next) ? await readPassphraseFile(next).catch(() => null) : null
   const current = await readPassphraseFile(source.path)
   return newer === null || newer === current ? [current] : [newer, current]
 }
 
-/** The passphrase for new keystores. @throws PassphraseMissingError */
+/** Returns the passphrase for new keystores. @throws PassphraseMissingError */
 export const readPassphrase = async (source: PassphraseSource): Promise<string> => (await readPassphrases(source))[0]

@@ -1,5 +1,5 @@
-// Parses private keys in the formats that people have: hex text, a v3 keystore, a Solana CLI keypair file. Parsing is
-// strict, and no error repeats any of the text. The caller keeps the text itself, because strings can't be zeroed.
+// Parses private keys in common formats: hexadecimal text, a v3 keystore, a Solana CLI keypair file. Parsing is strict,
+// and errors never quote the text. Strings cannot be zeroed, so the text itself remains with the caller.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { isHexBytes } from '../domain/address.ts'
 import { evmAddressOf } from './address.ts'
@@ -7,22 +7,22 @@ import { createEd25519Signer } from './ed25519.ts'
 import { PrivateKeyInvalidError } from './errors.ts'
 import { decryptKeystoreV3 } from './keystore-v3.ts'
 
-/** A private key's text, and its format. */
+/** A private key as text with its format. */
 export type PrivateKeySource =
-  /** 64 hex digits, with or without `0x`: a secp256k1 key, or an Ed25519 seed. */
+  /** 64 hexadecimal digits, with or without `0x`: a secp256k1 key or an Ed25519 seed. */
   | { readonly format: 'hex'; readonly kind: 'secp256k1' | 'ed25519'; readonly text: string }
   /** A Web3 Secret Storage file with its own passphrase: a secp256k1 key. */
   | { readonly format: 'keystore-v3'; readonly text: string; readonly passphrase: string }
   /** A file of `solana-keygen`, a JSON array of 64 numbers: an Ed25519 seed and its public key. */
   | { readonly format: 'solana-keypair'; readonly text: string }
 
-/** 32 bytes that the caller must zero after use. */
+/** `privateKey`: 32 bytes, which the caller must zero after use. */
 export interface ParsedPrivateKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly privateKey: Uint8Array
 }
 
-/** Guesses the format of a text; null when it matches none. */
+/** Detects the format of a text. Returns null if no format matches. */
 export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format'] | null => {
   const trimmed = text.trim()
   if (trimmed === '') return null
@@ -31,7 +31,7 @@ export const detectPrivateKeyFormat = (text: string): PrivateKeySource['format']
   return isHexBytes(trimmed) || isHexBytes(`0x${trimmed}`) ? 'hex' : null
 }
 
-/** @throws PrivateKeyInvalidError when the 32 bytes are zero or not below the curve's order. */
+/** @throws PrivateKeyInvalidError if the key is zero or not below the curve's order */
 const requireSecp256k1Key = (privateKey: Uint8Array): Uint8Array => {
   if (secp256k1.utils.isValidSecretKey(privateKey)) return privateKey
   throw new PrivateKeyInvalidError('it is zero or not below the order of secp256k1')
@@ -51,7 +51,7 @@ const parseKeystore = async (text: string, passphrase: string): Promise<Uint8Arr
   requireSecp256k1Key(privateKey)
   const derived = evmAddressOf(secp256k1.getPublicKey(privateKey, false))
   if (address !== null && address !== derived.toLowerCase()) {
-    throw new PrivateKeyInvalidError(`the keystore says ${address} and holds the key of ${derived}`)
+    throw new PrivateKeyInvalidError(`the keystore names ${address} but contains the key of ${derived}`)
   }
   return privateKey
 }
@@ -77,13 +77,13 @@ const parseSolanaKeypair = (text: string): Uint8Array => {
   bytes.fill(0)
   if (matches) return seed
   seed.fill(0)
-  throw new PrivateKeyInvalidError('its public half is not that of its private half')
+  throw new PrivateKeyInvalidError('its public key does not match its private key')
 }
 
 /**
  * Parses the key in a source.
- * @throws PrivateKeyInvalidError when the text is not a key in that format
- * @throws KeystoreLockedError or KeystoreInvalidError when a v3 keystore can't be opened
+ * @throws PrivateKeyInvalidError if the text is not a key in that format
+ * @throws KeystoreLockedError, KeystoreInvalidError if a v3 keystore cannot be opened
  */
 export const parsePrivateKey = async (source: PrivateKeySource): Promise<ParsedPrivateKey> => {
   switch (source.format) {

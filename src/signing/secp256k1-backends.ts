@@ -1,20 +1,18 @@
-// Chooses the secp256k1 backend: the fastest that works on this machine, or the named one. A backend is used only after
-// it has made a published signature and, of fixed keys and digests, the signatures that @noble/curves makes: signing is
-// deterministic, so their hash stands for them. @noble/curves itself is loaded only where it signs, because its tables
-// and what is compiled of it take some megabytes in each signing thread.
+// Chooses the secp256k1 backend: the given backend, or the fastest that passes a self-test on this machine.
+// @noble/curves is loaded only if it is the backend: its tables and compiled code take several megabytes per thread.
 import { createHash } from 'node:crypto'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { loadNodeSecp256k1 } from './secp256k1-node.ts'
 import { loadSystemSecp256k1 } from './secp256k1-system.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
 
-/** Fastest first: the order in which `auto` tries them. */
+/** Order in which `auto` tries the backends, fastest first. */
 export const SECP256K1_BACKEND_NAMES: readonly Secp256k1BackendName[] = ['libsecp256k1', 'secp256k1-node', 'noble']
 
-/** Each function throws SignerUnusableError when its backend is not available. */
+/** Each loader throws SignerUnusableError if its backend is unavailable. */
 export type Secp256k1Loaders = Readonly<Record<Secp256k1BackendName, () => Secp256k1Backend>>
 
-/** A plain `require` of a name: the one-file program has what stands there inside. */
+/** A `require` with a literal path, so that the bundler includes the file in the single-file program. */
 const loadNoble = (): Secp256k1Backend =>
   (require('./secp256k1-noble.ts') as typeof import('./secp256k1-noble.ts')).loadNobleSecp256k1()
 
@@ -26,12 +24,12 @@ const LOADERS: Secp256k1Loaders = {
 
 export interface BackendChoice {
   readonly backend: Secp256k1Backend
-  /** The faster backends that did not work, for the log. */
+  /** Faster backends that did not work, for the log. */
   readonly skipped: readonly { readonly name: Secp256k1BackendName; readonly reason: string }[]
 }
 
 const SELF_TEST_ROUNDS = 4
-// RFC 6979's method on secp256k1, key 1, SHA-256 of "Satoshi Nakamoto": see test/vectors/README.md.
+// RFC 6979 with secp256k1, key 1, SHA-256 of "Satoshi Nakamoto": see test/vectors/README.md.
 const KNOWN_SIGNATURE =
   '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d82442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5'
 
@@ -48,10 +46,13 @@ const signatureBy = (backend: Secp256k1Backend, key: Uint8Array, digest: Uint8Ar
   return Buffer.concat([signer.publicKey, signature])
 }
 
-/** SHA-256 of the public keys and signatures that @noble/curves makes in the rounds of the self-test. */
+/**
+ * SHA-256 of the public keys and signatures that @noble/curves produces in the self-test. Signing is deterministic, so
+ * the hash is enough.
+ */
 const SELF_TEST_HASH = 'a4c2de2bd6cf59f16eb6b70607f49516924ee4b4f8421d00ed4e5597c86d482c'
 
-/** @throws SignerUnusableError when the backend's keys or signatures are wrong */
+/** @throws SignerUnusableError if the backend's keys or signatures are wrong */
 const selfTest = (backend: Secp256k1Backend): void => {
   const keyOne = Uint8Array.from({ length: 32 }, (_, i) => (i === 31 ? 1 : 0))
   const known = signatureBy(backend, keyOne, sha256('Satoshi Nakamoto')).subarray(65, 129)
@@ -72,8 +73,8 @@ const selfTest = (backend: Secp256k1Backend): void => {
 }
 
 /**
- * Returns the first working backend of SECP256K1_BACKEND_NAMES, or the named one.
- * @throws SignerUnusableError when the named backend does not work, or none does
+ * Returns the first working backend of SECP256K1_BACKEND_NAMES, or the given backend.
+ * @throws SignerUnusableError if the given backend does not work, or if no backend works
  */
 export const chooseSecp256k1Backend = (
   name: 'auto' | Secp256k1BackendName,

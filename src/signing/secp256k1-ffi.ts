@@ -1,12 +1,12 @@
-// Calls libsecp256k1 through bun:ffi, from any file that exports its symbols. The library signs in constant time, with
-// the nonce of RFC 6979 and always with low s. Terminating a worker in the middle of a call does not harm the process.
+// Calls libsecp256k1 through bun:ffi, from any file that exports its symbols. The library signs in constant time with a
+// nonce according to RFC 6979, and always with low s. Terminating a worker during a call does not harm the process.
 // Source: secp256k1.h and secp256k1_recovery.h of bitcoin-core/secp256k1.
 import { dlopen } from 'bun:ffi'
 import { randomBytes } from 'node:crypto'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from './types.ts'
 
-/** Both flags: libraries before 0.2 need them, and later ones treat each of them as "a context". */
+/** Both flags: versions before 0.2 need them, and later versions accept either flag for any context. */
 const CONTEXT_SIGN_AND_VERIFY = 0x301
 const UNCOMPRESSED = 0x002
 const OPAQUE_SIGNATURE_BYTES = 65
@@ -29,7 +29,7 @@ const SYMBOLS = {
 
 const open = (path: string) => dlopen(path, SYMBOLS).symbols
 
-/** Why a file that exists could not be opened. */
+/** Returns the reason why an existing file could not be opened. */
 const refusalReason = (path: string): string => {
   try {
     dlopen(path, CORE_SYMBOLS).close()
@@ -50,15 +50,17 @@ const openOrRefuse = (path: string): ReturnType<typeof open> => {
 export interface FfiBackendOptions {
   readonly name: Secp256k1BackendName
   readonly description: string
-  /** Absolute: Bun also looks up a bare name in the working directory, so a file planted there would get the keys. */
+  /**
+   * Absolute path: for a bare name, Bun also searches the working directory, so a planted file would receive the keys.
+   */
   readonly path: string
 }
 
-/** @throws SignerUnusableError when the file is not libsecp256k1, or lacks the recovery module. */
+/** @throws SignerUnusableError if the file is not libsecp256k1 or lacks the recovery module */
 export const createFfiBackend = ({ name, description, path }: FfiBackendOptions): Secp256k1Backend => {
   const library = openOrRefuse(path)
   const context = library.secp256k1_context_create(CONTEXT_SIGN_AND_VERIFY)
-  // Blinds the secret scalar in every multiplication, against leaks through power consumption or timing.
+  // Blinds the secret scalar in every multiplication, as protection against power and timing side channels.
   const seed = randomBytes(32)
   if (!context || library.secp256k1_context_randomize(context, seed) !== 1) {
     throw new SignerUnusableError(`${path} made no context`)
@@ -86,7 +88,7 @@ export const createFfiBackend = ({ name, description, path }: FfiBackendOptions)
     name,
     description,
     createSigner: (privateKey) => {
-      // Every pointer below is to a buffer whose length was checked, because the library can't check it.
+      // The library cannot check buffer lengths, so every pointer below refers to a buffer with a verified length.
       if (privateKey.length !== 32) throw new SignerUnusableError('a private key is not 32 bytes')
       const publicKey = publicKeyOf(privateKey)
       const key = Uint8Array.from(privateKey)

@@ -1,10 +1,10 @@
-// secp256k1 with @noble/curves: JavaScript that works everywhere, is several times slower, and is not constant-time
-// as native code is. It is also the reference that the other backends are tested against.
+// secp256k1 with @noble/curves: portable JavaScript, several times slower than native code and without its
+// constant-time guarantee. It is also the reference for testing the other backends.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { SignerUnusableError } from './errors.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-// By default, noble hashes with SHA-256 first and leaves out the recovery byte.
+// By default, noble hashes with SHA-256 first and omits the recovery byte.
 const SIGN_OPTIONS = { prehash: false, format: 'recovered', lowS: true } as const
 
 export const loadNobleSecp256k1 = (): Secp256k1Backend => ({

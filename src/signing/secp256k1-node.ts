@@ -1,8 +1,6 @@
-// secp256k1 with the npm package `secp256k1`: libsecp256k1 prebuilt as a Node addon, for machines without the system's
-// library. Only its `bindings` entry is used, which throws when no prebuilt file fits: the package's default entry
-// would silently fall back to JavaScript that is neither fast nor constant in time.
-// Its libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest that is not
-// below the curve's order, one in 2^128, the signature is valid and deterministic, but not the one of RFC 6979.
+// secp256k1 with the npm package `secp256k1`, a prebuilt libsecp256k1, for machines without the system library. Only
+// its `bindings` entry is used, which throws if no prebuilt file fits. The default entry would silently fall back to
+// JavaScript that is neither fast nor constant-time.
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -15,7 +13,7 @@ type Bindings = typeof import('secp256k1')
 
 interface Addon {
   readonly bindings: Bindings
-  /** The addon's file. */
+  /** Path of the addon's file. */
   readonly path: string
 }
 
@@ -23,8 +21,8 @@ const LOAD_ATTEMPTS = 5
 const LOAD_PAUSE_MS = 20
 
 /**
- * Loads an addon. When several workers load it for the first time at the same moment, Bun 1.4.4 sometimes reports to
- * one of them that the file is no addon, so an existing file is tried again.
+ * Loads an addon, with retries. If several workers load it for the first time at once, Bun 1.4.4 may report to one of
+ * them that the file is not an addon.
  */
 const retried = (load: () => Bindings): Bindings => {
   const pause = new Int32Array(new SharedArrayBuffer(4))
@@ -38,7 +36,7 @@ const retried = (load: () => Bindings): Bindings => {
   }
 }
 
-/** In the one-file program: what the package's `bindings` entry does, with the file at another place. */
+/** Single-file program: equivalent to the package's `bindings` entry, with the file at another path. */
 const loadBuiltAddon = (path: string): Addon => {
   const wrap = require('secp256k1/lib/index.js') as (addon: unknown) => Bindings
   const load = () => wrap(new (createRequire(import.meta.url)(path) as { Secp256k1: new () => unknown }).Secp256k1())
@@ -52,7 +50,7 @@ const loadAddon = (): Addon => {
     const require = createRequire(import.meta.url)
     const manifest = require.resolve('secp256k1/package.json')
     const prebuilt = createRequire(manifest)('node-gyp-build') as { path(directory: string): string }
-    // Throws when no prebuilt file fits.
+    // Throws if no prebuilt file fits.
     const path = prebuilt.path(dirname(manifest))
     return { bindings: retried(() => require('secp256k1/bindings') as Bindings), path }
   } catch {
@@ -62,7 +60,7 @@ const loadAddon = (): Addon => {
 
 const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
   const seed = randomBytes(32)
-  // Blinds the secret scalar in every multiplication, against leaks through power consumption or timing.
+  // Blinds the secret scalar in every multiplication, as protection against power and timing side channels.
   bindings.contextRandomize(seed)
   seed.fill(0)
 
@@ -104,12 +102,13 @@ const createNodeApiBackend = (bindings: Bindings): Secp256k1Backend => {
 }
 
 /**
- * Calls the addon's library through bun:ffi where its file exports the symbols, as it does on Linux. Node-API is only
- * the last resort: through it, a worker terminated in the middle of a call aborts the whole process (seen on Bun 1.4.4:
- * an uncaught Napi::Error). The file is always loaded as an addon first: once it was opened by bun:ffi alone, nobody
- * could load it as an addon any more.
- * @param access `node-api` forces that way; for tests
- * @throws SignerUnusableError when no prebuilt file fits this machine
+ * Calls the addon's library through bun:ffi if the file exports the symbols, as on Linux. Node-API is the fallback:
+ * with it, terminating a worker during a call aborts the process (Bun 1.4.4: uncaught Napi::Error). The file is always
+ * loaded as an addon first: after bun:ffi alone has opened it, it can no longer be loaded as an addon. This version of
+ * libsecp256k1 predates 0.2 and does not reduce a digest before it derives the nonce. For a digest at or above the
+ * curve's order (1 in 2^128), the signature is valid and deterministic, but differs from RFC 6979.
+ * @param access `node-api` forces Node-API in tests
+ * @throws SignerUnusableError if no prebuilt file fits this machine
  */
 export const loadNodeSecp256k1 = (access: 'ffi' | 'node-api' = 'ffi'): Secp256k1Backend => {
   const { bindings, path } = loadAddon()

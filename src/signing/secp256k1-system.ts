@@ -1,14 +1,14 @@
-// secp256k1 with the system's libsecp256k1: the fastest backend, and the operating system keeps it up to date.
+// secp256k1 with the system's libsecp256k1: the fastest backend, kept up to date by the operating system.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { SignerUnusableError, SigningError } from './errors.ts'
 import { createFfiBackend } from './secp256k1-ffi.ts'
 import type { Secp256k1Backend } from './types.ts'
 
-/** ABI versions, newest first, for the releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and the unreleased ones before. */
+/** ABI versions, newest first: releases 0.8, 0.7, 0.6, 0.3 to 0.5, 0.2, and earlier unreleased versions. */
 const ABI_VERSIONS = [7, 6, 5, 2, 1, 0]
 
-/** Where the library may be, newest version first. Absolute paths only: see FfiBackendOptions. */
+/** Returns the possible paths of the library, newest version first. Absolute paths only: see FfiBackendOptions. */
 export const systemLibraryPaths = (platform: string, architecture: string): readonly string[] => {
   if (platform === 'darwin') {
     const folders = ['/opt/homebrew/lib', '/opt/homebrew/opt/secp256k1/lib', '/usr/local/lib', '/opt/local/lib']
@@ -31,7 +31,7 @@ export const systemLibraryPaths = (platform: string, architecture: string): read
 
 /**
  * Opens the first of `paths` that exists and is usable.
- * @throws SignerUnusableError naming what is missing
+ * @throws SignerUnusableError with the reasons if none is usable
  */
 export const loadSystemSecp256k1 = (
   paths: readonly string[] = systemLibraryPaths(process.platform, process.arch),

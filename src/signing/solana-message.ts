@@ -6,7 +6,7 @@ import { MAX_DATA_BYTES } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
 import type { Statement } from './types.ts'
 
-/** The prefix that the deployed registry program expects; 28 ASCII bytes. */
+/** Prefix that the deployed registry program expects; 28 ASCII bytes. */
 export const DEFAULT_SOLANA_MESSAGE_PREFIX = 'predicate_solana_attestation'
 
 const MAX_UINT64 = 2n ** 64n - 1n
@@ -14,15 +14,15 @@ const LAYOUT_BYTES_AFTER_PREFIX = 160
 const UUID_PATTERN = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
 
 /**
- * The 32 bytes that an attester signs, as a view that the builder's next call overwrites. @throws StatementInvalidError
+ * Returns the 32 bytes that an attester signs, as a view that the next call overwrites. @throws StatementInvalidError
  */
 export type SolanaMessageBuilder = (statement: Statement, policy: string) => Uint8Array
 
 /**
- * Creates a builder for one prefix. After the prefix: uuid (16), from (32), to (32), lamports u64 LE (8), SHA-256 of
- * data (32), SHA-256 of the policy's UTF-8 (32), expiration i64 LE (8). The builder reuses its buffers, so each thread
- * must create its own.
- * @throws StatementInvalidError when the prefix is not 1 to 64 visible ASCII characters
+ * Creates a builder for one prefix. Layout after the prefix: uuid (16), from (32), to (32), lamports u64 LE (8),
+ * SHA-256 of data (32), SHA-256 of the policy's UTF-8 (32), expiration i64 LE (8). The builder reuses its buffers, so
+ * each thread must create its own.
+ * @throws StatementInvalidError if the prefix is not 1 to 64 visible ASCII characters
  */
 export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFIX): SolanaMessageBuilder => {
   if (!/^[\x21-\x7e]{1,64}$/.test(prefix)) {

@@ -1,17 +1,17 @@
-// The digests of v2 statements and v1 tasks on EVM chains. The public contracts rebuild and check these encodings, so any
-// change invalidates every attestation. A task's digest holds no chain id, because the v1 contracts never had one. Source:
-// decisions §2, "What EVM signs", and §3, "Digest".
+// Digests of v2 statements and v1 tasks on EVM chains. The public contracts rebuild and verify these encodings, so any
+// change invalidates every attestation. A task's digest contains no chain id, because the v1 contracts do not have one.
+// Source: decisions §2, "What EVM signs", and §3, "Digest".
 import { createAbiWriter } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
 import type { Keccak256, Statement } from './types.ts'
 
-/** Keccak-256 over a statement's encoding: 32 bytes. @throws StatementInvalidError */
+/** Returns the Keccak-256 hash of a statement's encoding: 32 bytes. @throws StatementInvalidError */
 export type StatementDigester = (statement: Statement, policy: string, chainId: number) => Uint8Array
 
 /**
  * Creates a digester of `keccak256(abi.encode(uint256 chainId, string uuid, address from, address to, uint256 msgValue,
- * bytes data, string policy, uint256 expiration))`. It reuses one buffer, so each thread must create its own. The
- * returned 32 bytes come from `keccak`: with loadKeccak256 they are fresh, and the caller may keep them.
+ * bytes data, string policy, uint256 expiration))`. It reuses one buffer, so each thread must create its own. With
+ * loadKeccak256, the returned bytes are a new array, which the caller may keep.
  */
 export const createStatementDigester = (keccak: Keccak256): StatementDigester => {
   const writer = createAbiWriter(8)
@@ -29,7 +29,7 @@ export const createStatementDigester = (keccak: Keccak256): StatementDigester =>
   }
 }
 
-/** Keccak-256 over a task's encoding: 32 bytes. @throws StatementInvalidError */
+/** Returns the Keccak-256 hash of a task's encoding: 32 bytes. @throws StatementInvalidError */
 export type TaskDigester = (task: Statement, policy: string, quorum: number) => Uint8Array
 
 const MAX_UINT32 = 2 ** 32 - 1

@@ -1,21 +1,21 @@
-// The name of a key in a hardware token, as a PKCS#11 URI: `pkcs11:object=LABEL`, `pkcs11:id=%01`, or both. It stands
-// where a keystore's file name stands for other keys. Which token, and its PIN, are settings. Source: RFC 7512.
+// Names of keys in a hardware token, as PKCS#11 URIs: `pkcs11:object=LABEL`, `pkcs11:id=%01`, or both. They are stored
+// in place of a keystore's path. The token and its PIN are settings. Source: RFC 7512.
 
 export interface TokenKeyName {
-  /** CKA_LABEL; null: any. */
+  /** CKA_LABEL. Null matches any label. */
   readonly label: string | null
-  /** CKA_ID; null: any. */
+  /** CKA_ID. Null matches any id. */
   readonly id: Uint8Array | null
 }
 
 const SCHEME = 'pkcs11:'
-/** Longer labels and ids are no key's name. */
+/** Maximum length of a label and of an id. */
 const MAX_BYTES = 128
 
-/** Whether an attester's key is in a token rather than in a keystore. */
+/** Reports whether an attester's key is in a token instead of a keystore. */
 export const isTokenKey = (place: string): boolean => place.startsWith(SCHEME)
 
-/** @returns null when a percent sign is not followed by two hex digits */
+/** @returns null if a percent sign is not followed by two hexadecimal digits */
 const percentDecoded = (text: string): Uint8Array | null => {
   if (/%(?![0-9A-Fa-f]{2})/.test(text)) return null
   const parts = text.split(/%([0-9A-Fa-f]{2})/)
@@ -30,7 +30,10 @@ const textOf = (bytes: Uint8Array): string | null => {
   }
 }
 
-/** @returns null when the text is not a URI with `object`, `id` or both, and nothing else but `type=private` */
+/**
+ * @returns null if the text is not a URI with `object`, `id` or both; `type=private` is the only other attribute
+ * allowed
+ */
 export const parseTokenKey = (uri: string): TokenKeyName | null => {
   if (!isTokenKey(uri)) return null
   let label: string | null = null
@@ -54,7 +57,7 @@ export const formatTokenKey = ({ label, id }: TokenKeyName): string => {
   return `${SCHEME}${[...object, ...bytes].join(';')}`
 }
 
-/** What an operator wrote, a label or a URI, as the one spelling of the URI. @returns null when it is neither */
+/** Returns the canonical URI for an operator's input, which may be a label or a URI. @returns null if it is neither */
 export const tokenKeyOf = (text: string): string | null => {
   const name = isTokenKey(text) ? parseTokenKey(text) : { label: text, id: null }
   if (name === null || name.label === '' || Buffer.byteLength(name.label ?? '') > MAX_BYTES) return null

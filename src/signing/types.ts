@@ -1,23 +1,23 @@
-// The interfaces of signing for the rest of the service. Private keys stay behind them.
+// Interfaces of signing for the rest of the service, which hide the private keys.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { PassphraseSource } from './passphrase.ts'
 
-/** Keccak-256 of the bytes: 32 fresh bytes. Synchronous; see keccak.ts. */
+/** Returns the Keccak-256 hash of the bytes as a new array of 32 bytes. Synchronous; see keccak.ts. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 
-/** One secp256k1 implementation. All implementations pass the same conformance suite. */
+/** A secp256k1 implementation. All implementations pass the same conformance suite. */
 export interface Secp256k1Backend {
   readonly name: Secp256k1BackendName
-  /** For the log: library version or file. */
+  /** Library version or file, for the log. */
   readonly description: string
   /**
-   * Keeps a copy of the key, so the caller may zero its own.
-   * @throws SignerUnusableError when the bytes are not 32 or not a valid private key.
+   * Keeps a copy of the key, so that the caller may zero the original.
+   * @throws SignerUnusableError if the bytes are not a valid private key of 32 bytes
    */
   createSigner(privateKey: Uint8Array): Secp256k1Signer
   /**
-   * The signer's public key (65 bytes, 0x04 first) of r ‖ s ‖ v over a 32-byte digest; null when no key can have made
-   * it. For signatures that were made elsewhere.
+   * Returns the signer's public key (65 bytes, starting with 0x04) for a signature r ‖ s ‖ v over a 32-byte digest.
+   * Returns null if no key can have made the signature. Accepts signatures from any source.
    */
   recover(digest: Uint8Array, signature: Uint8Array): Uint8Array | null
 }
@@ -25,81 +25,81 @@ export interface Secp256k1Backend {
 export type Secp256k1BackendName = 'libsecp256k1' | 'secp256k1-node' | 'noble'
 
 export interface Secp256k1Signer {
-  /** 65 bytes, 0x04 first. */
+  /** 65 bytes, starting with 0x04. */
   readonly publicKey: Uint8Array
   /**
-   * Signs a 32-byte digest: RFC 6979 nonce, low s. Writes r ‖ s ‖ v (v is 27 or 28) into `signature` (65 bytes).
-   * @throws SignerUnusableError when a length is wrong or the library refuses.
+   * Signs a 32-byte digest: nonce according to RFC 6979, low s. Writes r ‖ s ‖ v (v is 27 or 28) to `signature` (65
+   * bytes).
+   * @throws SignerUnusableError if a length is wrong or the library reports an error
    */
   sign(digest: Uint8Array, signature: Uint8Array): void
-  /** Overwrites the key with zeros. After this the signer refuses. */
+  /** Overwrites the key with zeros. `sign` throws afterwards. */
   erase(): void
 }
 
 /**
- * The parts of a request that all three formats sign. Each format adds the policy (a project's verification hash) and
- * either the chain's id or the quorum. A Job of the pool can be passed as one.
+ * The part of a request that all three formats sign. Each format adds the policy (a project's verification hash), and
+ * either the chain's id or the quorum. The pool's Job is assignable to this type.
  */
 export interface Statement {
   readonly uuid: string
   readonly request: Pick<AttestationRequest, 'from' | 'to' | 'value' | 'data'>
-  /** Unix seconds; of a v1 task a block number or Unix seconds. */
+  /** Unix seconds. For a v1 task, a block number or Unix seconds. */
   readonly expiration: number
 }
 
-/** The hardware token that attester keys may live in. */
+/** The hardware token that holds attester keys. */
 export interface TokenSettings {
-  /** Entry of the thread that signs with the token. */
+  /** Entry point of the thread that signs with the token. */
   readonly thread: string
   /** Absolute path of the vendor's PKCS#11 library. */
   readonly module: string
-  /** Label of the token. */
   readonly token: string
-  /** Where the PIN is read at each login. It is not kept. */
+  /** Source of the PIN, which is read at each login and not kept. */
   readonly pin: PassphraseSource
-  /** Path in the data folder that the names of the files of a login begin with. */
+  /** Path prefix, in the data folder, of the files of a login. */
   readonly loginFile: string
-  /** A token that takes longer for one signature counts as away. */
+  /** Maximum time for one signature. A slower token counts as unavailable. */
   readonly answerMs: number
 }
 
-/** The keystore to open, and the key that it must hold. The pool's `AttesterReference` has this shape. */
+/** The keystore to open, and the key that it must contain. The pool's `AttesterReference` has this shape. */
 export interface KeystoreReference {
   readonly id: string
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Checksummed EVM address or base58 public key: must equal the address derived from the key. */
+  /** Checksummed EVM address or base58 public key. Must equal the address derived from the key. */
   readonly address: string
-  /** Path of the keystore; for a key in a token its PKCS#11 URI. */
+  /** Path of the keystore. For a key in a token, its PKCS#11 URI. */
   readonly keystorePath: string
   readonly status: 'active' | 'retiring'
 }
 
 /**
- * How much work one guess at the passphrase costs. `standard` is for passphrases that people choose. `light` is only
- * for generated passphrases of 256 random bits, which can't be guessed anyway, so that the start is quick.
+ * Cost of one guess at the passphrase. `standard` is for passphrases chosen by people. `light` makes the start faster;
+ * it is only for generated passphrases of 256 random bits, which cannot be guessed.
  */
 export type KeystoreWorkFactor = 'standard' | 'light'
 
-/** A key in a token, for the thread that signs with it. */
+/** A key in a token, used by the signing thread. */
 export interface TokenSigner {
   /**
-   * Signs 32 bytes: r ‖ s ‖ v as Secp256k1Signer, or 64 bytes by Ed25519. The signature was verified.
+   * Signs 32 bytes and verifies the signature. Returns r ‖ s ‖ v as Secp256k1Signer does, or 64 bytes for Ed25519.
    * @throws TokenUnavailableError, TokenUnusableError, AttesterMismatchError, SignerUnusableError after `erase`
    */
   sign(bytes: Uint8Array): Uint8Array
   erase(): void
 }
 
-/** An attester key that can sign: what a worker holds for each of its keystores. */
+/** An attester key that can sign. A worker holds one per keystore. */
 export interface EvmAttester {
   readonly id: string
   /** EIP-55 checksummed. */
   readonly address: string
-  /** The address as a number, for v1's ascending order of signers. */
+  /** The address as a number, for the ascending order of signers in v1. */
   readonly order: bigint
   /**
-   * 0x-hex of the 65-byte signature over a 32-byte digest.
-   * @throws SignerUnusableError when the digest is not 32 bytes or the keyring was erased.
+   * Returns the 65-byte signature over a 32-byte digest, in hexadecimal with prefix 0x.
+   * @throws SignerUnusableError if the digest is not 32 bytes or the keyring was erased
    */
   signDigest(digest: Uint8Array): string
 }
@@ -109,19 +109,18 @@ export interface SolanaAttester {
   /** Base58 public key. */
   readonly address: string
   /**
-   * 0x-hex of the 64-byte signature over a 32-byte message.
-   * @throws SignerUnusableError when the message is not 32 bytes or the keyring was erased.
+   * Returns the 64-byte signature over a 32-byte message, in hexadecimal with prefix 0x.
+   * @throws SignerUnusableError if the message is not 32 bytes or the keyring was erased
    */
   signMessage(message: Uint8Array): string
 }
 
-/** The opened keys, the oldest active one first. Only active keys are opened: a retiring key signs nothing any more. */
+/** Open keys, oldest active key first. Only active keys are opened: a retiring key no longer signs. */
 export interface Keyring {
   readonly evm: readonly EvmAttester[]
   readonly solana: readonly SolanaAttester[]
   /**
-   * Overwrites the keys where possible, after another keyring has taken over, except keys that the other one shares. The
-   * attesters then refuse to sign.
+   * Overwrites the keys if possible, except keys shared with another keyring. The attesters refuse to sign afterwards.
    */
   erase(): void
 }

@@ -21,6 +21,7 @@ const EDITED = [
   'src/pool/*.ts',
   'src/client/**/*.{ts,tsx}',
   'src/attestation/**/*.{ts,tsx}',
+  'src/{pool,signing}/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
