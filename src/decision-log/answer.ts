@@ -1,18 +1,17 @@
-// The exact response bodies of the attestation API, built from a decision record and nothing else, so that an answer recovered
-// after a worker's death is byte for byte the one that the worker would have sent (spec, "Attestation response (v2)"
-// and "Task request and response (v1)").
+// Builds the response bodies of the attestation API from decision records alone (spec, "Attestation response (v2)" and
+// "Task request and response (v1)"). An answer recovered after a worker's death is therefore identical to the lost one.
 import type { DecisionRecord } from './types.ts'
 
 /**
- * Present only on a denial whose rule has a code or a message. Both fields are texts for clients that check the shape:
- * the one that the rule lacks is empty.
+ * Returns the reason of a denial whose rule has a code or a message. The missing field is empty, for clients that
+ * validate the shape.
  */
 const reasonOf = (record: DecisionRecord): { code: string; message: string } | undefined =>
   record.compliant || (record.code === undefined && record.message === undefined)
     ? undefined
     : { code: record.code ?? '', message: record.message ?? '' }
 
-/** The v2 body. On a denial: expiration 0, attester and signature empty. */
+/** Returns the v2 body. A denial has expiration 0 and an empty attester and signature. */
 const attestationAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     policy_id: record.policy,
@@ -28,7 +27,7 @@ const attestationAnswer = (record: DecisionRecord): string =>
     reason: reasonOf(record),
   })
 
-/** The v1 body: exactly five keys, compliant or not. On a denial: empty lists and expiry 0. */
+/** Returns the v1 body, which always has five keys. A denial has empty lists and expiry 0. */
 const taskAnswer = (record: DecisionRecord): string =>
   JSON.stringify({
     is_compliant: record.compliant,
@@ -38,6 +37,5 @@ const taskAnswer = (record: DecisionRecord): string =>
     task_id: record.uuid,
   })
 
-/** The body for the record's kind. */
 export const answerOf = (record: DecisionRecord): string =>
   record.kind === 'task' ? taskAnswer(record) : attestationAnswer(record)

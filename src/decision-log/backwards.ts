@@ -1,6 +1,5 @@
-// Reading a slot from its newest line to its oldest, across segments, in constant memory. Only whole lines count: bytes
-// after the last newline are a torn tail, and bytes after the length that a segment's successor acknowledges were never
-// answered. The writer uses it to find the line it chains to, recovery and tail to find the newest records.
+// Reads a slot from its newest line to its oldest, across segments, in constant memory. Only whole lines count. Bytes
+// after the last newline are a torn tail; bytes beyond the length in the next segment's header were never answered.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError, SegmentCutError } from './errors.ts'
@@ -11,7 +10,6 @@ import type { SegmentHeader } from './types.ts'
 const CHUNK_BYTES = 65_536
 const NEWLINE = 10
 
-/** Reads exactly `length` bytes at `position`. */
 const readFully = (descriptor: number, into: Buffer, length: number, position: number): void => {
   for (let done = 0; done < length; ) {
     const count = readSync(descriptor, into, done, length - done, position + done)
@@ -20,7 +18,7 @@ const readFully = (descriptor: number, into: Buffer, length: number, position: n
   }
 }
 
-/** Bytes up to and with the last newline before `end`: the part of a file that holds whole lines. */
+/** Returns the length of the whole lines before `end`, including the last newline. */
 export const wholeLength = (descriptor: number, end: number): number => {
   const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(end, 1)))
   for (let from = end; from > 0; ) {
@@ -35,20 +33,20 @@ export const wholeLength = (descriptor: number, end: number): number => {
 
 export interface BackwardLine {
   readonly segment: SegmentName
-  /** Without the newline. Valid until the next line is asked for. */
+  /** Content without the newline. Valid until the next line is read. */
   readonly bytes: Buffer
-  /** Where the line begins in its segment; 0 is the header. */
+  /** Offset of the line in its segment; 0 for the header. */
   readonly start: number
 }
 
 /**
- * Lines of an open file that end at or before `end` (a line boundary), last one first.
- * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES.
+ * Yields the lines of an open file that end at or before `end`, which is a line boundary, last line first.
+ * @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES
  */
 function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes: Buffer; start: number }> {
   let held = Buffer.alloc(0)
   let heldStart = end
-  // `lineEnd` is the offset in `held` of the newline that closes the line being looked for.
+  // Offset in `held` of the newline that ends the current line.
   let lineEnd = -1
   while (heldStart > 0 || lineEnd >= 0) {
     const newline = lineEnd > 0 ? held.lastIndexOf(NEWLINE, lineEnd - 1) : -1
@@ -69,16 +67,16 @@ function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes
   }
 }
 
-/** Where a reader of a slot begins: a segment and a line boundary in it. */
+/** Start position of a reader in a slot: a segment, and a line boundary in it. */
 export interface SlotPosition {
   readonly segment: SegmentName
-  /** Bytes of whole lines. */
+  /** Length of the whole lines, in bytes. */
   readonly end: number
-  /** Bytes after them. */
+  /** Number of bytes after the whole lines. */
   readonly tornBytes: number
 }
 
-/** The newest segment of a slot that holds a whole line; null when there is none. Also the newest name of all. */
+/** Returns the newest segment of a slot that contains a whole line, or null, and the newest segment name. */
 export const findSlotEnd = (
   slotDirectory: string,
 ): { readonly newest: SegmentName | null; readonly position: SlotPosition | null } => {
@@ -89,7 +87,7 @@ export const findSlotEnd = (
     try {
       const size = fstatSync(descriptor).size
       const end = wholeLength(descriptor, size)
-      // A file without one whole line was born in a crash: nothing was ever chained to it.
+      // A file without a whole line results from a crash; no segment is chained to it.
       if (end > 0) return { newest, position: { segment, end, tornBytes: size - end } }
     } finally {
       closeSync(descriptor)
@@ -108,8 +106,9 @@ const readHeader = (line: Buffer): SegmentHeader | null => {
 }
 
 /**
- * Every line of a slot from `from` back to the first, headers included. Stop reading it at any time: files are closed.
- * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES; system errors as they are.
+ * Yields all lines of a slot from `from` back to the first, including headers. Ending the iteration early closes the
+ * files.
+ * @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES; system errors
  */
 export function* slotLinesBackwards(slotDirectory: string, from: SlotPosition): Generator<BackwardLine> {
   const segments = listSegments(slotDirectory).filter((segment) => segment.number <= from.segment.number)
@@ -120,7 +119,7 @@ export function* slotLinesBackwards(slotDirectory: string, from: SlotPosition): 
       let end = segment.name === from.segment.name ? from.end : fstatSync(descriptor).size
       if (successor?.previous_segment === segment.name) end = Math.min(end, successor.previous_length)
       for (const line of fileLinesBackwards(descriptor, wholeLength(descriptor, end))) {
-        // Taken before yielding: the consumer may hold the line no longer than that.
+        // Parsed before yielding, because the bytes are valid only until the next read.
         if (line.start === 0) successor = readHeader(line.bytes)
         yield { segment, bytes: line.bytes, start: line.start }
       }

@@ -1,5 +1,5 @@
-// Records as they are written, across slots and rotations, until the caller stops. Polls: file watching misses events
-// on network file systems. Bounded memory: at most one read of each slot is held at a time.
+// Yields new records across slots and rotations until the caller stops. It polls, because file watching misses events
+// on network file systems. Memory is bounded to one read per slot.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_LINE_BYTES } from './record.ts'
@@ -10,9 +10,9 @@ const READ_BYTES = 262_144
 
 export interface FollowOptions {
   readonly directory: string
-  /** From readTail; a slot that is not in it is followed from its beginning. */
+  /** Start positions, from readTail. A slot without a position is read from its beginning. */
   readonly position: ReadonlyMap<string, FollowPosition>
-  /** Resolves when it is time to look again; rejects never. */
+  /** Resolves when the log must be polled again; never rejects. */
   readonly wait: () => Promise<void>
   readonly signal: AbortSignal
 }
@@ -20,11 +20,11 @@ export interface FollowOptions {
 interface SlotRead {
   readonly entries: readonly TailEntry[]
   readonly position: FollowPosition | null
-  /** True when there may be more to read at once. */
+  /** True if more may be available at once. */
   readonly more: boolean
 }
 
-/** Reads whole lines from a position; one line that is larger than a read is read alone. */
+/** Reads whole lines from a position. A line larger than the read buffer is read separately. */
 const readLines = (path: string, offset: number, onLine: (line: Buffer) => void): { read: number; full: boolean } => {
   const descriptor = openSync(path, 'r')
   try {
@@ -40,7 +40,7 @@ const readLines = (path: string, offset: number, onLine: (line: Buffer) => void)
       }
       if (lineStart > 0 || filled < size) return { read: lineStart, full: filled === size }
     }
-    // Longer than any line of ours: damaged. Nothing after it in this segment can be told apart.
+    // A line above the maximum length is damaged, so the rest of the segment can't be split into lines.
     return { read: 0, full: false }
   } finally {
     closeSync(descriptor)
@@ -48,7 +48,7 @@ const readLines = (path: string, offset: number, onLine: (line: Buffer) => void)
 }
 
 const readSlot = (directory: string, slot: string, position: FollowPosition | null): SlotRead => {
-  // Listed before reading: a segment that has a successor by then is never written again.
+  // Segments are listed before reading: a segment that already has a successor is never written again.
   const segments = listSegments(join(directory, slot))
   const index = position === null ? 0 : segments.findIndex(({ number }) => number >= position.segment.number)
   const segment: SegmentName | undefined = segments[index]
@@ -56,7 +56,7 @@ const readSlot = (directory: string, slot: string, position: FollowPosition | nu
   const offset = segment.name === position?.segment.name ? position.offset : 0
   const entries: TailEntry[] = []
   const { read, full } = readLines(join(directory, slot, segment.name), offset, (line) => {
-    // The header and damaged lines are no records; `decisions verify` speaks of those.
+    // Headers and damaged lines aren't records; `decisions verify` reports damaged lines.
     const entry = readEntry(slot, segment.name, line)
     if (entry !== null) entries.push(entry)
   })
@@ -68,9 +68,9 @@ const readSlot = (directory: string, slot: string, position: FollowPosition | nu
 }
 
 /**
- * Yields each record once it is in the log; those read in one round are in the order of their times. A record whose
- * batch failed half-way may be seen although it never counted.
- * @throws DecisionDirectoryMissingError when the log's directory goes away.
+ * Yields each record after it is written; the records of one poll are ordered by time. May yield a record of a batch
+ * that failed partway and was never answered.
+ * @throws DecisionDirectoryMissingError if the log's directory is removed
  */
 export async function* followDecisions(options: FollowOptions): AsyncGenerator<TailEntry> {
   const { directory, wait, signal } = options

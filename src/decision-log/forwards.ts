@@ -1,4 +1,4 @@
-// Reading a segment from its first line to its last, in constant memory.
+// Reads a segment from its first line to its last, in constant memory.
 import { open } from 'node:fs/promises'
 import { DecisionLineMalformedError } from './errors.ts'
 import { MAX_LINE_BYTES } from './record.ts'
@@ -7,9 +7,9 @@ const CHUNK_BYTES = 1_048_576
 const NEWLINE = 10
 
 /**
- * Hands every whole line among the first `end` bytes of a file to `onLine`, without its newline; the bytes are valid
- * during the call only. `onChunk` learns how many bytes were read each time. Returns the bytes of whole lines.
- * @throws DecisionLineMalformedError for a line over MAX_LINE_BYTES; system errors as they are.
+ * Passes each whole line among the first `end` bytes of a file to `onLine`, without its newline; the bytes are valid
+ * only during the call. `onChunk` receives the size of each read. Returns the length of the whole lines in bytes.
+ * @throws DecisionLineMalformedError for a line longer than MAX_LINE_BYTES; system errors
  */
 export const forEachLine = async (
   path: string,

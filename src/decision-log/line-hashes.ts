@@ -1,13 +1,13 @@
-// The SHA-256 of each line of a log, in runs: whole lines of one segment from one byte to another. A line carries the hash
-// of the one before it, so that only the last line of a run has to be hashed; whether what a line carries is true is for
-// verification to find out.
+// Returns the SHA-256 hashes of log lines in runs of whole lines of one segment. Each line contains the hash of the
+// previous line, so only the last line of a run is hashed. Verification checks whether the contained hashes are
+// correct.
 import { closeSync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
 import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
 import { listSegments, listSlots, type SegmentName } from './segment-name.ts'
 
-/** Bytes of an open file from a position on; fewer than asked for where the file ends. */
+/** Reads bytes of an open file from a position; fewer than `length` at the end of the file. */
 export const readAt = (descriptor: number, position: number, length: number): Buffer => {
   const buffer = Buffer.allocUnsafe(length)
   return buffer.subarray(0, readSync(descriptor, buffer, 0, length, position))
@@ -17,30 +17,33 @@ export interface LineRun {
   readonly slot: string
   /** File name. */
   readonly segment: string
-  /** Byte offsets of the first line, and of the end of the last line. */
+  /** Byte offsets of the beginning of the first line and the end of the last line. */
   readonly start: number
   readonly end: number
-  /** 32 bytes a line, header included, in their order. */
+  /** 32 bytes per line, including the header, in the order of the lines. */
   readonly hashes: Buffer
 }
 
 const NEWLINE = 10
 const HASH_BYTES = 32
-/** `{"prev":"` and 64 hex digits: how each line but a header begins. */
+/** Start of each line except a header: `{"prev":"` and 64 hex digits. */
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 2 * HASH_BYTES
-/** The `p` of `prev`, where the `k` of a header's `kind` stands, and the quote after the digits. */
+/**
+ * Character codes that distinguish records from headers: the `p` of `prev`, which is the `k` of `kind` in a header, and
+ * the quote after the digits.
+ */
 const PREVIOUS_LETTER = 112
 const QUOTE = 34
 const HEADER_MAX_BYTES = 4_096
 const HASH = /^[0-9a-f]{64}$/
 
-/** Hashes of the whole lines of `bytes`, and how many bytes those lines are. */
+/** Returns the hashes of the whole lines in `bytes`, and the length of these lines in bytes. */
 export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly length: number } => {
   const ends: number[] = []
   for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, end + 1)) ends.push(end)
   const digits = Buffer.allocUnsafe(ends.length * 2 * HASH_BYTES)
-  /** Lines whose hash the next line does not carry. */
+  /** Indexes of lines whose hash the next line doesn't contain. */
   const unknown: number[] = []
   for (let line = 0; line < ends.length; line++) {
     const next = (ends[line] as number) + 1
@@ -54,7 +57,7 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   }
   let hashes = Buffer.from(digits.toString('latin1'), 'hex')
   if (hashes.length !== ends.length * HASH_BYTES) {
-    // A line was damaged since: what it carries is no hash. Verification names it.
+    // A damaged line contains no valid hash. Verification reports it.
     for (let line = 0; line < ends.length; line++) {
       const [start, end] = [line * 2 * HASH_BYTES, (line + 1) * 2 * HASH_BYTES]
       if (HASH.test(digits.toString('latin1', start, end))) continue
@@ -70,7 +73,7 @@ export const hashLines = (bytes: Buffer): { readonly hashes: Buffer; readonly le
   return { hashes, length: ends.length === 0 ? 0 : (ends.at(-1) as number) + 1 }
 }
 
-/** Bytes of a segment that count, by what the segment after it says; null while there is none that says so. */
+/** Returns the valid length of a segment according to the next segment's header; null if no header states it. */
 export const countedBytes = (
   slotDirectory: string,
   segment: SegmentName,
@@ -94,31 +97,31 @@ export const countedBytes = (
 
 export interface LineIntakeOptions {
   readonly directory: string
-  /** `slot/segment` → bytes of it that were taken before. */
+  /** Bytes already taken, by `slot/segment`. */
   readonly taken: ReadonlyMap<string, number>
-  /** Of the log read at once. */
+  /** Size of one read, in bytes. */
   readonly runBytes?: number
 }
 
 export interface LineIntake {
-  /** The next lines that were not taken; null when there are none by now. What came is given once. */
+  /** Returns the next new lines, each line once; null if there are none yet. */
   next(): LineRun | null
-  /** Flushes what came to the disk, so that nothing outlives the lines that it was made of. */
+  /** Flushes the returned lines to disk, so that data derived from them never outlives them. */
   flush(): void
 }
 
 const RUN_BYTES = 1_048_576
 
-/** @throws DecisionDirectoryMissingError; system errors as they are, after which a new intake begins anew */
+/** @throws DecisionDirectoryMissingError; system errors, after which the caller must create a new intake */
 export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
   const { directory, runBytes = RUN_BYTES } = options
   const taken = new Map(options.taken)
-  /** Paths of segments. */
+  /** Paths of segments that are not flushed. */
   const unflushed = new Set<string>()
-  /** By slot: every segment before this number has been taken whole. */
+  /** By slot: number of the first segment that isn't completely taken. */
   const doneBefore = new Map<string, number>()
 
-  /** Taken anew for a longer line only: what is read is looked at before the next read. */
+  /** Reused for each read; replaced only if a longer line needs more space. */
   let buffer = Buffer.allocUnsafe(0)
   const read = (descriptor: number, from: number, length: number): Buffer => {
     if (buffer.length < length) buffer = Buffer.allocUnsafe(length)
@@ -129,7 +132,7 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
     const slotDirectory = join(directory, slot)
     const key = `${slot}/${segment.name}`
     const from = taken.get(key) ?? 0
-    // Before the size is read: once there is a next segment, this one grows no more.
+    // Must precede reading the size: a segment with a successor no longer grows.
     const counted = countedBytes(slotDirectory, segment, next)
     const descriptor = openSync(join(slotDirectory, segment.name), 'r')
     try {
@@ -156,7 +159,7 @@ export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
           const next = segments[index + 1]
           const run = readRun(slot, segment, next)
           if (run !== null) return run
-          // A torn tail is all that is left of it.
+          // Only a torn tail is left.
           if (next !== undefined) doneBefore.set(slot, next.number)
         }
       }

@@ -1,23 +1,23 @@
-// Proofs that lines are in the log. A module provides them.
+// Interface for proofs that lines are in the log. A module provides the implementation.
 import { serviceKey } from '../lib/service-key.ts'
 
-/** A line of a node's log, and its place. */
+/** Line of a node's log, with its position. */
 export interface LineToProve {
   readonly slot: string
   readonly segment: string
-  /** Of its first byte in the segment. */
+  /** Offset of the line's first byte in the segment. */
   readonly offset: number
   readonly line: string
 }
 
 export interface ProvenLine {
-  /** A C2SP tlog-proof. */
+  /** C2SP tlog-proof. */
   readonly proof: string
   /** Verifier key of the log. */
   readonly logKey: string
 }
 
-/** Returns null while no signed head covers the line. @throws DependencyUnavailableError before the first head */
+/** Returns null if no signed head covers the line yet. @throws DependencyUnavailableError before the first head */
 export type ProveLine = (line: LineToProve) => Promise<ProvenLine | null>
 
 export const PROVE_LINE = serviceKey<ProveLine>('proofs of lines')

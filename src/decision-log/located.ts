@@ -1,4 +1,4 @@
-// One line of the log, found again by its place, and what ties it to the lines around it.
+// Reads lines of the log by position, with their links to the neighboring lines.
 import { closeSync, openSync } from 'node:fs'
 import { isMissingFile } from '../lib/named-error.ts'
 import { readAt } from './line-hashes.ts'
@@ -11,19 +11,19 @@ export interface LinePlace {
   /** File name. */
   readonly segment: string
   readonly offset: number
-  /** Bytes, without the newline. */
+  /** Length in bytes, without the newline. */
   readonly length: number
 }
 
-/** How a line hangs in its chain. Anyone can check it with the file and SHA-256. */
+/** Links of a line in its hash chain. They can be checked with the file and SHA-256 alone. */
 export interface LineProof extends LinePlace {
   /** SHA-256 of the line. */
   readonly hash: string
-  /** The hash that the line carries of the one before it. */
+  /** Hash of the previous line, as contained in this line. */
   readonly previousHash: string
-  /** The line before it has that hash. */
+  /** Whether the previous line has that hash. */
   readonly previousMatches: boolean
-  /** The line after it carries this line's hash; null when it is the newest of its segment. */
+  /** Whether the next line contains this line's hash; null if this is the last line of its segment. */
   readonly nextMatches: boolean | null
 }
 
@@ -34,11 +34,11 @@ export interface ProvenLine {
 }
 
 const NEWLINE = 10
-/** As much of the next line as holds its hash of this one: `{"prev":"` and 64 hex digits. */
+/** Part of the next line that contains this line's hash: `{"prev":"` and 64 hex digits. */
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 64
 
-/** Null when the file is gone or has no whole line there: it was archived, or the index is of another log. */
+/** Returns null if the file is missing, because it was archived or the index belongs to another log. */
 const openAt = <Result>(directory: string, place: LinePlace, use: (descriptor: number) => Result): Result | null => {
   let descriptor: number
   try {
@@ -59,7 +59,7 @@ const lineAt = (descriptor: number, { offset, length }: LinePlace): Buffer | nul
   return bytes.length === length + 1 && bytes[length] === NEWLINE ? bytes.subarray(0, length) : null
 }
 
-/** The texts of many lines, in their order; null for those that are not there. Each file is opened once. */
+/** Returns the texts of many lines in their order; null for missing lines. Each file is opened once. */
 export const readPlaces = (directory: string, places: readonly LinePlace[]): (string | null)[] => {
   const texts: (string | null)[] = places.map(() => null)
   const bySegment = Map.groupBy(places.keys(), (index) => `${places[index]?.slot}/${places[index]?.segment}`)
@@ -76,7 +76,7 @@ export const readPlaces = (directory: string, places: readonly LinePlace[]): (st
   return texts
 }
 
-/** The line that ends right before `offset`; null when there is none. */
+/** Returns the line that ends directly before `offset`; null if there is none. */
 const lineBefore = (descriptor: number, offset: number): Buffer | null => {
   for (let size = 4_096; ; size *= 8) {
     const length = Math.min(size, offset)
@@ -89,8 +89,8 @@ const lineBefore = (descriptor: number, offset: number): Buffer | null => {
 }
 
 /**
- * The line at a place with its proof; null when it is not there.
- * @throws DecisionLineMalformedError when what is there was not written by this service
+ * Returns the line at a position with its proof; null if there is no whole line.
+ * @throws DecisionLineMalformedError if the line was not written by this service
  */
 export const readProven = (directory: string, place: LinePlace): ProvenLine | null =>
   openAt(directory, place, (descriptor) => {

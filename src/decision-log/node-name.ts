@@ -1,21 +1,24 @@
-// The name of a node: it is kept with the node's decision log, and stands before the log's slots wherever several nodes meet.
+// Name of a node. It is stored with the node's decision log, and prefixes the log's slots in data of several nodes.
 import { randomBytes } from 'node:crypto'
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { errorCodeOf } from '../lib/named-error.ts'
 
-/** In the log's own folder: where the log goes, the name goes. */
+/** Stored in the log's directory, so that it moves with the log. */
 const NODE_FILE = 'node-name'
 const NODE = /^[a-z0-9][a-z0-9-]{0,79}$/
 
 export const isNodeName = (text: string): boolean => NODE.test(text)
 
-/** Null where the log has no name: it was never shipped, or the name is gone. */
+/** Returns null if the log has no name, because it was never shipped or the name was removed. */
 export const knownNodeName = (directory: string): string | null =>
   existsSync(join(directory, NODE_FILE)) ? nodeNameOf(directory) : null
 
-/** The name under which this log is shipped: the machine's and some random letters, made once and kept with the log. */
+/**
+ * Returns the name under which this log is shipped: the host name and random letters. Creates and stores it on the
+ * first call.
+ */
 export const nodeNameOf = (directory: string): string => {
   const path = join(directory, NODE_FILE)
   if (!existsSync(path)) {
@@ -29,7 +32,7 @@ export const nodeNameOf = (directory: string): string => {
       mode: 0o600,
     })
     try {
-      // Of two that start together one makes it, and both read it.
+      // If two processes start at once, one creates the file and both read it.
       linkSync(temporary, path)
     } catch (error) {
       if (errorCodeOf(error) !== 'EEXIST') throw error

@@ -1,5 +1,5 @@
-// What ties a segment to the one before it in its slot: name, the length that counts, the hash of its last line, and
-// how many bytes lie beyond. The next segment's header repeats it, and verification compares.
+// Link to the previous segment of a slot: name, valid length, hash of the last line, and number of bytes after it. The
+// next segment's header repeats the link, and verification compares it.
 import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { findSlotEnd, wholeLength } from './backwards.ts'
@@ -8,15 +8,18 @@ import type { SegmentName } from './segment-name.ts'
 
 export interface PreviousSegment {
   readonly segment: SegmentName
-  /** Hash of the last line that counts. */
+  /** Hash of the last valid line. */
   readonly hash: string
-  /** Bytes that count, with the last newline. */
+  /** Valid length in bytes, including the last newline. */
   readonly length: number
-  /** Bytes beyond. */
+  /** Number of bytes after the valid length. */
   readonly tornBytes: number
 }
 
-/** Hash of the line that ends with the newline at `end - 1`; in constant memory, since a damaged line may be long. */
+/**
+ * Returns the hash of the line that ends with the newline at `end - 1`. Uses constant memory, because a damaged line
+ * may be long.
+ */
 const hashLastLine = (descriptor: number, end: number): string => {
   const hasher = new Bun.SHA256()
   const chunk = Buffer.allocUnsafe(65_536)
@@ -30,8 +33,8 @@ const hashLastLine = (descriptor: number, end: number): string => {
 }
 
 /**
- * What another instance left in a slot: the newest name (the next one's number follows it) and the tie to the newest
- * segment that holds a whole line. Both null for a new slot. Throws system errors as they are.
+ * Returns the state that earlier instances left in a slot: the newest name, and the link to the newest segment with a
+ * whole line. Both are null for a new slot. Throws system errors unchanged.
  */
 export const readSlotTie = (
   slotDirectory: string,

@@ -1,6 +1,5 @@
-// Finds one decision by its uuid, for a request that comes again: what was signed then is answered now, and nothing is
-// signed twice (invariant 3). There is no index for it: the request's claim says when it came, and its decision was
-// recorded soon after.
+// Finds a decision by its uuid, so that a retry gets the recorded answer and nothing is signed twice (invariant 3). It
+// needs no index: the request's claim has the time, and the decision is recorded soon after.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { nextTurn } from '../lib/time.ts'
@@ -12,12 +11,12 @@ import { listSegments, listSlots } from './segment-name.ts'
 import { positionSince } from './time-position.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Lines between two looks at the time, and between two turns of the event loop. */
+/** Number of lines between checks of the time and pauses for the event loop. */
 const STRIDE = 256
-/** Some two hundred lines. */
+/** Approximately two hundred lines. */
 const PIECE_BYTES = 262_144
 const NEWLINE = 10
-/** A decision is recorded within these times after its request came; the last is longer than any claim lasts. */
+/** Time limits for the recording of a decision after its request. The last is longer than the lifetime of a claim. */
 const SOON_MS = [1_500, 6_000, 60_000]
 
 const slotsOf = (directory: string): string[] => {
@@ -29,7 +28,7 @@ const slotsOf = (directory: string): string[] => {
   }
 }
 
-/** The whole lines of a slot from a time on that count, in pieces, the oldest first. */
+/** Yields the valid whole lines of a slot since a time, in pieces, oldest first. */
 function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer> {
   const segments = listSegments(slotDirectory)
   const from = positionSince(slotDirectory, sinceMs)
@@ -69,10 +68,9 @@ const findIn = (piece: Buffer, uuid: string): DecisionRecord | null => {
 }
 
 /**
- * The record of this uuid in any slot, looked for where it is expected: within a minute from `sinceMs` (Unix
- * milliseconds). Null when it is not there. Most are found within the first second, so that is read in all slots before
- * more is read in any.
- * @throws DecisionLineMalformedError or a system error when the log can't be read.
+ * Returns the record of this uuid from any slot, recorded within a minute of `sinceMs` (Unix milliseconds), or null.
+ * Most decisions are recorded within the first second or so, so that period is searched in all slots first.
+ * @throws DecisionLineMalformedError or a system error if the log can't be read
  */
 export const findDecision = async (
   directory: string,
@@ -98,10 +96,10 @@ export const findDecision = async (
 }
 
 /**
- * The record of this uuid in any slot; null when nothing was recorded under it since `sinceMs` (Unix milliseconds). Looks
- * at every line since then, the newest first: the answer null means that the uuid may be signed. Lines that are being
- * written meanwhile are not seen.
- * @throws DecisionLineMalformedError or a system error when the log can't be read: then it is not known what was signed.
+ * Returns the record of this uuid from any slot since `sinceMs` (Unix milliseconds), or null. It reads all lines since
+ * then, newest first, because null permits signing the uuid. It doesn't see lines written during the search.
+ * @throws DecisionLineMalformedError or a system error if the log can't be read; it is then unknown whether the uuid
+ * was signed
  */
 export const recallDecision = async (
   directory: string,
@@ -120,7 +118,7 @@ export const recallDecision = async (
       }
       read += 1
       if (read % STRIDE !== 0) continue
-      // A header has no time, nor has a damaged line, which the verifier reports: the next look decides.
+      // Headers and damaged lines have no time, so the next line decides. The verifier reports damaged lines.
       if ((peekTime(bytes) ?? sinceMs) < sinceMs) break
       await nextTurn()
     }

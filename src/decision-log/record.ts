@@ -1,23 +1,21 @@
-// One line of the log, both ways. A line is what encoding makes of its record and nothing else: parsing encodes again
-// and compares, so extra, missing, repeated or reordered keys and other spellings are refused (docs/operations.md,
-// "The decision log").
-// The whole line goes through one JSON.stringify: measured at half the time of a template that quotes field by field,
-// and no field can break out of its quotes.
+// Encodes and parses log lines. Parsing encodes the record again and compares, so extra, missing, repeated or reordered
+// keys and other spellings are refused (docs/operations.md, "The decision log"). One JSON.stringify per line takes half
+// the time of a template with separately quoted fields, and no field can break out of its quotes.
 import { isObject } from '../lib/is-object.ts'
 import { DecisionLineMalformedError } from './errors.ts'
 import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
 
-/** Longest line that is written or read, in bytes, without the newline. */
+/** Maximum length of a line in bytes, without the newline. */
 export const MAX_LINE_BYTES = 1_048_576
 
-/** SHA-256, 64 lower-case hex digits, of a line without its newline (of its UTF-8 bytes when given as text). */
+/** Returns the SHA-256 of a line without its newline, as 64 lower-case hex digits. Text is hashed as UTF-8. */
 export const hashLine = (line: string | Uint8Array): string => Bun.SHA256.hash(line, 'hex')
 
-/** The line of a record, without a newline. `previousHash` is the hash of the line before it in the segment. */
+/** Returns the line of a record, without a newline. `previousHash` is the hash of the previous line in the segment. */
 export const encodeRecord = (record: LogRecord, previousHash: string): string =>
   record.kind === 'withheld'
     ? JSON.stringify({ prev: previousHash, kind: record.kind, uuid: record.uuid, at: record.at })
-    : // `prev`, `kind` and `uuid` stay first: peekUuid finds them by position.
+    : // `prev`, `kind` and `uuid` stay first, because peekUuid finds them by position.
       JSON.stringify({
         prev: previousHash,
         kind: record.kind,
@@ -51,7 +49,7 @@ export const encodeRecord = (record: LogRecord, previousHash: string): string =>
         policy_name: record.policy_name,
       })
 
-/** The first line of a segment, without a newline. */
+/** Returns the first line of a segment, without a newline. */
 export const encodeHeader = (header: SegmentHeader): string =>
   JSON.stringify({
     kind: 'segment',
@@ -93,7 +91,7 @@ const isShadow = (value: unknown): boolean =>
   (value['compliant'] === null || typeof value['compliant'] === 'boolean') &&
   isTextOrNull(value['rule'])
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-/** Unix milliseconds that a Date can hold. */
+/** Returns whether a value is a valid time in Unix milliseconds, within the range of Date. */
 const isTime = (value: unknown): boolean => isCount(value) && (value as number) <= 8_640_000_000_000_000
 const isTextOrNull = (value: unknown): boolean => value === null || typeof value === 'string'
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every((item) => typeof item === 'string')
@@ -104,8 +102,8 @@ const require = (holds: boolean, field: string): void => {
 }
 
 /**
- * What the log promises of a decision beyond its types: a compliant one carries its signatures, a denial none.
- * @throws DecisionLineMalformedError naming the field.
+ * Checks the signatures of a decision: a compliant decision has signatures, a denial has none.
+ * @throws DecisionLineMalformedError with the name of the field
  */
 const checkSignatures = (record: DecisionRecord): void => {
   const count = record.attesters.length
@@ -120,9 +118,9 @@ const checkSignatures = (record: DecisionRecord): void => {
 }
 
 /**
- * Refuses, before anything is written, what would make a line that can't be read back. It costs a few nanoseconds:
- * the alphabets of texts don't matter here, since JSON quotes them all.
- * @throws DecisionLineMalformedError naming the field.
+ * Refuses a record whose line could not be parsed. Takes a few nanoseconds, because JSON quotes all texts and their
+ * characters need no check.
+ * @throws DecisionLineMalformedError with the name of the field
  */
 export const checkRecordable = (record: LogRecord): void => {
   require(record.uuid.length === 36, 'uuid')
@@ -147,8 +145,8 @@ const parseObject = (line: string): Record<string, unknown> => {
 }
 
 /**
- * A line after the header, with the hash it carries of the line before.
- * @throws DecisionLineMalformedError unless encodeRecord would write exactly this line.
+ * Parses a line after the header. `prev` is the contained hash of the previous line.
+ * @throws DecisionLineMalformedError unless encodeRecord would write exactly this line
  */
 export const parseRecordLine = (line: string): { readonly prev: string; readonly record: LogRecord } => {
   const value = parseObject(line)
@@ -184,8 +182,8 @@ export const parseRecordLine = (line: string): { readonly prev: string; readonly
 }
 
 /**
- * The first line of a segment.
- * @throws DecisionLineMalformedError unless encodeHeader would write exactly this line.
+ * Parses the first line of a segment.
+ * @throws DecisionLineMalformedError unless encodeHeader would write exactly this line
  */
 export const parseHeaderLine = (line: string): SegmentHeader => {
   const value = parseObject(line)
@@ -204,13 +202,13 @@ export const parseHeaderLine = (line: string): SegmentHeader => {
   return header
 }
 
-// `{"prev":"`, 64 hex digits, `","kind":"`: the kind starts at byte 83 of every line that encodeRecord makes.
+// `{"prev":"`, 64 hex digits, `","kind":"`: the kind starts at byte 83 of every line from encodeRecord.
 const KIND_OFFSET = 83
 const KINDS = ['attestation', 'task', 'withheld'] as const
 
 const UUID_END = 46
 
-/** Kind and uuid of a line's bytes without parsing the rest; null when the line does not begin as one of ours. */
+/** Returns the kind and uuid of a line without parsing the rest; null if the line doesn't start like a record. */
 export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; readonly uuid: string } | null => {
   for (const kind of KINDS) {
     if (line[KIND_OFFSET] !== kind.charCodeAt(0)) continue
@@ -222,7 +220,10 @@ export const peekUuid = (line: Buffer): { readonly kind: LogRecord['kind']; read
   return null
 }
 
-/** When the line was written, Unix milliseconds, without parsing the rest; null when it does not begin as one of ours. */
+/**
+ * Returns the time of a line in Unix milliseconds without parsing the rest; null if the line doesn't start like a
+ * record.
+ */
 export const peekTime = (line: Buffer): number | null => {
   const peeked = peekUuid(line)
   if (peeked === null) return null

@@ -1,6 +1,6 @@
-// After a worker died: which of its jobs in flight are already in its log? The pool answers those from the record and
-// signs them never again (invariant 3; threats, row 8). Everything a worker wrote after a job's record belongs to jobs
-// that are in flight as well, since it answers in the order in which it records: the search is short and bounded.
+// Finds the decisions of a dead worker's jobs in its log. The pool answers them from their records and never signs them
+// again (invariant 3; threats, row 8). A worker answers in the order of its records, so all records after a job's
+// record belong to jobs in flight, and the search is short.
 import { basename, dirname, join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -9,25 +9,24 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** How far back to look by default: this much, or for many uuids this much for each. No line of theirs is as long. */
+/** Default length of the search, in total or per uuid, whichever is longer. The lines of the uuids are shorter. */
 const SEARCH_BYTES = 2_097_152
 const SEARCH_BYTES_PER_UUID = 16_384
 
 export interface RecoveryOptions {
-  /** How far back to look, in bytes of log; 2 MiB, or 16 KiB for each uuid where that is more, unless given. */
+  /** Length of the search in bytes. Defaults to 2 MiB, or 16 KiB per uuid if that is more. */
   readonly maxBytes?: number
-  /** True where the log runs with sync: a record that was written but not flushed is flushed before it is returned. */
+  /** True if the log uses sync: a record that was not flushed is flushed before it is returned. */
   readonly sync?: boolean
   readonly files?: SegmentFiles
 }
 
 /**
- * The records of those uuids that a slot's log already holds, by uuid. Call it when the worker can't append any more.
- * Looks across rotations, from the newest line back. A uuid that is not returned was never answered and may be
- * dispatched again.
- * @param slotOrSegment the slot's directory, or the path of any segment in it.
- * @throws DecisionLineMalformedError or a system error when the log can't be read: then it is not known what was
- *   signed, and none of the jobs may be dispatched again.
+ * Returns the records of these uuids in a slot's log, by uuid. Call it when the worker can't write any longer. It reads
+ * back from the newest line, across rotations. A missing uuid was never answered and may be dispatched again.
+ * @param slotOrSegment directory of the slot, or path of any of its segments
+ * @throws DecisionLineMalformedError or a system error if the log can't be read; it is then unknown what was signed,
+ * and none of the jobs may be dispatched again
  */
 export const recoverDecisions = (
   slotOrSegment: string,

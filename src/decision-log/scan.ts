@@ -1,5 +1,5 @@
-// A slot's lines in the order in which they were written, from any position on, across rotations and while it grows. Each
-// comes with the place where it stands, so that whoever reads can go on after a restart and find the line again.
+// Reads the lines of a slot in order, from any position, across rotations and while the slot grows. Each line has its
+// position, so that a reader can resume after a restart and find the line again.
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -10,7 +10,7 @@ import { listSegments, parseSegmentName, type SegmentName } from './segment-name
 const CHUNK_BYTES = 262_144
 const NEWLINE = 10
 
-/** Everything before `offset` in this segment, and every segment before it, was taken. */
+/** Everything before `offset` in this segment, and all earlier segments, was taken. */
 export interface ScanPosition {
   /** File name. */
   readonly segment: string
@@ -20,26 +20,26 @@ export interface ScanPosition {
 export interface ScannedLine {
   readonly slot: string
   readonly segment: string
-  /** Where the line begins. */
+  /** Offset of the line's first byte. */
   readonly offset: number
-  /** Bytes, without the newline. */
+  /** Length in bytes, without the newline. */
   readonly length: number
   readonly text: string
 }
 
-/** Lines of a segment from `length` on never counted: its successor says so. */
+/** Lines of a segment from `length` on are invalid according to the next segment's header. */
 export interface SegmentCut {
   readonly segment: string
   readonly length: number
 }
 
 export interface SlotScanner {
-  /** The next line, which stays the next until `take`; null when there is none yet. Headers are passed over. */
+  /** Returns the next line without taking it; null if there is none yet. Skips headers. */
   peek(): ScannedLine | null
   take(): void
   /** Null before the first line. */
   position(): ScanPosition | null
-  /** What was learnt since the last call. */
+  /** Returns the cuts found since the last call. */
   takeCuts(): readonly SegmentCut[]
   close(): void
 }
@@ -47,16 +47,16 @@ export interface SlotScanner {
 interface OpenSegment {
   readonly name: SegmentName
   readonly descriptor: number
-  /** Where the next line begins. */
+  /** Offset of the next line. */
   offset: number
-  /** Bytes read; those from `start` on are not handed out yet, and begin at `offset` in the file. */
+  /** Bytes read from the file. Bytes from `start` on are pending; their file offset is `offset`. */
   held: Buffer
   start: number
-  /** A later segment was there when it was read to its end: it grows no more. */
+  /** True if a later segment already existed when this one was read to its end, so it no longer grows. */
   complete: boolean
 }
 
-/** Null for a first line that is no header: such a segment says nothing of the one before. */
+/** Returns null if the first line isn't a header; such a segment has no link to the previous one. */
 const headerOf = (line: Buffer) => {
   try {
     return parseHeaderLine(line.toString('utf8'))
@@ -67,8 +67,8 @@ const headerOf = (line: Buffer) => {
 }
 
 /**
- * System errors are thrown as they are; the scanner may be asked again afterwards.
- * @param list replaced in tests: what happens between a read and a look at the folder.
+ * Throws system errors unchanged; the scanner stays usable.
+ * @param list replaced in tests, to simulate events between a read and a directory listing
  */
 export const createSlotScanner = (
   directory: string,
@@ -78,7 +78,7 @@ export const createSlotScanner = (
 ): SlotScanner => {
   const slotDirectory = join(directory, slot)
   let current: OpenSegment | null = null
-  /** The last segment with lines that was read to its end, until the next header is read. */
+  /** Last segment with lines that was read to its end, until the next header is read. */
   let ended: OpenSegment | null = null
   let position = from
   let next: ScannedLine | null = null
@@ -104,7 +104,7 @@ export const createSlotScanner = (
     return openSegment(first, first.name === from?.segment ? from.offset : 0)
   }
 
-  /** The next whole line's bytes; null when there is none. */
+  /** Returns the bytes of the next whole line, or null. */
   const nextLine = (segment: OpenSegment): Buffer | null => {
     let end = segment.held.indexOf(NEWLINE, segment.start)
     while (end < 0 && segment.held.length - segment.start <= MAX_LINE_BYTES) {
@@ -124,7 +124,7 @@ export const createSlotScanner = (
     segment.offset += length + 1
   }
 
-  /** Learns from a segment's header how much of the one before counts, if it is less than was read. */
+  /** Reads the valid length of the previous segment from a header, and records a cut if more was read. */
   const readHeader = (line: Buffer, before: OpenSegment): void => {
     const header = headerOf(line)
     const segment = before.name.name
@@ -133,18 +133,18 @@ export const createSlotScanner = (
     }
   }
 
-  /** Goes on to the segment after a complete one. False when there is none. */
+  /** Moves to the segment after a complete one. Returns false if there is none. */
   const follow = (segment: OpenSegment): boolean => {
     const successor = successorOf(segment.name.number)
     if (successor === undefined) return false
     if (!segment.complete) {
-      // What was written between the last look and its rotation is still to be read.
+      // Lines written between the last read and the rotation must still be read.
       segment.complete = true
       return true
     }
     current = openSegment(successor, 0)
     closeSync(segment.descriptor)
-    // A crash leaves a segment without a line: the next header then names the one before it.
+    // A crash can leave a segment without a line; the next header then names the segment before it.
     if (segment.offset > 0) ended = segment
     return true
   }

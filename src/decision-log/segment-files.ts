@@ -1,4 +1,4 @@
-// The file operations that writing a segment needs, as a small interface so that tests can make each of them fail.
+// File operations for writing a segment, as an interface so that tests can make each of them fail.
 import {
   closeSync,
   constants,
@@ -13,21 +13,20 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Every operation throws what the system reports (an Error with `code`, for example ENOSPC). */
+/** Every operation throws system errors unchanged (an Error with `code`, for example ENOSPC). */
 export interface SegmentFiles {
-  /** Makes the directory and its parents with mode 0700, and has the disk know each one that was made. */
+  /** Creates the directory and its parents with mode 0700, and flushes each new directory entry. */
   makeDirectory(path: string): void
-  /** Makes a file for appending, mode 0600; EEXIST when the name is taken. Returns its descriptor. */
+  /** Creates a file for appending, with mode 0600, and returns its descriptor. Throws EEXIST if the name exists. */
   create(path: string): number
-  /** Appends bytes `offset` to `offset + length`; returns how many were written, which may be fewer. */
+  /** Appends bytes from `offset` to `offset + length`. Returns the number of bytes written, which may be smaller. */
   write(descriptor: number, bytes: Uint8Array, offset: number, length: number): number
   truncate(descriptor: number, length: number): void
   syncData(descriptor: number): void
   close(descriptor: number): void
   remove(path: string): void
-  /** Bytes; null when there is no such file. */
+  /** Returns the size in bytes; null if the file doesn't exist. */
   size(path: string): number | null
-  /** Flushes a file or a directory by its path. */
   syncPath(path: string): void
 }
 
@@ -44,7 +43,7 @@ export const systemSegmentFiles: SegmentFiles = {
   makeDirectory: (path) => {
     const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 })
     if (firstMade === undefined) return
-    // A new directory is an entry of its parent: flush each parent from the innermost to the first that existed.
+    // A new directory is an entry of its parent, so flush each parent up to the first that already existed.
     for (let made = path; ; made = dirname(made)) {
       syncPath(dirname(made))
       if (made === firstMade || made === dirname(made)) return

@@ -1,23 +1,26 @@
 // Names of slots and segments: `<decisions>/<slot>/<UTC time>-<number>.ndjson`, for example
-// `w00/20261120T101112.123Z-000001.ndjson`. Names sort by time; the number decides the order within a slot, because it
-// grows with each segment whatever the clock does.
+// `w00/20261120T101112.123Z-000001.ndjson`. Names sort by time. The number determines the order within a slot, because
+// it grows regardless of the clock.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 import { DecisionDirectoryMissingError } from './errors.ts'
 
-/** Directory of the slot of a worker: `w00`. */
+/** Returns the directory name of a worker's slot: `w00`. */
 export const slotName = (slot: number): string => `w${String(slot).padStart(2, '0')}`
 
 const SLOT = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const SEGMENT = /^(\d{8}T\d{6}\.\d{3}Z)-(\d{6,15})\.ndjson$/
 
-/** Lower-case letters, digits, `-` and `_`, at most 64: one path element everywhere. */
+/**
+ * Returns whether a name has 1 to 64 lower-case letters, digits, `-` and `_`, so that it is one path element on any
+ * system.
+ */
 export const isSlotName = (name: string): boolean => SLOT.test(name)
 
 export interface SegmentName {
   readonly name: string
-  /** `20261120T101112.123Z`: compares as text. */
+  /** Time such as `20261120T101112.123Z`, comparable as text. */
   readonly stamp: string
   readonly number: number
 }
@@ -27,12 +30,12 @@ export const parseSegmentName = (name: string): SegmentName | null => {
   return match === null ? null : { name, stamp: match[1] as string, number: Number(match[2]) }
 }
 
-/** A time as segments' names have it. */
+/** Formats a time for a segment name. */
 export const stampOf = (atMs: number): string => new Date(atMs).toISOString().replaceAll('-', '').replaceAll(':', '')
 
 /**
- * The name for a new segment. When the clock stands behind the segment before it, the name repeats that one's time and
- * only the number grows, so that names keep sorting in the order of writing.
+ * Returns the name of a new segment. If the clock is behind the previous segment's time, the name repeats that time, so
+ * that names stay in the order of writing.
  */
 export const nextSegmentName = (atMs: number, previous: SegmentName | null): SegmentName => {
   const now = stampOf(atMs)
@@ -41,7 +44,7 @@ export const nextSegmentName = (atMs: number, previous: SegmentName | null): Seg
   return { name: `${stamp}-${String(number).padStart(6, '0')}.ndjson`, stamp, number }
 }
 
-/** The segments of a slot, oldest first; other files are passed over. Empty when the directory does not exist. */
+/** Returns the segments of a slot, oldest first, without other files. Empty if the directory doesn't exist. */
 export const listSegments = (slotDirectory: string): SegmentName[] => {
   let names: string[]
   try {
@@ -57,7 +60,7 @@ export const listSegments = (slotDirectory: string): SegmentName[] => {
 }
 
 /**
- * The slots of a log, in the order of their names.
+ * Returns the slots of a log in the order of their names.
  * @throws DecisionDirectoryMissingError
  */
 export const listSlots = (directory: string): string[] => {

@@ -1,13 +1,12 @@
-// The writer of one slot's decision log. Invariant 2 rests on it: append() either returns with every line of the batch
-// in the file, or throws DecisionLogError and none of them counts.
+// Writes the decision log of one slot. Invariant 2 depends on it: append() either returns with every line of the batch
+// in the file, or throws DecisionLogError and none of the lines is valid.
 //
-// How that holds:
-// 1. One instance writes one file, made with O_EXCL, and never opens a file that another instance made.
-// 2. A batch is encoded completely before its first byte is written, then written by one call (more only where the
-//    system writes short). Length and hash in memory move only after all of it succeeded.
-// 3. After any failure the file is never written again. It is cut back to its last good length; where that fails too,
-//    the next segment's header says how many of its bytes count. So no line is ever appended to half a line.
-// 4. The next append opens a new segment, tied to the good part of the one before by name, length and hash.
+// 1. One instance writes one file, created with O_EXCL, and never opens another instance's file.
+// 2. A batch is encoded completely before its first byte is written, and then written by one call, or more after a
+//   short write. Length and hash in memory change only after complete success.
+// 3. After a failure, the file is truncated to its last valid length and never written again. If truncation fails too,
+//   the next segment's header records the valid length. So no line is ever appended to a partial line.
+// 4. The next append opens a new segment, linked to the valid part of the previous one by name, length and hash.
 import { join } from 'node:path'
 import { DecisionLineMalformedError, DecisionLogError, reasonOf } from './errors.ts'
 import { type PreviousSegment, readSlotTie } from './previous-segment.ts'
@@ -19,13 +18,13 @@ import type { LogRecord, SegmentWriter } from './types.ts'
 const DAY_MS = 86_400_000
 
 export interface SegmentOptions {
-  /** The log's directory; the slot's is inside it. Made with mode 0700 when missing. */
+  /** Directory of the log, which contains the slot's directory. Created with mode 0700 if missing. */
   readonly directory: string
-  /** See slotName. The caller ensures one writer per slot at a time. */
+  /** See slotName. The caller ensures that a slot has one writer at a time. */
   readonly slot: string
-  /** A segment that has reached this size is followed by a new one; the batch that reaches it is not split. */
+  /** Size at which a new segment is started. The batch that reaches the size is not split. */
   readonly maxBytes: number
-  /** True: fdatasync after each batch and before it counts, so that a power cut loses nothing acknowledged. */
+  /** If true, fdatasync runs before a batch is acknowledged, so that a power failure loses no acknowledged record. */
   readonly sync: boolean
   readonly clock: { /** Unix milliseconds. */ unixMs(): number }
   readonly files?: SegmentFiles
@@ -37,9 +36,9 @@ interface OpenSegment {
   readonly descriptor: number
   /** UTC days since the epoch. */
   readonly day: number
-  /** Bytes that count. */
+  /** Valid length in bytes. */
   length: number
-  /** Hash of the last line that counts. */
+  /** Hash of the last valid line. */
   hash: string
 }
 
@@ -51,7 +50,7 @@ const writeFully = (files: SegmentFiles, descriptor: number, bytes: Uint8Array, 
   }
 }
 
-/** For cleaning up after a failure that is already being reported: false when the operation failed as well. */
+/** Runs a cleanup step after a failure that is already reported. Returns false if the step fails too. */
 const succeeds = (operation: () => void): boolean => {
   try {
     operation()
@@ -62,9 +61,9 @@ const succeeds = (operation: () => void): boolean => {
 }
 
 /**
- * Opens a new segment in the slot. Never throws for a file system's failure: the writer's `failure` says why it can't
- * write, and each append tries again, so a worker started on a full disk heals like one that met it later.
- * @throws RangeError for a slot name that is not one path element.
+ * Opens a new segment in the slot. File system errors don't throw: the writer's `failure` states the reason, and each
+ * append tries again. A worker started on a full disk thus recovers like a worker whose disk filled later.
+ * @throws RangeError if the slot name isn't a single path element
  */
 export const openSegment = (options: SegmentOptions): SegmentWriter => {
   const { slot, maxBytes, sync, clock, files = systemSegmentFiles } = options
@@ -72,11 +71,11 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
   const slotDirectory = join(options.directory, slot)
 
   let current: OpenSegment | null = null
-  /** A segment whose write failed and of which the size is not known yet. */
+  /** Segment whose write failed and whose size is still unknown. */
   let failed: OpenSegment | null = null
-  /** A new segment's file that could be neither completed nor removed. */
+  /** File of a new segment that could be neither completed nor removed. */
   let stray: PreviousSegment | null = null
-  /** What the next segment ties to; undefined until the directory was read. */
+  /** Link for the next segment's header; undefined until the directory is read. */
   let tie: PreviousSegment | null | undefined
   let newest: SegmentName | null = null
   let path = ''
@@ -92,7 +91,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     tornBytes,
   })
 
-  /** Step 3: cuts the failed segment back, or learns how many bytes lie beyond its good part, for good. */
+  /** Step 3: truncates the failed segment, or records the number of bytes after its valid length. */
   const settleFailed = (): void => {
     if (failed === null) return
     const { descriptor, length } = failed
@@ -104,7 +103,9 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     failed = null
   }
 
-  /** A stray with a whole header is a segment for any reader, so the chain goes through it; else it is none. */
+  /**
+   * A stray file with a complete header is a segment to all readers, so the chain includes it; otherwise it is ignored.
+   */
   const settleStray = (): void => {
     if (stray === null) return
     if (files.size(join(slotDirectory, stray.segment.name)) === stray.length) tie = stray
@@ -114,13 +115,13 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
 
   const readTie = (): PreviousSegment | null => {
     const found = readSlotTie(slotDirectory)
-    // Lines that a killed instance wrote but did not flush count from here on, so they are flushed first.
+    // Unflushed lines of a killed instance become valid through the new link, so they are flushed first.
     if (sync && found.tie !== null) files.syncPath(join(slotDirectory, found.tie.segment.name))
     newest = found.newest
     return found.tie
   }
 
-  /** Step 4. Throws with nothing changed that a later attempt would not set right. */
+  /** Step 4. After an error, a later attempt can repeat it safely. */
   const openNext = (nowMs: number): OpenSegment => {
     files.makeDirectory(slotDirectory)
     settleFailed()
@@ -156,7 +157,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), length: bytes.length, hash }
   }
 
-  /** The segment that takes the next batch. The one before is let go first: it is never returned to. */
+  /** Returns the segment for the next batch. Closes the previous one first, because it is never reused. */
   const segmentFor = (nowMs: number): OpenSegment => {
     if (current !== null && current.length < maxBytes && Math.floor(nowMs / DAY_MS) === current.day) return current
     if (current !== null) {
@@ -183,7 +184,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     }
     lines.push('')
     const text = lines.join('\n')
-    // UTF-8 needs at most three bytes for a UTF-16 unit.
+    // UTF-8 needs at most three bytes per UTF-16 unit.
     if (text.length * 3 > buffer.length) buffer = Buffer.allocUnsafe(text.length * 3)
     const length = encoder.encodeInto(text, buffer).written
     try {
@@ -192,7 +193,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     } catch (error) {
       current = null
       failed = open
-      // At once where possible; else the next append does it before it opens a new segment.
+      // At once if possible; otherwise, the next append does it before it opens a new segment.
       succeeds(settleFailed)
       throw error
     }
@@ -226,7 +227,7 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
         if (records.length > 0) write(open, records)
         failure = null
       } catch (error) {
-        // The caller's mistake and not the log's: nothing was written, and the next batch may be fine.
+        // The record is invalid, not the log: nothing was written, and the next batch may succeed.
         if (error instanceof DecisionLineMalformedError) throw new DecisionLogError('malformed record', error)
         throw noteFailure(error)
       }

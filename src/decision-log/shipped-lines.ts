@@ -1,5 +1,5 @@
-// Lines of other nodes, read from what they shipped: each is put at its own place in a sparse file of a scratch folder, so
-// that what reads a log by places reads it there, proof and all.
+// Reads lines of other nodes from their shipped logs. Each line is written at its own offset in a sparse file, so that
+// readers of log positions, including proofs, work on it.
 import { constants } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ import type { LinePlace } from './located.ts'
 import { MAX_LINE_BYTES } from './record.ts'
 import { PIECE_BYTES, pieceObject, segmentObject } from './shipped-names.ts'
 
-/** How much around the line: none, or so much that the lines next to it are whole. */
+/** Bytes to read around the line: none, or enough to include both neighboring lines. */
 export type Surroundings = 'none' | 'neighbours'
 
-/** As much of the next line as holds its hash of this one. */
+/** Number of bytes of the next line that contain its hash of this line. */
 const NEXT_BYTES = 128
 
-/** From the closed segment, else from the pieces of the growing one; null when neither has it. */
+/** Reads from the closed segment, or from the pieces of the open one; null if neither contains the range. */
 const readShipped = async (
   target: ShipTarget,
   node: string,
@@ -38,8 +38,8 @@ const readShipped = async (
 }
 
 /**
- * Brings lines of a node's log into `scratch`, a folder that then reads like that log where these lines are.
- * @param pieceBytes as the shipper has it
+ * Copies lines of a node's log into `scratch`, which can then be read like that log at these positions.
+ * @param pieceBytes piece size of the shipper
  */
 export const bringLines = async (
   target: ShipTarget,
@@ -57,7 +57,7 @@ export const bringLines = async (
     if (bytes === null) continue
     const folder = join(scratch, place.slot)
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    // Not 'w', which would empty the file: several places may be in one segment.
+    // Unlike these flags, 'w' would empty the file, which may already contain other lines.
     const sparse = await open(join(folder, place.segment), constants.O_WRONLY | constants.O_CREAT, 0o600)
     try {
       await sparse.write(bytes, 0, bytes.length, from)

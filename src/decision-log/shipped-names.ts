@@ -1,9 +1,12 @@
-// What a shipped log is made of, under `<node>/<slot>/`: a closed segment under its own name with its SHA-256 beside it, and
-// of the one that grows its pieces, each a range of bytes. Pieces sort by where they begin, so that `cat` puts them together.
+// Object names of a shipped log under `<node>/<slot>/`: closed segments with their SHA-256, and pieces of the open
+// segment, each a range of bytes. Pieces sort by offset, so that `cat` joins them.
 import { isNodeName } from './node-name.ts'
 import { isSlotName, parseSegmentName } from './segment-name.ts'
 
-/** A growing end is put again as a whole until it has this size, and then stays: 64 objects for the usual segment. */
+/**
+ * Size of a full piece. The last piece is replaced as a whole until it is full. A segment of the default size has 64
+ * pieces.
+ */
 export const PIECE_BYTES = 4_194_304
 
 export type ShippedName =
@@ -13,20 +16,20 @@ export type ShippedName =
       readonly node: string
       readonly slot: string
       readonly segment: string
-      /** Where it begins in the segment. */
+      /** Offset of the piece in the segment. */
       readonly offset: number
     }
 
 export const segmentObject = (node: string, slot: string, segment: string): string => `${node}/${slot}/${segment}`
 
-/** In the format of `sha256sum`, so that `sha256sum -c` checks it. */
+/** Returns the name of a digest in the format of `sha256sum -c`. */
 export const digestObject = (node: string, slot: string, segment: string): string =>
   `${segmentObject(node, slot, segment)}.sha256`
 
 export const pieceObject = (node: string, slot: string, segment: string, offset: number): string =>
   `${segmentObject(node, slot, segment)}.${String(offset).padStart(12, '0')}.part`
 
-/** Null if the name has another form. */
+/** Returns null if the name has another form. */
 export const parseShippedName = (name: string): ShippedName | null => {
   const [node = '', slot = '', file = '', ...more] = name.split('/')
   if (!isNodeName(node) || !isSlotName(slot) || more.length > 0) return null

@@ -1,4 +1,4 @@
-// The newest records of all slots, merged by time, for people and for `decisions tail`. Reads only.
+// Reads the newest records of all slots, merged by time, for display and for `decisions tail`.
 import { join } from 'node:path'
 import { type BackwardLine, findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -11,11 +11,11 @@ export interface TailEntry {
   /** File name. */
   readonly segment: string
   readonly record: LogRecord
-  /** The line as it is in the file, without the newline. */
+  /** Line as stored, without the newline. */
   readonly line: string
 }
 
-/** Where a follower goes on in a slot: bytes of a segment that were read. */
+/** Resume position of a follower in a slot: number of bytes of a segment that were read. */
 export interface FollowPosition {
   readonly segment: SegmentName
   readonly offset: number
@@ -24,15 +24,15 @@ export interface FollowPosition {
 export interface Tail {
   /** Oldest first. */
   readonly entries: readonly TailEntry[]
-  /** By slot: follow from here to miss nothing and repeat nothing. */
+  /** Resume positions by slot, which neither skip nor repeat records. */
   readonly position: ReadonlyMap<string, FollowPosition>
-  /** Lines that could not be read; `decisions verify` says which. */
+  /** Number of unreadable lines; `decisions verify` lists them. */
   readonly unreadable: number
-  /** Where the newest of them begins. */
+  /** Position of the newest unreadable line. */
   readonly unreadableAt: string | null
 }
 
-/** Null when the bytes are not a record's line. */
+/** Returns null if the bytes are not the line of a record. */
 export const readEntry = (slot: string, segment: string, bytes: Buffer): TailEntry | null => {
   const line = bytes.toString('utf8')
   try {
@@ -46,13 +46,13 @@ export const readEntry = (slot: string, segment: string, bytes: Buffer): TailEnt
 interface SlotCursor {
   readonly slot: string
   readonly lines: Generator<BackwardLine>
-  /** The newest entry of the slot that was not taken yet. */
+  /** Newest entry of the slot that was not taken yet. */
   next: TailEntry | null
 }
 
 /**
- * The last `count` records across slots. A slot whose lines are out of order (its clock was set back) keeps its own
- * order. Memory: `count` records and one chunk a slot.
+ * Returns the last `count` records across slots. Lines of a slot that are out of order, because its clock was set back,
+ * keep their order. Uses memory for `count` records and one chunk per slot.
  * @throws DecisionDirectoryMissingError
  */
 export const readTail = (directory: string, count: number): Tail => {
@@ -98,7 +98,7 @@ export const readTail = (directory: string, count: number): Tail => {
     }
     return { entries: entries.reverse(), position, unreadable, unreadableAt }
   } finally {
-    // A generator that is left holds its file open.
+    // An unfinished generator keeps its file open.
     for (const cursor of cursors) cursor.lines.return(undefined)
   }
 }

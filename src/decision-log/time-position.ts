@@ -1,5 +1,5 @@
-// Where in a slot's log a time begins, found by halving: reading what was decided at some moment then costs as much for
-// a log of a year as for one of a minute. Lines are in the order of their times, unless the clock was set back.
+// Finds the position of a time in a slot's log by binary search, so that the cost doesn't depend on the size of the
+// log. Lines are in the order of their times, unless the clock was set back.
 import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAt } from './line-hashes.ts'
@@ -7,11 +7,11 @@ import { peekTime } from './record.ts'
 import type { ScanPosition } from './scan.ts'
 import { listSegments, listSlots, stampOf } from './segment-name.ts'
 
-/** Read without looking further: a few dozen lines. Also how far the next line's beginning is looked for. */
+/** Size below which the search stops, a few dozen lines. Also the longest distance to the start of the next line. */
 const PIECE_BYTES = 65_536
 const NEWLINE = 10
 
-/** The first line that begins after `position` and before `end`; null when none is near, or it has no time. */
+/** Returns the first line that starts after `position` and before `end`; null if none is near, or it has no time. */
 const lineAfter = (descriptor: number, position: number, end: number): { start: number; atMs: number } | null => {
   const read = readAt(descriptor, position, PIECE_BYTES)
   const newline = read.indexOf(NEWLINE)
@@ -21,7 +21,7 @@ const lineAfter = (descriptor: number, position: number, end: number): { start: 
   return atMs === null ? null : { start, atMs }
 }
 
-/** A line's beginning with nothing of `sinceMs` or later before it. */
+/** Returns the offset of a line such that all lines before it are older than `sinceMs`. */
 const beginningOf = (path: string, sinceMs: number): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -40,8 +40,8 @@ const beginningOf = (path: string, sinceMs: number): number => {
 }
 
 /**
- * Where to begin reading a slot in order to miss nothing that was written since a time (Unix milliseconds). Null for
- * its very beginning. System errors are thrown as they are.
+ * Returns the position from which to read all lines written since a time (Unix milliseconds). Null for the beginning of
+ * the slot. Throws system errors unchanged.
  */
 export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
   const stamp = stampOf(sinceMs)
@@ -54,12 +54,12 @@ export interface SegmentFile {
   readonly slot: string
   readonly name: string
   readonly path: string
-  /** Bytes, now: the newest of a slot may grow. */
+  /** Current size in bytes; the newest segment of a slot may grow. */
   readonly size: number
 }
 
 /**
- * A segment is over when the next one of its slot begins.
+ * Returns the segments that may contain lines since a time. A segment ends when the next one of its slot begins.
  * @throws DecisionDirectoryMissingError
  */
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>

@@ -1,19 +1,19 @@
-// The comparison of a log with the signed tree over it.
+// Result of comparing a log with its signed tree.
 
-/** A log's folder, or the copies of the logs of all nodes. */
+/** Directory of a log, or copies of the logs of all nodes. */
 export type CheckedLogs = string | readonly { readonly node: string; readonly directory: string }[]
 
 export interface TreeReport {
   readonly ok: boolean
   /** Number of lines of all nodes that the newest head covers. */
   readonly size: number
-  /** Lines that were compared, and found as the tree has them. */
+  /** Number of lines that match the tree. */
   readonly compared: number
-  /** Lines of the logs that are newer than the newest head. */
+  /** Number of lines newer than the newest head. */
   readonly newer: number
-  /** Lines that the head covers and that were not looked for: of other nodes, or archived. */
+  /** Number of covered lines that were not checked, because they are archived or belong to other nodes. */
   readonly elsewhere: number
-  /** In words, each with its place. */
+  /** Descriptions of problems, each with its position. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }

@@ -1,11 +1,11 @@
-// The decision record (invariant 2): what was decided, on what, by which rule, and what was signed. One line of JSON.
-// It holds enough to build the answer again, so that a worker's death between record and answer loses nothing.
+// Decision record (invariant 2): request, verdict, deciding rule and signatures, as one line of JSON. It contains the
+// complete answer, so a worker's death after the record loses nothing.
 import type { DecisionLogError } from './errors.ts'
 
 /**
- * Facts as they were collected, by part; what is personal (the client's address, the identity) as a keyed hash only, under
- * a name that ends "_hash". `lists` has the addresses that were looked up. Where all of it is too long for a line, there is
- * only its SHA-256.
+ * Facts as collected, by part. Personal facts (client address, identity) are stored only as keyed hashes, under names
+ * that end with "_hash". `lists` contains the addresses that were looked up. If the facts are too long for a line, only
+ * their SHA-256 is stored.
  */
 export interface RecordedFacts {
   readonly [part: string]: unknown
@@ -13,14 +13,17 @@ export interface RecordedFacts {
   readonly sha256?: string
 }
 
-/** How old a list was, and which of the addresses that were looked up were in it. Null: it could not be read. */
+/**
+ * Age of a list, and the looked-up addresses that it contains and doesn't contain. An age of null means that the list
+ * could not be read.
+ */
 export interface RecordedList {
   readonly age: number | null
   readonly in: readonly string[]
   readonly out: readonly string[]
 }
 
-/** `compliant` null: it could not be evaluated, and `rule` is the one that failed. */
+/** `compliant` is null if the revision could not be evaluated; `rule` is then the failed rule. */
 export interface ShadowVerdict {
   readonly revision: string
   readonly compliant: boolean | null
@@ -42,57 +45,60 @@ export interface DecisionRecord {
   readonly verification_hash: string
   readonly chain: string
   readonly from: string
-  /** The user whom `from` represents, where the request named one. */
+  /** User that `from` represents, if the request names one. */
   readonly on_behalf?: string | undefined
   readonly to: string
   /** Decimal string. */
   readonly value: string
-  /** SHA-256 of the data bytes, hex; the bytes themselves are the caller's. */
+  /** SHA-256 of the data bytes, hex. */
   readonly data_sha256: string
   readonly data_size: number
-  /** The data itself, 0x-hex, where it is not longer than a line of the log can bear. */
+  /** `0x` hex of the data, unless it is too long for a line of the log. */
   readonly data?: string | undefined
-  /** The request's own time, Unix seconds. */
+  /** Time of the request, Unix seconds. */
   readonly requested?: number
-  /** What the policy was told beyond the request, where it asked for anything. */
+  /** Inputs of the policy in addition to the request, if it needs any. */
   readonly facts?: RecordedFacts | undefined
-  /** What the shadow revision would have decided, where there is one. */
+  /** Verdict of the shadow revision, if there is one. */
   readonly shadow?: ShadowVerdict | undefined
   readonly compliant: boolean
   readonly rule: string | null
-  /** The deciding rule's words; only on a denial. */
+  /** Code and message of the deciding rule; only on a denial. */
   readonly code?: string | undefined
   readonly message?: string | undefined
-  /** v2: expiration; v1: expiry. 0 when not compliant. */
+  /** v2: expiration; v1: expiry. 0 if not compliant. */
   readonly expiration: number
-  /** Attesters' addresses and their signatures, in the order of the answer. Empty when not compliant. */
+  /** Attester addresses and their signatures, in the order of the answer. Empty if not compliant. */
   readonly attesters: readonly string[]
   readonly signatures: readonly string[]
   readonly policy_name: string
 }
 
 /**
- * First line of each segment: ties it to the segment before it in the same slot. The four `previous_` fields are null,
- * null, 0 and 0 for the first of a slot.
+ * First line of each segment, which links it to the previous segment of the slot. The four `previous_` fields are null,
+ * null, 0 and 0 in the first segment of a slot.
  */
 export interface SegmentHeader {
   readonly kind: 'segment'
   readonly version: 1
   readonly slot: string
-  /** Grows with each segment of a slot, whatever the clock does; the same as in the file name. */
+  /** Grows with each segment of a slot, regardless of the clock; equal to the number in the file name. */
   readonly number: number
   /** Unix milliseconds. */
   readonly at: number
-  /** File name of the segment before, and the hash of its last line that counts. */
+  /** File name of the previous segment, and hash of its last valid line. */
   readonly previous_segment: string | null
   readonly previous_hash: string | null
-  /** Bytes of the segment before, up to and with the newline of its last line that counts. */
+  /** Valid length of the previous segment in bytes, including the last newline. */
   readonly previous_length: number
-  /** Bytes after that: what a crash or a failed write left there. They are no records and were never answered. */
+  /**
+   * Number of bytes after the valid length, left by a crash or a failed write. They aren't records and were never
+   * answered.
+   */
   readonly previous_torn_bytes: number
 }
 
-/** An answer that came after the 408: recorded, never sent (invariant 4). */
+/** An answer that was completed after the 408: recorded, never sent (invariant 4). */
 export interface WithheldRecord {
   readonly kind: 'withheld'
   readonly uuid: string
@@ -100,22 +106,22 @@ export interface WithheldRecord {
   readonly at: number
 }
 
-/** What follows the header in a segment. */
+/** Line after the header of a segment. */
 export type LogRecord = DecisionRecord | WithheldRecord
 
-/** What a worker uses to append. Lines of one call reach the file together or not at all as far as a reader can tell. */
+/** Log writer of a worker. Readers see all lines of an append or none. */
 export interface SegmentWriter {
-  /** The segment that the next append goes to unless it rotates; empty while none could be opened. */
+  /** Segment of the next append, unless it rotates; empty if none could be opened. */
   readonly path: string
-  /** Why the log can't be written at the moment; null when the last attempt succeeded. */
+  /** Reason that the log can't be written; null if the last attempt succeeded. */
   readonly failure: DecisionLogError | null
   /**
-   * Appends records, each chained to the line before by SHA-256, and returns once the file has them
-   * (and, with sync, the disk). After a failure the next call tries a new segment, so a disk that has room again
-   * heals by itself. An empty batch writes nothing and does only that.
-   * @throws DecisionLogError when they can't be written: then nothing may be signed or answered.
+   * Appends records, each chained to the previous line by SHA-256. Returns when the file contains them or, with sync,
+   * the disk. After a failure, the next call opens a new segment, so logging recovers when the disk has space again. An
+   * empty batch only attempts this recovery.
+   * @throws DecisionLogError if the records can't be written; nothing may then be signed or answered
    */
   append(records: readonly LogRecord[]): void
-  /** Appends after this throw. Never throws itself. */
+  /** Closes the log; later appends throw. Never throws. */
   close(): void
 }

@@ -1,10 +1,11 @@
-// An exact set of uuids in bounded memory, for proving that none occurs twice among more records than fit.
+// Exact set of uuids in bounded memory, to prove that no uuid occurs twice among more records than fit.
 //
-// Method: uuids are spread over 2^32 by a hash. The ledger answers for a range of hashes, at first for all of them.
-// When it is full it halves its range and forgets what lies outside. The caller then goes through the same uuids again
-// for the ranges left over: as many passes as needed, each exact for its range, none larger than the limit.
+// The ledger covers a range of hashes, initially all 2^32. If it is full, it halves its range and drops the uuids
+// outside it. The caller then repeats the pass for the remaining ranges; each pass is exact for its range.
 
-/** Entries that fit before the ledger halves its range: 34 bytes each, so 143 MB, and twice that while it halves. */
+/**
+ * Number of entries before the ledger halves its range, 34 bytes each: 143 MB in total, and twice that during halving.
+ */
 export const LEDGER_MAX_UUIDS = 4_194_304
 
 const HASHES = 2 ** 32
@@ -15,17 +16,17 @@ const FLAGS = { decision: 1, withheld: 2 } as const
 
 export interface UuidLedger {
   /**
-   * Notes a use of a uuid (36 characters, hex and dashes). True when the same uuid was noted for the same use before;
-   * a uuid may be used once as a decision and once as withheld. False also for a uuid outside the range.
+   * Records a use of a uuid (36 characters, hex and dashes). Returns true if the uuid already has the same use; it may
+   * be used once as a decision and once as withheld. Returns false for a uuid outside the range.
    */
   add(uuid: string, use: UuidUse): boolean
-  /** Forgets everything and moves to the range after this one; false when all hashes have been covered. */
+  /** Clears the ledger and moves to the next range. Returns false if all hashes are covered. */
   nextRange(): boolean
 }
 
 const hexValue = (code: number): number => (code <= 57 ? code - 48 : (code | 32) - 87)
 
-/** Mixes a word into a hash (the finalizer of MurmurHash3): uuids of one maker may share most of their bits. */
+/** Mixes a word into a hash (finalizer of MurmurHash3), because uuids from one generator may share most bits. */
 const mix = (hash: number, word: number): number => {
   let mixed = Math.imul(hash ^ word, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35)
@@ -63,7 +64,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
 
   const inRange = (hash: number): boolean => hash >= rangeStart && hash < rangeStart + rangeWidth
 
-  /** The slot that holds the key at `offset`, or the free one where it belongs. Ranges cut the high bits of a hash. */
+  /** Returns the slot of the key at `offset`, or the free slot for it. Ranges divide the high bits of a hash. */
   const find = (from: Uint32Array, offset: number, hash: number): number => {
     for (let slot = hash & (slots - 1); ; slot = (slot + 1) & (slots - 1)) {
       if (flags[slot] === 0) return slot
@@ -115,7 +116,7 @@ export const createUuidLedger = (maxUuids: number = LEDGER_MAX_UUIDS): UuidLedge
     nextRange: () => {
       rangeStart += rangeWidth
       if (rangeStart >= HASHES) return false
-      // Where the last range had room to spare, the next may be wider; at worst it halves again.
+      // If the last range left enough room, the next may be wider; if it is too wide, it is halved again.
       if (count * 2 <= maxUuids) rangeWidth *= 2
       rangeWidth = Math.min(rangeWidth, HASHES - rangeStart)
       flags.fill(0)

@@ -1,4 +1,4 @@
-// One segment against its own chain and against what its neighbours say of it.
+// Verifies one segment: its own hash chain, and its links with the neighboring segments.
 import { join } from 'node:path'
 import { DecisionLineMalformedError, reasonOf } from './errors.ts'
 import { forEachLine } from './forwards.ts'
@@ -7,9 +7,9 @@ import type { SegmentName } from './segment-name.ts'
 import type { LogRecord, SegmentHeader } from './types.ts'
 
 export interface SegmentProblem {
-  /** Counted from 1, the header. */
+  /** Line number, starting at 1 for the header. */
   readonly line: number
-  /** Chosen text; never the content of the line. */
+  /** Description without content of the line. */
   readonly detail: string
 }
 
@@ -17,36 +17,36 @@ export interface SegmentReport {
   readonly slot: string
   readonly name: string
   readonly bytes: number
-  /** Whole lines that count, with the header. */
+  /** Number of valid whole lines, including the header. */
   readonly lines: number
-  /** Unix milliseconds of the first and last record after the header; null when there is none that can be read. */
+  /** Unix milliseconds of the first and last readable record; null if there is none. */
   readonly firstAt: number | null
   readonly lastAt: number | null
-  /** Hash of the last line: noted elsewhere, it proves later that nothing before it changed. */
+  /** Hash of the last line. Stored elsewhere, it later proves that no line changed. */
   readonly lastHash: string | null
   readonly ok: boolean
-  /** The first problem found; null when ok. */
+  /** First problem; null if ok. */
   readonly problem: SegmentProblem | null
-  /** What a crash or a removal of old segments leaves and no attacker needs to explain. */
+  /** Findings with a harmless explanation, such as a crash or the removal of old segments. */
   readonly warnings: readonly string[]
 }
 
-/** A segment on the disk, with its neighbours in the slot's chain. */
+/** Segment on disk, with its neighbors in the slot's chain. */
 export interface SegmentInChain {
   readonly slot: string
   readonly segment: SegmentName
-  /** Bytes of the file when verification began. */
+  /** Size of the file at the start of verification. */
   readonly bytes: number
-  /** Null when the first line is not a header. */
+  /** Null if the first line isn't a header. */
   readonly header: SegmentHeader | null
   readonly headerProblem: string | null
-  /** The segment after it; null for the newest. */
+  /** Header of the next segment; null for the newest segment. */
   readonly successor: SegmentHeader | null
-  /** The header names a file that is there and holds no line: something emptied it. */
+  /** True if the header names an existing file without a line: the file was emptied. */
   readonly previousIsEmpty: boolean
 }
 
-/** Bytes that count: what the successor acknowledges, or all of them. */
+/** Returns the valid length in bytes: the length in the successor's header, or the whole file. */
 export const countedBytes = (chained: SegmentInChain): number =>
   chained.successor?.previous_segment === chained.segment.name
     ? Math.min(chained.successor.previous_length, chained.bytes)
@@ -61,7 +61,7 @@ const detailOf = (error: unknown): string =>
       ? 'the line is not UTF-8'
       : `the segment cannot be read: ${reasonOf(error)}`
 
-/** How the header ties to the segment before it. Null when it does. */
+/** Returns the problem of the header's link to the previous segment, or null. */
 const tieProblem = (chained: SegmentInChain, before: SegmentReport | null): string | null => {
   const { header, segment, slot } = chained
   if (header === null) return chained.headerProblem
@@ -75,31 +75,31 @@ const tieProblem = (chained: SegmentInChain, before: SegmentReport | null): stri
   return null
 }
 
-/** What lies beyond the lines that count, against what the successor says. */
+/** Compares the bytes after the valid lines with the successor's header. */
 const tailProblem = (chained: SegmentInChain, wholeBytes: number, warnings: string[]): string | null => {
   const { successor, bytes } = chained
   const tail = bytes - wholeBytes
   if (successor === null) {
-    if (tail > 0) warnings.push(`torn tail of ${tail} bytes: a crash, or a write going on`)
+    if (tail > 0) warnings.push(`torn tail of ${tail} bytes: a crash, or a write in progress`)
     return null
   }
   if (successor.previous_segment !== chained.segment.name) {
-    return tail > 0 ? 'torn tail that no later segment knows of' : null
+    return tail > 0 ? 'torn tail that no later segment records' : null
   }
-  if (bytes < successor.previous_length) return 'lines were removed: the next segment knows of more bytes'
+  if (bytes < successor.previous_length) return 'lines were removed: the next segment records more bytes'
   if (wholeBytes !== successor.previous_length) return 'the last line does not end where the next segment expects it'
   if (tail !== successor.previous_torn_bytes) return 'bytes were added or removed after the last line'
-  if (tail > 0) warnings.push(`torn tail of ${tail} bytes, known to the next segment: a crash or a failed write`)
+  if (tail > 0) warnings.push(`torn tail of ${tail} bytes, recorded in the next segment: a crash or a failed write`)
   return null
 }
 
 export interface SegmentVisitor {
-  /** Returns a problem with the record among all others, or null. */
+  /** Returns a problem of the record in relation to all others, or null. */
   onRecord(record: LogRecord): string | null
   onChunk(bytes: number): void
 }
 
-/** Reads a segment once. `before` is the report on the segment before it in the slot; null for the oldest. */
+/** Reads a segment once. `before` is the report on the previous segment of the slot; null for the oldest. */
 export const verifySegment = async (
   directory: string,
   chained: SegmentInChain,
@@ -141,7 +141,7 @@ export const verifySegment = async (
     note(lines + 1, tailProblem(chained, wholeBytes, warnings))
   } catch (error) {
     note(lines + 1, detailOf(error))
-    // What follows is not known, so the next segment's tie can't hold either.
+    // The rest is unknown, so the link of the next segment can't be verified either.
     lastHash = null
   }
   if (before === null && problem === null && typeof chained.header?.previous_segment === 'string') {
@@ -151,7 +151,7 @@ export const verifySegment = async (
   return { slot, name: segment.name, bytes, lines, firstAt, lastAt, lastHash, ok: problem === null, problem, warnings }
 }
 
-/** The report on a file without one whole line: a crash at its creation; nothing was ever recorded in it. */
+/** Returns the report on a file without a whole line, left by a crash at its creation. It never contained a record. */
 export const emptySegmentReport = (slot: string, name: string, bytes: number): SegmentReport => ({
   slot,
   name,

@@ -1,6 +1,6 @@
-// The whole log, line by line: every hash, every tie between segments, every line's shape, every uuid decided once. Constant
-// memory whatever the size. What a hash chain can't show (a line changed and the chain computed anew, lines cut off at the
-// end, a slot that is gone) the tree does: verify-tree.ts.
+// Verifies the whole log in constant memory: every hash, link and line format, and that every uuid is decided once. A
+// hash chain can't reveal a changed line with recomputed hashes, truncation, or a removed slot; the tree does
+// (verify-tree.ts).
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DecisionLineMalformedError } from './errors.ts'
@@ -19,24 +19,24 @@ import {
 } from './verify-segment.ts'
 
 export interface VerifyProgress {
-  /** 1 checks everything; later passes look for uuids that did not fit into memory before. */
+  /** Pass 1 checks everything; later passes check uuids that didn't fit into memory before. */
   readonly pass: number
   readonly bytesRead: number
-  /** Of this pass. */
+  /** Total of this pass. */
   readonly bytesTotal: number
 }
 
 export interface VerifyOptions {
   readonly onProgress?: (progress: VerifyProgress) => void
-  /** For each decision whose uuid was decided before. */
+  /** Called for each decision with an already decided uuid. */
   readonly onRepeated?: (uuid: string) => void
-  /** Uuids held in memory at once; see uuid-ledger.ts. */
+  /** Maximum number of uuids in memory; see uuid-ledger.ts. */
   readonly maxUuids?: number
 }
 
 export interface VerifyReport {
   readonly ok: boolean
-  /** By slot, oldest first. */
+  /** Sorted by slot, oldest first. */
   readonly segments: readonly SegmentReport[]
   readonly bytes: number
   readonly decisions: number
@@ -50,14 +50,14 @@ const useOf = (kind: string): UuidUse => (kind === 'withheld' ? 'withheld' : 'de
 
 const repeatedUuid = (uuid: string): string => `uuid ${uuid} is recorded a second time`
 
-/** The pool has an answer recorded as withheld again when it loses the worker that was to record it. */
+/** If the pool loses the worker that was to record an answer as withheld, another worker records it again. */
 const withheldAgain = (count: number): string =>
   `${count} answer${count === 1 ? ' is' : 's are'} recorded as withheld more than once: a worker was lost meanwhile`
 
 interface SegmentStart {
   readonly segment: SegmentName
   readonly bytes: number
-  /** False when the file has no newline within the length of a header and is no longer than that. */
+  /** False if the file has no newline and is no longer than the longest header. */
   readonly hasLine: boolean
   readonly header: SegmentHeader | null
   readonly headerProblem: string | null
@@ -72,7 +72,7 @@ const readStart = (path: string, segment: SegmentName): SegmentStart => {
     const newline = start.subarray(0, count).indexOf(10)
     if (newline < 0) {
       const hasLine = bytes > HEADER_MAX_BYTES
-      return { segment, bytes, hasLine, header: null, headerProblem: 'the first line is no header' }
+      return { segment, bytes, hasLine, header: null, headerProblem: 'the first line is not a header' }
     }
     try {
       const header = parseHeaderLine(start.toString('utf8', 0, newline))
@@ -86,13 +86,13 @@ const readStart = (path: string, segment: SegmentName): SegmentStart => {
   }
 }
 
-/** The header of the segment at a path; null where its first line is none. */
+/** Returns the header of the segment at a path; null if the first line isn't a header. */
 export const firstHeader = (path: string): SegmentHeader | null => {
   const segment = parseSegmentName(basename(path))
   return segment === null ? null : readStart(path, segment).header
 }
 
-/** The segments of a slot as a chain, and those that hold no line. */
+/** Returns the segments of a slot as a chain, and the segments without a line. */
 const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; empty: SegmentStart[] } => {
   const starts = listSegments(join(directory, slot)).map((segment) =>
     readStart(join(directory, slot, segment.name), segment),
@@ -109,10 +109,10 @@ const readSlot = (directory: string, slot: string): { chain: SegmentInChain[]; e
   return { chain, empty }
 }
 
-/** Notes a record's uuid. True for a decision on a uuid that was decided before. */
+/** Records a uuid. Returns true if it belongs to a decision and was already decided. */
 type NoteUuid = (chained: SegmentInChain, record: { readonly kind: string; readonly uuid: string }) => boolean
 
-/** A later pass over a segment: the first decision whose uuid is in the ledger's range and was decided before. */
+/** Searches a segment again for the first repeated decision whose uuid is in the ledger's range. */
 const findRepeatedUuid = async (
   directory: string,
   chained: SegmentInChain,
@@ -160,7 +160,7 @@ const reportOf = (
 }
 
 /**
- * Verifies several logs, one report each: what holds for a log alone, and that no uuid occurs twice among all of them.
+ * Verifies several logs with one report each, and checks that no uuid occurs twice in any of them.
  * @throws DecisionDirectoryMissingError
  */
 export const verifyLogs = async (
@@ -231,7 +231,7 @@ export const verifyLogs = async (
 }
 
 /**
- * Verifies every segment of every slot. Problems are data in the report; a log being written may be verified.
+ * Verifies all segments of all slots. Problems are data in the report. The log may be in use.
  * @throws DecisionDirectoryMissingError
  */
 export const verifyDecisions = async (directory: string, options: VerifyOptions = {}): Promise<VerifyReport> => {

@@ -114,7 +114,7 @@ describe('a failing disk', () => {
     expect(countedRecords(directory)).toEqual([attestation(1), attestation(2)])
     const report = await verifyDecisions(directory)
     expect(report).toMatchObject({ ok: true, decisions: 2 })
-    expect(report.segments[0]?.warnings[0]).toContain('torn tail of 2500 bytes, known to the next segment')
+    expect(report.segments[0]?.warnings[0]).toContain('torn tail of 2500 bytes, recorded in the next segment')
   })
 
   test('a segment that was to be followed is not returned to, although the clock is', async () => {

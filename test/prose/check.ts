@@ -22,6 +22,7 @@ const EDITED = [
   'src/client/**/*.{ts,tsx}',
   'src/attestation/**/*.{ts,tsx}',
   'src/{pool,signing}/*.ts',
+  'src/decision-log/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
