@@ -23,6 +23,7 @@ const EDITED = [
   'src/attestation/**/*.{ts,tsx}',
   'src/{pool,signing}/*.ts',
   'src/decision-log/**/*.{ts,tsx}',
+  'src/zone-reader/**/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',

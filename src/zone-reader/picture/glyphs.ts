@@ -1,29 +1,32 @@
-// Tells which of the 37 characters a patch shows: one hidden layer, trained on invented documents by
-// test/long/train-glyphs.ts, its weights beside it.
+// Classifies a patch as one of the 37 characters. A network with one hidden layer, trained on synthetic documents by
+// test/long/train-glyphs.ts. The weights are in glyph-weights.ts.
 import { ALPHABET } from '../zone/alphabet.ts'
 import { PATCH_HEIGHT, PATCH_WIDTH } from './grid.ts'
 
 const INPUTS = PATCH_WIDTH * PATCH_HEIGHT
 
-/** Layers one after the other, each row its inputs' weights and then its bias. */
+/** Both layers are row-major: each row holds the weights of its inputs, followed by its bias. */
 export interface GlyphNet {
   readonly hidden: Float32Array
   readonly output: Float32Array
   readonly units: number
 }
 
-/** One byte a weight, and one scale a row: the scale is the row's largest weight over 127. */
+/**
+ * Quantized network: one byte per weight and one scale per row. The scale is the row's largest absolute weight divided
+ * by 127.
+ */
 export interface PackedNet {
   readonly units: number
-  /** Numbers with spaces between them. */
+  /** Numbers separated by whitespace. */
   readonly scales: string
-  /** Base64 of the rows of both layers. */
+  /** Rows of both layers, base64. */
   readonly weights: string
 }
 
 export const unpackNet = ({ units, scales, weights }: PackedNet): GlyphNet => {
   const scaleOf = scales.trim().split(/\s+/).map(Number)
-  // Browsers of before 2025 have no Uint8Array.fromBase64.
+  // Browsers released before 2025 don't support Uint8Array.fromBase64.
   const bytes = Int8Array.from(atob(weights), (character) => character.charCodeAt(0))
   const rowOf = (index: number, length: number, at: number): Float32Array =>
     Float32Array.from(bytes.subarray(at, at + length), (weight) => weight * (scaleOf[index] ?? 0))
@@ -36,7 +39,7 @@ export const unpackNet = ({ units, scales, weights }: PackedNet): GlyphNet => {
   return { hidden, output, units }
 }
 
-/** The logarithm of each character's probability, in the order of the alphabet. */
+/** Returns the log probability of each character, in the order of the alphabet. */
 export const classify = ({ hidden, output, units }: GlyphNet, patch: Float32Array): Float32Array => {
   const active = new Float32Array(units)
   for (let unit = 0; unit < units; unit++) {

@@ -1,12 +1,12 @@
-// The way from a zone's columns and rows to the picture: a plane seen in perspective has eight numbers, found from many
-// points by least squares. Source: Hartley and Zisserman, Multiple View Geometry, §4.1 (the inhomogeneous solution).
+// Maps the columns and rows of a zone to the picture. A plane in perspective has eight parameters, fitted to many
+// points by least squares. Source: Hartley and Zisserman, Multiple View Geometry, §4.1 (inhomogeneous solution).
 
 export interface Point {
   readonly x: number
   readonly y: number
 }
 
-/** A cell of the zone, and where in the picture its letter is. */
+/** A cell of the zone, and the position of its letter in the picture. */
 export interface Match extends Point {
   readonly column: number
   readonly row: number
@@ -14,7 +14,7 @@ export interface Match extends Point {
 
 export type Plane = (column: number, row: number) => Point
 
-/** Solves a symmetric system by elimination with pivots; null where it has no single answer. */
+/** Solves a linear system by Gauss-Jordan elimination with pivoting. Null if there is no unique solution. */
 const solve = (system: number[][]): number[] | null => {
   const size = system.length
   for (let column = 0; column < size; column++) {
@@ -35,11 +35,11 @@ const solve = (system: number[][]): number[] | null => {
   return system.map((line, at) => line[size]! / line[at]!)
 }
 
-/** Columns are some tens, rows a few, pixels thousands: brought to about one, so that none outweighs the others. */
+/** Scale factors that bring columns (tens) and pixels (thousands) to about 1, so that all terms have similar weight. */
 const COLUMNS = 20
 const PIXELS = 1_000
 
-/** @returns null for points that lie in one line, or too few */
+/** @returns null if there are too few points or all points lie on one line */
 export const fitPlane = (matches: readonly Match[]): Plane | null => {
   const system = Array.from({ length: 8 }, () => new Array<number>(9).fill(0))
   const add = (line: readonly number[], value: number): void => {
@@ -53,7 +53,7 @@ export const fitPlane = (matches: readonly Match[]): Plane | null => {
     add([c, r, 1, 0, 0, 0, -c * px, -r * px], px)
     add([0, 0, 0, c, r, 1, -c * py, -r * py], py)
   }
-  // Two rows say little of how the far end recedes: what is not seen is taken as flat.
+  // Two rows barely determine the perspective. This regularization makes an unobserved slope flat.
   for (const at of [6, 7]) system[at]![at]! += 1e-3
   const h = solve(system)
   if (h === null) return null

@@ -1,5 +1,5 @@
-// Reads the machine-readable zone of a picture: ink, rows at one pitch, cells, characters, check digits. Held sideways or
-// upside down, it reads the same.
+// Reads the machine-readable zone of a picture in any orientation. Steps: ink, rows with a constant pitch, cells,
+// characters, check digits.
 import { type CellScores, type DecodedZone, decodeZone } from '../zone/decode-zone.ts'
 import { LAYOUTS, type ZoneLayout } from '../zone/layout.ts'
 import { GLYPH_WEIGHTS } from './glyph-weights.ts'
@@ -8,28 +8,31 @@ import { findGrids, type Grid, isUneven, patchOf } from './grid.ts'
 import { findPieces, type GrayPicture } from './ink.ts'
 import { findRows } from './rows.ts'
 
-/** Changes with everything that may read a picture differently. */
+/** Changes whenever a picture may be read differently. */
 export const READER_VERSION = 'zone-reader 2'
 
 export type ZoneReading =
   | { readonly kind: 'read'; readonly decoded: DecodedZone }
-  /** There is something like a zone, and it can't be read with certainty. */
+  /** A zone-like region was found but cannot be read with certainty. */
   | { readonly kind: 'doubtful' }
   | { readonly kind: 'none' }
 
 /**
- * Longest side in pixels at which to read a picture, one after the other until the zone is read: a large picture has
- * finer letters at first and less noise at second, and letters of a small one that touch are apart once it is enlarged.
+ * Returns the longest sides, in pixels, at which a picture is read until the zone is readable. A large picture has
+ * finer letters at full size and less noise when reduced. Enlarging a small picture separates letters that touch.
  */
 export const readingSides = (longestSide: number): readonly [number, number] => [Math.min(longestSide, 2_400), 1_400]
 
-/** Columns that a row may begin before or after its first letter that was found, and end likewise. */
+/** Number of columns by which a row may extend beyond its first and last detected letters. */
 const SLACK = 2
 
 /** Weight of a cell's scores if an edge crosses the cell. Only letters with a distinct shape then remain certain. */
 const UNEVEN_TRUST = 0.35
 
-/** The nearest first: rows of that many letters that hold most of those found. */
+/**
+ * Returns the possible first columns of rows with that length, nearest first. Each row contains most of the detected
+ * letters.
+ */
 const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => {
   const spare = columns - (last - first + 1)
   if (Math.abs(spare) > 2 * SLACK) return []
@@ -39,7 +42,7 @@ const startsOf = ({ first, last }: Grid, columns: number): readonly number[] => 
   return starts
 }
 
-/** The grid's row in which a zone of that layout may begin: where a row was not found, it may be the first or the last. */
+/** Returns the grid rows in which a zone of this layout may start. An undetected row may be the first or the last. */
 const topsOf = ({ lastRow }: Grid, { rows, columns }: ZoneLayout) =>
   (lastRow === rows - 1 ? [0] : lastRow === rows - 2 ? [0, -1] : []).map((top) => ({ rows, columns, top }))
 
@@ -77,7 +80,7 @@ export const readZone = (picture: GrayPicture, nowSeconds: number): ZoneReading 
 
 /**
  * Reads a picture at each of its reading sides until the zone is read.
- * @param scaledTo returns the picture with that longest side
+ * @param scaledTo returns the picture scaled to that longest side
  */
 export const readPicture = async (
   longestSide: number,

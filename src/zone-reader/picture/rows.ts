@@ -1,42 +1,41 @@
-// Finds rows of letters at one pitch, as typewriters and the zones of ICAO 9303 have them: a walk from piece to piece
-// that expects the next where the last step leads, in whatever direction the picture was held. Text with letters of
-// different widths breaks the walk.
+// Finds rows of letters with a constant pitch, in any direction, as in the zones of ICAO 9303. The search walks from
+// piece to piece, and each step predicts the next position. Proportional text ends the walk.
 import type { Piece } from './ink.ts'
 
-/** A piece with its place in the row, counted in pitches; places may be missing. */
+/** A piece with its column in the row, counted in pitches. Columns may be missing. */
 export interface Placed extends Piece {
   readonly column: number
 }
 
 export interface Row {
   readonly placed: readonly Placed[]
-  /** One pitch, in pixels, in the middle of the row. */
+  /** Vector of one pitch, in pixels, averaged over the row. */
   readonly pitch: { readonly x: number; readonly y: number }
 }
 
-/** A zone's row has 30 letters or more; some may hang together or be lost. */
+/** A row of a zone has at least 30 letters. Some may be connected or missing. */
 const PLACED_MIN = 15
-/** Of a pitch: how far from where it is expected a letter's middle may be, along the row and across. */
+/** Maximum deviation from the expected position, in pitches: along the row and across it. */
 const ALONG = 0.32
 const ACROSS = 0.3
-/** Places in a row that may be empty. */
+/** Maximum step to the next letter, in columns. */
 const GAP_MAX = 3
-/** How fast the step takes on what it meets. */
+/** Rate at which the step adapts to observed letters. */
 const FOLLOW = 0.2
 /**
- * A first step is as long as so many times the larger side of its letters: blur adds to a small letter's height, and the
- * step must not reach the letter after the next.
+ * Bounds of the first step, relative to the larger side of its letters. Blur enlarges small letters, and the step must
+ * not skip a letter.
  */
 const STEP_MIN = 0.6
 const STEP_MAX = 1.5
-/** A neighbour may be so much larger: a filler is followed by a letter. */
+/** Maximum size ratio of neighboring letters: a filler may be followed by a letter. */
 const LARGER = 1.7
 
 const sizeOf = (piece: Piece): number => Math.max(piece.width, piece.height)
 
 const CELL = 16
 
-/** Finds pieces near a point, whatever their number: by cells of CELL pixels. */
+/** Returns a spatial index that finds pieces near a point. Cells have sides of CELL pixels. */
 const createNear = (pieces: readonly Piece[]) => {
   const cells = new Map<number, number[]>()
   const keyOf = (column: number, row: number): number => column * 100_003 + row
@@ -61,7 +60,7 @@ export const findRows = (pieces: readonly Piece[]): readonly Row[] => {
   const near = createNear(pieces)
   const used = new Uint8Array(pieces.length)
 
-  /** From one letter on, in steps of about `step`; what it meets with its column. */
+  /** Walks from one letter in steps of about `step`. Returns the pieces with their columns. */
   const walk = (from: number, step: { x: number; y: number }, size: number): { index: number; column: number }[] => {
     const found: { index: number; column: number }[] = []
     let [{ x, y }, { x: sx, y: sy }, column] = [pieces[from]!, step, 0]
@@ -82,10 +81,10 @@ export const findRows = (pieces: readonly Piece[]): readonly Row[] => {
       if (best === null) return found
       const piece = pieces[best.index]!
       column += best.ahead
-      // The direction follows slowly: single letters are narrower or sit to one side.
+      // The direction adapts slowly, because single letters are narrower or off-center.
       sx += FOLLOW * ((piece.x - x) / best.ahead - sx)
       sy += FOLLOW * ((piece.y - y) / best.ahead - sy)
-      // Half way between where it is and where it was expected.
+      // Midpoint between the observed and the expected position.
       ;[x, y] = [(piece.x + x + sx * best.ahead) / 2, (piece.y + y + sy * best.ahead) / 2]
       found.push({ index: best.index, column })
       if (found.length > 60) return found

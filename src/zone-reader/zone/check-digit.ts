@@ -1,4 +1,5 @@
-// Check digits. Source: ICAO 9303-3 §4.9: weights 7, 3, 1; digits count as they are, A to Z as 10 to 35, fillers as 0.
+// Check digits. Source: ICAO 9303-3 §4.9: weights 7, 3, 1; digits count as their value, A to Z as 10 to 35, fillers as
+// 0.
 
 const WEIGHTS = [7, 3, 1] as const
 

@@ -1,6 +1,6 @@
-// From what each cell may show to the lines of a zone: only what a position may hold counts, states are taken whole, and
-// where check digits do not hold, the least doubtful change that makes all of them hold is tried. What remains in doubt is
-// not read. Invariant: lines that are answered have valid check digits and no doubtful character.
+// Decodes character scores to the lines of a zone. Positions accept only valid characters, state codes are matched
+// whole, and the most likely correction that satisfies all check digits is applied. Invariant: returned lines have
+// valid check digits and no uncertain character.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { ALPHABET } from './alphabet.ts'
@@ -9,30 +9,33 @@ import { allowedOf, type CheckGroup, LAYOUTS, type Span, type ZoneLayout } from 
 import { STATES } from './states.ts'
 import { textAt, zoneOf } from './zone.ts'
 
-/** Row by row, cell by cell: the logarithm of each character's probability, in the order of the alphabet. */
+/** Log probability of each character, by row and cell, in the order of the alphabet. */
 export type CellScores = readonly (readonly Float32Array[])[]
 
 export interface DecodedZone {
   readonly zone: Zone
   readonly lines: readonly string[]
-  /** Characters that check digits mended. */
+  /** Number of characters corrected by check digits. */
   readonly mended: number
 }
 
-/** How much likelier the first choice must be than the second, as a logarithm, where no check digit covers a position. */
+/** Minimum log-probability lead of the first choice over the second at positions without a check digit. */
 const MARGIN_ALONE = 1.6
-/** The same under check digits, which find nine errors of ten, and two of them ninety-nine of a hundred. */
+/** The same at positions with check digits. One check digit detects 90% of errors, two detect 99%. */
 const MARGIN_CHECKED = 0.4
-/** What a mended character may cost, and how many there may be. */
+/** Maximum cost of a corrected character, and maximum number of corrected characters. */
 const MENDING_COST = 6
 const MENDED_MAX = 2
-/** Cells that look like something their position may not hold: more of them, and it is no zone, or another. */
+/**
+ * Maximum share of cells that resemble a character their position doesn't allow. With more, the region isn't a zone of
+ * this layout.
+ */
 const FOREIGN_SHARE = 0.12
 const FOREIGN_COST = 2
 
 interface Choice {
   readonly character: string
-  /** Below the best that the position may hold; 0 is the best. */
+  /** Log-probability difference to the best allowed character, whose cost is 0. */
   readonly cost: number
 }
 
@@ -63,18 +66,18 @@ const withChanges = (lines: readonly string[], changes: readonly Change[]): read
     ),
   )
 
-/** G and 6, for example: a check digit does not tell them apart. */
+/** Whether a check digit cannot distinguish the characters, for example G and 6. */
 const countsAs = (one: string, other: string): boolean => checkDigitOf(one) === checkDigitOf(other)
 
 const holds = (lines: readonly string[], { name, covers, digit }: CheckGroup): boolean => {
   const text = covers.map((place) => textAt(lines, place)).join('')
   const given = textAt(lines, digit)
-  // Empty optional data may have a filler for its digit; a long number's digit is looked at with the number.
+  // Empty optional data may have a filler as its check digit. `zoneOf` verifies the check digit of a long number.
   if (given === '<') return name === 'number' || (name === 'optional' && /^<*$/.test(text))
   return checkDigitOf(text) === given
 }
 
-/** The states' codes as a whole: none is mistaken for another of which one letter is unlikely. */
+/** Compares whole state codes, so that one unlikely letter doesn't change the code into another. */
 const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: string; readonly margin: number } => {
   const costOf = (code: string): number =>
     choices.reduce((sum, ranked, at) => sum + (ranked.find(({ character }) => character === code[at])?.cost ?? 99), 0)
@@ -82,7 +85,7 @@ const chooseState = (choices: readonly (readonly Choice[])[]): { readonly code: 
     .map((code) => ({ code, cost: costOf(code) }))
     .sort((one, two) => one.cost - two.cost)
   const [best, second] = ranked
-  // Far from every state: it is not one, and its letters are not trusted.
+  // Far from every state: the letters cannot be trusted.
   const margin = (best?.cost ?? 99) > MENDING_COST ? 0 : (second?.cost ?? 0) - (best?.cost ?? 0)
   return { code: best?.code ?? '', margin }
 }
@@ -135,8 +138,8 @@ const keysOf = (place: Span | undefined): string[] =>
   place === undefined ? [] : positionsOf(place).map(({ row, column }) => `${row} ${column}`)
 
 /**
- * The cheapest changes, one in each group that does not hold, after which every check digit holds. The composite digit
- * covers what the others do, so that a change which only happens to fit one of them does not fit both.
+ * Returns the cheapest corrections, one per failed group, that satisfy every check digit. The composite digit covers
+ * the same positions, which eliminates corrections that satisfy only their own group by chance.
  */
 const mend = (
   lines: readonly string[],
@@ -168,7 +171,7 @@ const mend = (
     .filter(({ changes }) => layout.checks.every((group) => holds(withChanges(lines, changes), group)))
     .sort((one, other) => one.cost - other.cost)
   const [best, next] = fitting
-  // Another way that fits all check digits, too, and is nearly as likely: which of them is right can't be told.
+  // Another correction also satisfies all check digits and is almost as likely, so the result would be ambiguous.
   if (best === undefined || (next !== undefined && next.cost - best.cost < MARGIN_ALONE)) return null
   return {
     lines: withChanges(lines, best.changes),
@@ -176,7 +179,7 @@ const mend = (
   }
 }
 
-/** @returns null where the cells are no zone, or leave something in doubt */
+/** @returns null if the cells aren't a zone or remain uncertain */
 export const decodeZone = (scores: CellScores, nowSeconds: number): DecodedZone | null => {
   for (const layout of LAYOUTS) {
     if (scores.length !== layout.rows || scores.some((row) => row.length !== layout.columns)) continue

@@ -1,10 +1,10 @@
-// The three shapes of a machine-readable zone: where each field stands, what its positions may hold, and which check
-// digits cover what. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
+// The three formats of a machine-readable zone: positions and characters of each field, and coverage of the check
+// digits. Sources: ICAO 9303-4 §4.2 (TD3), 9303-5 §4.2 (TD1), 9303-6 §4.2 (TD2).
 
 import type { ZoneFormat } from '../../domain/document-zone.ts'
 import { ALPHABET } from './alphabet.ts'
 
-/** A run of positions in one line. */
+/** A range of positions in one line. */
 export interface Span {
   readonly row: number
   readonly start: number
@@ -36,15 +36,15 @@ export interface ZoneLayout {
   readonly fields: Readonly<Partial<Record<FieldName, Span>>>
   readonly checks: readonly CheckGroup[]
   /**
-   * First letters of a document's type. TD2 has none of TD3's: the start of a passport's lines can have valid check
-   * digits as a TD2. Visas have a zone of their own, without a composite check digit.
+   * Permitted first letters of the document type. TD2 excludes those of TD3, because the start of a passport's lines
+   * can have valid check digits as TD2. Visas use another format, without a composite check digit.
    */
   readonly types: string
 }
 
 const span = (row: number, start: number, length: number): Span => ({ row, start, length })
 
-/** TD2 and TD3 differ in the lines' length and in the check digit of what is optional. */
+/** TD2 and TD3 differ in line length and in the check digit of the optional data. */
 const twoLines = (format: 'TD2' | 'TD3', columns: number, types: string): ZoneLayout => {
   const optional = span(1, 28, format === 'TD3' ? 14 : 7)
   const number = span(1, 0, 9)
@@ -116,7 +116,7 @@ export const LAYOUTS: readonly ZoneLayout[] = [twoLines('TD3', 44, 'P'), twoLine
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const DIGITS = '0123456789'
 
-/** Row by row, what each position may hold. */
+/** Returns the permitted characters of each position, by row. */
 export const allowedOf = (layout: ZoneLayout): readonly (readonly string[])[] => {
   const allowed = Array.from({ length: layout.rows }, () => new Array<string>(layout.columns).fill(ALPHABET))
   const put = (place: Span | undefined, characters: string): void => {
@@ -127,11 +127,11 @@ export const allowedOf = (layout: ZoneLayout): readonly (readonly string[])[] =>
   put(type, `${LETTERS}<`)
   if (type !== undefined) allowed[type.row]![type.start] = layout.types
   put(expiryDate, DIGITS)
-  // The month and the day of a birth may be unknown.
+  // Month and day of a birth date may be unknown.
   put(birthDate, `${DIGITS}<`)
   put(sex, 'MF<')
   for (const { name, digit } of layout.checks) {
-    // A filler where nothing is there to be checked, or where a long number goes on in the optional data.
+    // A filler if the field is empty, or if a long number continues in the optional data.
     put(digit, name === 'optional' || name === 'number' ? `${DIGITS}<` : DIGITS)
   }
   return allowed

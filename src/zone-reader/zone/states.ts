@@ -1,5 +1,5 @@
-// The codes of states and organizations that a zone may name, with the country of two letters where there is one.
-// Sources: ISO 3166-1 alpha-3; ICAO 9303-3 §5 (parts A to D), which adds codes and writes Germany as D.
+// Codes of states and organizations in a zone, with the two-letter country code if there is one. Sources: ISO 3166-1
+// alpha-3; ICAO 9303-3 §5 (parts A to D), which adds codes and uses D for Germany.
 
 const ISO = `
 AFGAF ALBAL DZADZ ASMAS ANDAD AGOAO AIAAI ATAAQ ATGAG ARGAR ARMAM ABWAW AUSAU AUTAT AZEAZ BHSBS BHRBH BGDBD BRBBB BLRBY
@@ -16,7 +16,10 @@ SVKSK SVNSI SLBSB SOMSO ZAFZA SGSGS SSDSS ESPES LKALK SDNSD SURSR SJMSJ SWESE CH
 TGOTG TKLTK TONTO TTOTT TUNTN TURTR TKMTM TCATC TUVTV UGAUG UKRUA AREAE GBRGB USAUS UMIUM URYUY UZBUZ VUTVU VENVE VNMVN
 VGBVG VIRVI WLFWF ESHEH YEMYE ZMBZM ZWEZW ALAAX`
 
-/** Kinds of British nationality; the United Nations and its bodies, unions, refugees, stateless; Utopia of ICAO's examples. */
+/**
+ * Types of British nationality; the United Nations and its agencies; unions; refugees; stateless persons; Utopia from
+ * the ICAO examples.
+ */
 const FURTHER: readonly (readonly [string, string | null])[] = [
   ['D<<', 'DE'],
   ['GBD', 'GB'],
@@ -50,7 +53,7 @@ const FURTHER: readonly (readonly [string, string | null])[] = [
   ].map((code): readonly [string, null] => [code, null]),
 ]
 
-/** Three characters as the zone writes them → ISO 3166-1 alpha-2, or null for a body that is no country. */
+/** Three characters as written in the zone → ISO 3166-1 alpha-2, or null if the code has no two-letter equivalent. */
 export const STATES: ReadonlyMap<string, string | null> = new Map<string, string | null>([
   ...ISO.trim()
     .split(/\s+/)

@@ -1,4 +1,4 @@
-// A zone's lines, once they are certain: what they say. Source: ICAO 9303-3 §4.
+// Interprets the lines of a decoded zone. Source: ICAO 9303-3 §4.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { checkDigitOf } from './check-digit.ts'
@@ -9,14 +9,14 @@ export const textAt = (lines: readonly string[], { row, start, length }: Span): 
 
 const plain = (text: string): string => text.replaceAll('<', ' ').trim().replace(/ +/g, ' ')
 
-/** Null for a day that is in no calendar. */
+/** Returns null if the calendar has no such day. */
 const dateOf = (year: number, text: string): string | null => {
   const date = `${year}-${text.slice(2, 4)}-${text.slice(4, 6)}`
   const at = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === date ? date : null
 }
 
-/** The year has two digits: a birth is in the past, an expiry less than 50 years from now. */
+/** The year has two digits: a birth date is in the past, and an expiry date is at most 50 years in the future. */
 const birthDateOf = (text: string, nowSeconds: number): string | null => {
   const now = new Date(nowSeconds * 1000).toISOString().slice(0, 10)
   const date = dateOf(2000 + Number(text.slice(0, 2)), text)
@@ -30,8 +30,8 @@ const expiryDateOf = (text: string, nowSeconds: number): string | null => {
 }
 
 /**
- * Where the check digit of the number is a filler, the number goes on in the optional data, with its check digit last.
- * Null where that check digit is wrong. Source: ICAO 9303-5 §4.2.4.
+ * Returns the document number. If its check digit is a filler, the number continues in the optional data, followed by
+ * its check digit. Null if that check digit is wrong. Source: ICAO 9303-5 §4.2.4.
  */
 const numberOf = (lines: readonly string[], layout: ZoneLayout): string | null => {
   const first = textAt(lines, layout.fields.number ?? { row: 0, start: 0, length: 0 })
@@ -42,14 +42,14 @@ const numberOf = (lines: readonly string[], layout: ZoneLayout): string | null =
   return rest.length > 1 && checkDigitOf(number) === rest.at(-1) ? number : null
 }
 
-/** What lines say whose check digits hold; null where it makes no sense: no such day, or names in disorder. */
+/** Interprets lines whose check digits are valid. Null if a date doesn't exist or the names are malformed. */
 export const zoneOf = (lines: readonly string[], layout: ZoneLayout, nowSeconds: number): Zone | null => {
   const field = (name: FieldName): string => {
     const place = layout.fields[name]
     return place === undefined ? '' : textAt(lines, place)
   }
   const names = field('names')
-  // Surname, two fillers, given names with one filler between them, and fillers to the end.
+  // Surname, two fillers, given names separated by single fillers, and trailing fillers.
   if (!/^[A-Z]+(<[A-Z]+)*(<<[A-Z]+(<[A-Z]+)*)?<*$/.test(names)) return null
   const [surname = '', givenNames = ''] = names.split('<<')
   const expiryDate = expiryDateOf(field('expiryDate'), nowSeconds)
