@@ -4,6 +4,8 @@ import type { DecidedSession, SessionKnowledge } from '../policy/types/session-f
 import type { EvidenceService } from './evidence-types.ts'
 import { type KnownOfSession, sessionFactsOf } from './session-facts.ts'
 
+type DatedHit = KnownOfSession['hits'][number] & { readonly foundAtSeconds: number }
+
 interface KnowledgeStore {
   readonly sessions: {
     findDecidedByPeople(
@@ -14,10 +16,11 @@ interface KnowledgeStore {
   }
   readonly sessionChecks: { list(organizationId: string, sessionId: string): Promise<KnownOfSession['checks']> }
   readonly screeningChecks: {
-    hits(
+    hits(organizationId: string, sessionId: string): Promise<readonly DatedHit[]>
+    endedHits(
       organizationId: string,
       sessionId: string,
-    ): Promise<readonly (KnownOfSession['hits'][number] & { readonly foundAtSeconds: number })[]>
+    ): Promise<readonly (DatedHit & { readonly endedAtSeconds: number })[]>
   }
   readonly screeningLists: { list(): Promise<readonly { readonly confirmedAtSeconds: number | null }[]> }
 }
@@ -57,7 +60,10 @@ export const createSessionKnowledge = ({
         SESSIONS_MAX,
       )) {
         const { hits, ...rest } = await known(session)
-        const then = hits.flatMap((hit) => (hit.foundAtSeconds > atSeconds ? [] : [{ ...hit, state: 'open' as const }]))
+        const ended = await store.screeningChecks.endedHits(organizationId, session.id)
+        const then = [...hits, ...ended.filter(({ endedAtSeconds }) => endedAtSeconds > atSeconds)].flatMap((hit) =>
+          hit.foundAtSeconds > atSeconds ? [] : [{ ...hit, state: 'open' as const }],
+        )
         decided.push({
           sessionId: session.id,
           decided: session.status === 'completed' ? 'completed' : 'rejected',

@@ -333,13 +333,21 @@ test('what is tried on past sessions is what people decided, with their hits as 
     actor: 'operator:ada',
   })
   const time = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
-  expect(await createSessionKnowledge(world).decidedByPeople(organizationId, time)).toMatchObject([
-    {
-      sessionId: byPeople.id,
-      decided: 'completed',
-      facts: { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 },
-    },
-  ])
+  const expectTried = async () =>
+    expect(await createSessionKnowledge(world).decidedByPeople(organizationId, time)).toMatchObject([
+      {
+        sessionId: byPeople.id,
+        decided: 'completed',
+        facts: { 'checks.sanctions.uncleared': true, 'checks.sanctions.score': 90 },
+      },
+    ])
+  await expectTried()
+  // The entry is taken off the list after the decision.
+  world.clock.advance(1)
+  const delisted = { name: 'lists.names', outcome: 'passed', version: 'key', detail: {}, subjectBases: ['s'], hits: [] }
+  await replaceChecks(world.store, { organizationId, sessionId: byPeople.id }, 'lists', [delisted])
+  expect(await world.store.screeningChecks.hits(organizationId, byPeople.id)).toEqual([])
+  await expectTried()
   // A hit that was found after the decision was not seen by it.
   const before = await handIn('1980-01-01')
   await world.store.sessions.changeStatus({

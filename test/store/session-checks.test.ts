@@ -253,6 +253,20 @@ describeStores((open) => {
     },
   )
 
+  test('the name of an ended hit is erased with the evidence, and the decision stays', async () => {
+    const target = await targetOf()
+    const find = (hits: readonly BoundHit[]) =>
+      replaceChecks(temporary.store, target, 'lists', [
+        { name: NAME_CHECK, outcome: 'passed', detail: {}, version: 'v', subjectBases: ['s'], hits },
+      ])
+    await find([foundHit()])
+    await decide(target, 'confirmed')
+    await find([])
+    await temporary.store.evidence.eraseAll(target, 'operator:ada')
+    const [ended] = await temporary.store.screeningChecks.endedHits(organizationId, target.sessionId)
+    expect(ended).toMatchObject({ name: '', entry: ended?.id, score: 0, why: [], state: 'confirmed', list: 'own' })
+  })
+
   test('a decision from before the basis of a wallet had the content of its entry is taken over once', async () => {
     const target = await targetOf()
     await find(target, [foundHit({ subject: 'wallet', basis: 's' })])
