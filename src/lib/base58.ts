@@ -1,23 +1,23 @@
-// Base58 in the Bitcoin alphabet, as Solana writes its 32-byte keys. A full decoder costs microseconds per address, since
-// it allocates and works byte by byte; to know that a text is one of 32 bytes, only the size of its number matters.
+// Checks base58 text (Bitcoin alphabet) of 32 bytes, the form of Solana keys. A full decoder allocates and takes
+// microseconds per address; this check computes only the size of the number.
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Char code → digit, 255 for every other code below 128. */
+/** Maps character codes below 128 to digits; 255 for all others. */
 export const BASE58_DIGITS = new Uint8Array(128).fill(255)
 for (const [digit, character] of [...ALPHABET].entries()) BASE58_DIGITS[character.charCodeAt(0)] = digit
 
 const BYTES = 32
-/** 44 digits are below 2^258. */
+/** 44 digits can exceed 32 bytes, but stay below 2^258. */
 const LENGTH_MAX = 44
 const LIMB = 2 ** 24
 const LIMB_COUNT = 11
-/** Four digits at a time: a limb times 58^4 stays below 2^48, where doubles are exact. */
+/** Number of digits processed at once: a limb times 58^4 stays below 2^48, where doubles are exact. */
 const GROUP = 4
-/** The number, in base 2^24, least significant limb first. Reused: nothing here waits. */
+/** The number in base 2^24, least significant limb first. Shared by all calls, because the check is synchronous. */
 const limbs = new Float64Array(LIMB_COUNT)
 
-/** limbs × factor + addend, over the limbs in use; answers how many are in use now. */
+/** Computes limbs × factor + addend over the used limbs. Returns the new number of used limbs. */
 const multiplyAdd = (used: number, factor: number, addend: number): number => {
   let carry = addend
   for (let i = 0; i < used; i++) {
@@ -30,7 +30,7 @@ const multiplyAdd = (used: number, factor: number, addend: number): number => {
   return used + 1
 }
 
-/** True for base58 that decodes to exactly 32 bytes. Each leading `1` is a zero byte. */
+/** Returns whether a text is base58 of exactly 32 bytes. Each leading `1` is a zero byte. */
 export const isBase58Of32Bytes = (text: string): boolean => {
   if (text.length < BYTES || text.length > LENGTH_MAX) return false
   let zeros = 0

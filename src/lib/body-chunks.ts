@@ -1,7 +1,8 @@
-// The chunks in which a body arrives. Each costs microseconds, whatever its size, and the sender chooses the sizes.
+// Limits the number of chunks of a request body. Each chunk costs microseconds regardless of its size, and the sender
+// chooses the sizes.
 
 const CHUNKS_FREE = 1_000
 const CHUNK_BYTES_MIN = 256
 
-/** Whether a body arrives in more chunks than its bytes are worth. */
+/** Returns whether a body arrives in too many chunks for its size. */
 export const isFragmented = (chunks: number, bytes: number): boolean => chunks > CHUNKS_FREE + bytes / CHUNK_BYTES_MIN

@@ -1,21 +1,24 @@
-// Sends a request to a log, a witness or a collector with limits on its time and on the answer's size, so that the
-// other side can neither delay this process nor fill its memory.
+// Sends requests with limits on time and response size, so that a log, witness or collector can neither delay this
+// process nor exhaust its memory.
 import { NamedError } from './named-error.ts'
 
-/** `message` is one line for the operator: it holds nothing that the other side said. */
+/** `message` is one line for the operator, without content of the response. */
 export class BoundedFetchFailedError extends NamedError {}
 
 export interface BoundedRequest {
-  /** The body of a POST; left out: GET. */
+  /** Body of a POST request; if undefined, the method is GET. */
   readonly post?: string | Uint8Array<ArrayBuffer>
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Time limit from the call to the end of the answer. */
+  /** Timeout from the call to the end of the response. */
   readonly timeoutMs: number
   readonly maxBytes: number
 }
 
-/** @param url https or http: `fetch` opens files as well. @throws BoundedFetchFailedError */
+/**
+ * @param url https or http; the caller must check this, because `fetch` opens files too. @throws
+ * BoundedFetchFailedError
+ */
 export const fetchBounded = async (
   url: string,
   { post, contentType, headers = {}, timeoutMs, maxBytes }: BoundedRequest,
@@ -31,7 +34,7 @@ export const fetchBounded = async (
     })
     for await (const part of response.body ?? []) {
       length += part.length
-      // Leaving the loop ends the answer.
+      // Leaving the loop cancels the response.
       if (length > maxBytes) throw new BoundedFetchFailedError(`${url} answers too much`)
       parts.push(part)
     }

@@ -1,19 +1,19 @@
-// Circuit breaker: after several failures in a row, a source is not asked for a while; then a single try decides
-// whether it is asked again. So a dead source costs its callers nothing, and is not hammered while it recovers.
+// Circuit breaker: after several consecutive failures, requests to a source are suspended. Then a single attempt
+// determines whether they resume. A failed source thus costs its callers nothing and can recover without load.
 import type { Clock } from './time.ts'
 
 export interface BreakerOptions {
   readonly clock: Clock
-  /** Failures in a row that open the breaker. Default: 5. */
+  /** Consecutive failures that open the breaker. Defaults to 5. */
   readonly failures?: number
-  /** How long the breaker stays open before the next try. Default: 10 s. */
+  /** Time before the next attempt. Defaults to 10 s. */
   readonly openMs?: number
 }
 
 export interface Breaker {
   /**
-   * Whether the caller may ask the source now. When an open breaker may be tried again, this is true for one caller
-   * only, and that caller must report success or failure.
+   * Returns whether the caller may use the source. After `openMs`, an open breaker permits one caller only, which must
+   * report success or failure.
    */
   permits(): boolean
   succeeded(): void
@@ -30,7 +30,7 @@ export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerO
       if (!isOpen()) return true
       const nowMs = clock.monotonicMs()
       if (nowMs < nextTryMs) return false
-      // The next try waits for this one's outcome, or for openMs if no outcome is reported.
+      // The next attempt waits for the outcome of this one, or for openMs if none is reported.
       nextTryMs = nowMs + openMs
       return true
     },

@@ -1,8 +1,8 @@
-// The limit of an lru-cache. Its option `max` makes room for all entries at once: 1.9 MB for 100,000, also when a few
-// keys are all that it ever holds.
+// Limits the entries of an lru-cache. Its option `max` allocates memory for all entries at once: 1.9 MB for 100,000
+// entries, even if the cache stays small.
 
-/** For `get` on a hot path: without options, lru-cache makes an object per call. */
+/** Argument for `get` on a hot path: without it, lru-cache allocates an object per call. */
 export const NO_OPTIONS = {}
 
-/** Options of a cache that holds at most so many entries, and takes memory for those that it holds. */
+/** Returns options of a cache with a maximum number of entries, whose memory grows with its content. */
 export const atMostEntries = (count: number) => ({ maxSize: count, sizeCalculation: () => 1 }) as const

@@ -1,9 +1,7 @@
-// Days of the calendar, in UTC.
-
-/** YYYY-MM-DD in UTC. */
+/** Returns the UTC date as YYYY-MM-DD. */
 export const dayOf = (nowSeconds: number): string => new Date(nowSeconds * 1000).toISOString().slice(0, 10)
 
-/** Whole years since a birth. */
+/** Returns the age in whole years. */
 export const ageOn = (birthDate: string, nowSeconds: number): number => {
   const today = dayOf(nowSeconds)
   const years = Number(today.slice(0, 4)) - Number(birthDate.slice(0, 4))

@@ -1,10 +1,9 @@
-// The checksummed spelling of an EVM address. Off the hot paths: computed once per key and once per connected wallet.
-// Source: EIP-55.
+// Checksummed form of an EVM address (EIP-55). Computed once per key and per connected wallet, not on hot paths.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 
 /**
- * The EIP-55 spelling of an address.
- * @param address `0x` and 40 hex digits in any case.
+ * Returns the EIP-55 form of an address.
+ * @param address `0x` and 40 hex digits in any case
  */
 export const checksumAddress = (address: string): string => {
   const digits = address.slice(2).toLowerCase()

@@ -1,12 +1,12 @@
-// Collects what was opened, and closes it in reverse order.
+// Closes resources in the reverse order of their opening.
 
 export interface Closers {
   add(close: () => Promise<void> | void): void
-  /** Closes everything, the newest first. A part that fails to close does not keep the others open. */
+  /** Closes all resources, the newest first. Continues if one fails to close. */
   closeAll(): Promise<void>
 }
 
-/** @param onError called for a part that fails to close */
+/** @param onError called for each resource that fails to close */
 export const createClosers = (onError: (error: unknown) => void): Closers => {
   const closers: (() => Promise<void> | void)[] = []
   return {

@@ -1,4 +1,4 @@
-// Limits how much work is in progress, in all and by any other key, such as the organization it is done for.
+// Limits concurrent work per key, for example in total and per organization.
 
 export interface SlotLimit {
   readonly key: string
@@ -6,9 +6,9 @@ export interface SlotLimit {
 }
 
 export interface CountedSlots {
-  /** Takes one slot of each key. @returns how to release them; null if a key has no free slot */
+  /** Takes one slot of each key. @returns a function that releases them; null if a key has no free slot */
   acquire(limits: readonly SlotLimit[]): (() => void) | null
-  /** @returns the slots of this key that are taken */
+  /** @returns the number of taken slots of this key */
   count(key: string): number
 }
 

@@ -1,9 +1,9 @@
-// Cells of CSV (RFC 4180) that a spreadsheet opens without running anything in them.
+// CSV cells (RFC 4180) that a spreadsheet opens without evaluating them.
 
-/** A cell that begins like a formula is one to a spreadsheet (OWASP, CSV injection): an apostrophe makes it text. */
+/** Escapes a cell that a spreadsheet would evaluate as a formula (OWASP, CSV injection), with a leading apostrophe. */
 export const escapeFormula = (text: string): string => (/^'*[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
-/** The text that `escapeFormula` was given. */
+/** Reverses `escapeFormula`. */
 export const unescapeFormula = (cell: string): string => (/^'+[=+\-@\t\r]/.test(cell) ? cell.slice(1) : cell)
 
 const csvCell = (value: unknown): string => {
@@ -12,5 +12,5 @@ const csvCell = (value: unknown): string => {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** One line with its end. */
+/** Returns one line with its line break. */
 export const csvLine = (values: readonly unknown[]): string => `${values.map(csvCell).join(',')}\r\n`

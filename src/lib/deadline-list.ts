@@ -1,12 +1,12 @@
-// Items ordered by their absolute deadlines, under one timer. Deadlines of one length arrive almost in order: an
-// insertion steps back past the few later ones, and a removal is two assignments.
+// Items ordered by absolute deadlines, under one timer. Deadlines of equal durations arrive almost in order, so an
+// insertion passes only a few later items. A removal is two assignments.
 import type { Clock, Timers } from './time.ts'
 
-/** An item is in one list at most. */
+/** An item of at most one list. */
 export interface Expiring<Item> {
   /** Monotonic milliseconds; must not change while the item is in a list. */
   readonly deadlineMs: number
-  /** Neighbors in the list. Null outside it, so that an item that is still in use keeps no later item alive. */
+  /** Neighbors in the list. Null outside it, so that an item in use doesn't keep other items in memory. */
   earlier: Item | null
   later: Item | null
 }
@@ -14,15 +14,15 @@ export interface Expiring<Item> {
 export interface DeadlineList<Item> {
   readonly size: number
   add(item: Item): void
-  /** Does nothing if the item is not in the list. */
+  /** Does nothing if the item isn't in the list. */
   remove(item: Item): void
   /** Removes and returns all items, earliest deadline first. */
   takeAll(): Item[]
-  /** Stops the timer for good: items expire no more. */
+  /** Stops the timer permanently: items no longer expire. */
   stop(): void
 }
 
-/** @param expire called for each item at its deadline, after the item was removed */
+/** @param expire called for each item at its deadline, after its removal */
 export const createDeadlineList = <Item extends Expiring<Item>>(
   clock: Pick<Clock, 'monotonicMs'>,
   after: Timers['after'],
@@ -56,7 +56,7 @@ export const createDeadlineList = <Item extends Expiring<Item>>(
     if (first !== null) arm(first.deadlineMs)
   }
 
-  // The timer stays set when its item is removed, instead of being stopped and started with every item.
+  // The timer stays armed if its item is removed, which is cheaper than restarting it for every item.
   const arm = (deadlineMs: number): void => {
     if (deadlineMs >= armedForMs) return
     cancel()

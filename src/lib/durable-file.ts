@@ -1,21 +1,22 @@
-// Writes a file that only its owner may read, whole or not at all: after a crash, the old or the new state is there.
+// Writes a file that only its owner may read. The write is atomic: after a crash, the file has the old or the new
+// content.
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Flushes the folder itself, so that a renamed file in it survives a power cut. */
+/** Flushes the directory, so that a renamed file in it survives a power failure. */
 const syncFolder = async (path: string): Promise<void> => {
   const folder = await open(path, 'r')
   try {
     await folder.sync()
   } catch (error) {
-    // Some network file systems can't flush a folder.
+    // Some network file systems can't flush a directory.
     if (!['EINVAL', 'ENOTSUP'].includes(String((error as { code?: unknown }).code))) throw error
   } finally {
     await folder.close()
   }
 }
 
-/** @param temporary a new name in the same folder, which a crash may leave behind */
+/** @param temporary new name in the same directory, which may remain after a crash */
 export const writeDurably = async (
   path: string,
   temporary: string,

@@ -1,6 +1,4 @@
-// Durations as people read them.
-
-/** The two largest units of a duration: `2 h 5 min`. */
+/** Returns the two largest units of a duration: `2 h 5 min`. */
 export const durationText = (seconds: number): string => {
   const parts = [
     { unit: 'd', size: 86_400 },

@@ -1,6 +1,9 @@
-// Names that were likely meant: for messages to people, and for fields that a misspelling would leave out.
+// Finds the name that was probably meant, for error messages and for misspelled fields that would otherwise be ignored.
 
-/** Edits (a character more, fewer, other, or two swapped) from one text to the other (optimal string alignment). */
+/**
+ * Returns the number of edits (insertion, deletion, substitution or transposition) between two texts (optimal string
+ * alignment).
+ */
 export const editDistance = (left: string, right: string): number => {
   let before: number[] = []
   let row = Array.from({ length: right.length + 1 }, (_, column) => column)
@@ -21,12 +24,15 @@ export const editDistance = (left: string, right: string): number => {
 }
 
 const NAME_MAX = 64
-/** Of three characters and fewer, one edit makes another word. */
+/** For names of up to three characters, one edit often gives another word. */
 const SHORT_MAX = 3
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[-_ ]/g, '')
 
-/** The known name that this one is in another spelling: equal without case and underscores, or one edit away; or null. */
+/**
+ * Returns the known name that this name probably misspells, or null: it is equal without case and separators, or one
+ * edit away.
+ */
 export const misspeltName = (name: string, known: Iterable<string>): string | null => {
   const spelled = plain(name)
   for (const candidate of known) {
@@ -37,7 +43,7 @@ export const misspeltName = (name: string, known: Iterable<string>): string | nu
   return null
 }
 
-/** Up to three known names that are like this one, nearest first. Empty where none is. */
+/** Returns up to three similar known names, most similar first. */
 export const nearNames = (name: string, known: Iterable<string>): readonly string[] => {
   if (name.length > NAME_MAX) return []
   const spelled = plain(name)
@@ -47,7 +53,7 @@ export const nearNames = (name: string, known: Iterable<string>): readonly strin
       const other = plain(candidate)
       const allowed = Math.min(spelled.length, other.length) > SHORT_MAX + 1 ? 2 : 1
       if (spelled.length >= SHORT_MAX && other.startsWith(spelled)) return { candidate, distance: 1, allowed }
-      // The distance is at least the difference of the lengths, and computing it takes their product.
+      // The distance is at least the difference of the lengths. Computing it takes time proportional to their product.
       const difference = Math.abs(spelled.length - other.length)
       return { candidate, distance: difference > allowed ? difference : editDistance(spelled, other), allowed }
     })

@@ -1,12 +1,13 @@
-// A limited number of slots for work of several owners. The next free slot goes to the owner who holds the fewest; of
-// several, to the one whose work ended first. One owner's long queue therefore delays another's work
-// by one piece of work at most, and a single owner can use every slot unless its share is limited.
+// Slots shared fairly by several owners. A free slot goes to the owner with the fewest slots; among equals, to the
+// owner whose work ended first.
+// A long queue of one owner therefore delays another owner by at most one item. A single owner can use every slot
+// unless `ownSlots` limits it.
 
 export interface FairSlots {
   /**
-   * Resolves when the work may begin. Null if too many are waiting, of this owner or of all.
-   * @param signal withdraws work that still waits: its promise stays pending, and its place in the queue is free
-   * @returns how to end the work
+   * Resolves when the work may start. Returns null if too many items are waiting, for this owner or in total.
+   * @param signal withdraws waiting work: its promise stays pending, and its place in the queue becomes free
+   * @returns a function that ends the work
    */
   acquire(owner: string, signal?: AbortSignal): Promise<() => void> | null
 }
@@ -17,9 +18,9 @@ interface Lane {
 }
 
 /**
- * @param waitingMax of all owners together
- * @param ownWaitingMax of each owner; left out: an owner may take all of `waitingMax`
- * @param ownSlots maximum number of slots of one owner, for work so long that others must not wait for its end
+ * @param waitingMax limit for all owners together
+ * @param ownWaitingMax limit per owner; defaults to `waitingMax`
+ * @param ownSlots maximum number of slots of one owner, for work so long that others must not wait for it
  */
 export const createFairSlots = (
   slots: number,
@@ -27,7 +28,7 @@ export const createFairSlots = (
   ownWaitingMax = waitingMax,
   ownSlots = slots,
 ): FairSlots => {
-  /** Owners who hold a slot or wait for one; an owner whose work ends moves to the end. */
+  /** Owners with taken slots or waiting work; an owner whose work ends moves to the end. */
   const lanes = new Map<string, Lane>()
   let held = 0
   let waiting = 0

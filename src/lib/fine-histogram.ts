@@ -1,10 +1,10 @@
-// A histogram for percentiles that people read: eight buckets per octave from a microsecond up, so that a value is
-// known to within an eighth. An update is a few integer operations, cheap enough for every request.
+// Histogram for percentiles, with eight buckets per octave from a microsecond up, so that values are exact to one
+// eighth. An update is a few integer operations, cheap enough for every request.
 
-/** How many values each bucket holds, by the bucket's number (src/lib/fine-histogram.ts). */
+/** Number of values per bucket, by bucket number (src/lib/fine-histogram.ts). */
 export type BucketCounts = ReadonlyMap<number, number>
 
-/** Each microsecond value below 8 has its own bucket; above, there are eight buckets per octave up to 2^31. */
+/** One bucket per microsecond below 8, then eight buckets per octave up to 2^31. */
 export const FINE_BUCKETS = 232
 
 const LARGEST = 0x7fffffff
@@ -17,7 +17,7 @@ const bucketOf = (durationMs: number): number => {
   return (octave - 2) * 8 + ((whole >>> (octave - 3)) & 7)
 }
 
-/** The smallest value of a bucket, and how many values it spans, in microseconds. */
+/** Returns the smallest value and the width of a bucket, in microseconds. */
 const spanOf = (bucket: number): { readonly from: number; readonly width: number } => {
   if (bucket < 8) return { from: bucket, width: 1 }
   const shift = (bucket >>> 3) - 1
@@ -26,7 +26,7 @@ const spanOf = (bucket: number): { readonly from: number; readonly width: number
 
 export interface FineHistogram {
   record(durationMs: number): void
-  /** Counts per bucket, which only grow. The array is the histogram's own: copy it to keep a state. */
+  /** Counts per bucket, which only grow. The histogram changes this array: copy it to keep a state. */
   readonly counts: Float64Array
 }
 
@@ -41,7 +41,7 @@ export const createFineHistogram = (): FineHistogram => {
   }
 }
 
-/** The value below which a share of all values lies, milliseconds; null when there are none. @param share 0 to 1 */
+/** Returns a percentile in milliseconds; null if there are no values. @param share from 0 to 1 */
 export const finePercentileMs = (counts: ArrayLike<number>, share: number): number | null => {
   let total = 0
   for (let bucket = 0; bucket < FINE_BUCKETS; bucket++) total += counts[bucket] ?? 0

@@ -1,4 +1,4 @@
-// Arrays of numbers and texts as one piece of memory, by name: made in one process, used in another without being read.
+// Named arrays of numbers and texts in one block of memory, which another process can use without parsing.
 
 export type FlatArray = Uint8Array | Uint32Array | Int32Array
 export type FlatArrays = Readonly<Record<string, FlatArray>>
@@ -50,7 +50,7 @@ export const encodeFlat = (arrays: FlatArrays): Uint8Array => {
 }
 
 export const decodeFlat = (bytes: Uint8Array): FlatArrays => {
-  // Views need their place in memory to be a multiple of their size.
+  // Typed arrays require an offset that is a multiple of their element size.
   const image = bytes.byteOffset % ALIGNMENT === 0 ? bytes : bytes.slice()
   const size = new DataView(image.buffer, image.byteOffset).getUint32(0, true)
   const heads = JSON.parse(new TextDecoder().decode(image.subarray(4, 4 + size))) as [string, Kind, number][]
@@ -64,7 +64,7 @@ export const decodeFlat = (bytes: Uint8Array): FlatArrays => {
   )
 }
 
-/** Texts one after the other, and where each begins. */
+/** Returns concatenated texts and the offset of each. */
 export const packTexts = (texts: readonly string[]): FlatArrays => {
   const offsets = new Uint32Array(texts.length + 1)
   const pieces = texts.map((text) => Buffer.from(text))

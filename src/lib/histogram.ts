@@ -1,9 +1,9 @@
-// A histogram of milliseconds with fixed buckets: an update is a short scan and two additions, cheap enough for every
+// Histogram of milliseconds with fixed buckets. An update is a short scan and two additions, cheap enough for every
 // request.
 
 export interface HistogramSnapshot {
   readonly boundsMs: readonly number[]
-  /** Counts per bucket, not cumulative; one more than there are bounds. */
+  /** Counts per bucket, not cumulative; one more than the bounds. */
   readonly counts: readonly number[]
   readonly count: number
   readonly sumMs: number
@@ -15,7 +15,7 @@ export interface Histogram {
   snapshot(): HistogramSnapshot
 }
 
-/** @param boundsMs upper bounds in milliseconds, ascending; one more bucket takes everything above */
+/** @param boundsMs upper bounds in milliseconds, ascending; an additional bucket counts everything above */
 export const createHistogram = (boundsMs: readonly number[]): Histogram => {
   const counts = new Float64Array(boundsMs.length + 1)
   let count = 0

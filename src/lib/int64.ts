@@ -1,4 +1,3 @@
-// The range of a signed integer of 64 bits.
 export const INT64_MIN = -(2n ** 63n)
 export const INT64_MAX = 2n ** 63n - 1n
 

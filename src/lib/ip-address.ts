@@ -1,5 +1,5 @@
-// An IP address in one text per address, so that lists, geography and counters compare what is meant:
-// IPv4 dotted, IPv6 per RFC 5952, and an IPv4 address mapped into IPv6 (RFC 4291 §2.5.5.2) as the IPv4 address it is.
+// Canonical text of IP addresses, so that lists, geography and counters compare addresses correctly: dotted IPv4, and
+// IPv6 per RFC 5952. An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) becomes its IPv4 address.
 
 const DOT = 46
 const COLON = 58
@@ -7,7 +7,10 @@ const GROUPS = 8
 
 const isDigit = (character: number): boolean => character >= 48 && character <= 57
 
-/** The four bytes of dotted decimal as one number, or -1. Leading zeros are refused: some readers take them as octal. */
+/**
+ * Returns the four bytes of dotted decimal as one number, or -1. Leading zeros are invalid, because some parsers read
+ * them as octal.
+ */
 const parseIpv4 = (text: string): number => {
   if (text.length < 7 || text.length > 15) return -1
   let address = 0
@@ -34,7 +37,7 @@ const hexDigit = (character: number): number => {
   return -1
 }
 
-/** Appends the groups of one side of `::` (or of a whole address). False when the text is not groups. */
+/** Appends the groups of one side of `::`, or of a whole address. Returns false if the text is invalid. */
 const parseGroups = (text: string, groups: number[], mayEndInIpv4: boolean): boolean => {
   if (text === '') return true
   let i = 0
@@ -59,7 +62,7 @@ const parseGroups = (text: string, groups: number[], mayEndInIpv4: boolean): boo
   }
 }
 
-/** Eight 16-bit groups, or null. No zone: an address with one means nothing outside its host. */
+/** Returns eight 16-bit groups, or null. A zone is invalid, because it has no meaning on another host. */
 const parseIpv6 = (text: string): readonly number[] | null => {
   if (text.length < 2 || text.length > 45) return null
   const gap = text.indexOf('::')
@@ -71,7 +74,10 @@ const parseIpv6 = (text: string): readonly number[] | null => {
   return missing < 1 ? null : [...head, ...new Array<number>(missing).fill(0), ...tail]
 }
 
-/** RFC 5952: lower case, no leading zeros, the first longest run of two or more zero groups as `::`. */
+/**
+ * Formats an address per RFC 5952: lower case, no leading zeros, and the first longest run of two or more zero groups
+ * as `::`.
+ */
 const formatIpv6 = (groups: readonly number[]): string => {
   let best = { start: -1, length: 1 }
   for (let start = 0; start < GROUPS; start++) {
@@ -87,9 +93,9 @@ const formatIpv6 = (groups: readonly number[]): string => {
 const isMapped = ([a, b, c, d, e, f]: readonly number[]): boolean =>
   a === 0 && b === 0 && c === 0 && d === 0 && e === 0 && f === 0xffff
 
-/** The canonical text of an IPv4 or IPv6 address, or null. */
+/** Returns the canonical text of an IPv4 or IPv6 address, or null. */
 export const parseIpAddress = (text: string): string | null => {
-  // Canonical IPv4 is its own text.
+  // An IPv4 address in this form is already canonical.
   if (parseIpv4(text) !== -1) return text
   const groups = parseIpv6(text)
   if (groups === null) return null
@@ -97,10 +103,13 @@ export const parseIpAddress = (text: string): string | null => {
   return isMapped(groups) ? formatIpv4(high * 65_536 + low) : formatIpv6(groups)
 }
 
-/** Groups of an IPv6 address that name a subscriber's network: whoever has one has the 2^64 addresses in it. */
+/** Number of leading groups that identify a subscriber's network; a subscriber has all 2^64 addresses in it. */
 const NETWORK_GROUPS = 4
 
-/** The address itself for IPv4, its /64 for IPv6: what counts as one place. The text itself where it is no address. */
+/**
+ * Returns the network that counts as one client: the address for IPv4, its /64 for IPv6. Returns the text itself if it
+ * isn't an address.
+ */
 export const networkOf = (text: string): string => {
   const address = parseIpAddress(text)
   const groups = address === null ? null : parseIpv6(address)

@@ -1,6 +1,6 @@
-// Limits the lines per second and counts the rest, so that a flood of requests does not become a flood of log lines.
+// Limits log lines per second and counts the rest, so that a flood of requests doesn't become a flood of log lines.
 
-/** Returns how many lines were held back since the last one; null when this line is held back, too. */
+/** Returns the number of lines dropped since the last one; null if this line is dropped too. */
 export type LineLimit = () => number | null
 
 const PER_SECOND = 50

@@ -1,11 +1,11 @@
-// Which host names and addresses never leave this machine. Source: RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3.
+// Loopback host names and addresses. Sources: RFC 6761 §6.3, RFC 1122 §3.2.1.3, RFC 4291 §2.5.3.
 import { BlockList, isIP } from 'node:net'
 
 const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** @param host a name or an address, IPv6 without brackets; a name other than localhost is not looked up */
+/** @param host name or address, IPv6 without brackets; names other than localhost are not resolved */
 export const isLoopbackHost = (host: string): boolean => {
   const family = isIP(host)
   if (family === 0) return host.toLowerCase() === 'localhost'

@@ -1,18 +1,21 @@
-// Reads the text of a name into its words: the one reader of document checks and of screening, so that a spelling that the
-// document check accepts is one that screening has compared. The lookalikes are those of UTS #39, "Confusable Detection".
+// Splits the text of a name into words. Document checks and screening share it, so that screening has compared every
+// spelling that a document check accepts. Lookalikes are from UTS #39, "Confusable Detection".
 
 export interface NamePiece {
   /** Letters, digits and marks (NFKC). */
   readonly text: string
-  /** The word mixes scripts, has signs for letters, or can't be read: `text` has the Latin letters that they look like. */
+  /**
+   * Whether the word mixes scripts, replaces letters with signs, or is unreadable. `text` then contains the Latin
+   * lookalikes.
+   */
   readonly isDisguised: boolean
-  /** The Latin letters that all letters and digits of the word look like; null if one looks like none, or all are Latin. */
+  /** Latin lookalikes of all letters and digits of the word; null if a letter has no lookalike, or all are Latin. */
   readonly lookalike: string | null
-  /** Punctuation that joins the piece to the one before it, as in `Jean-Luc`; empty if a space parts them. */
+  /** Punctuation between this piece and the previous one, as in `Jean-Luc`; empty if a space separates them. */
   readonly joint: string
 }
 
-/** Each group: a Latin letter, then the letters that look like it, alphabet by alphabet. */
+/** Groups of a Latin letter and its lookalikes, alphabet by alphabet. */
 const LOOKALIKES = `
   a аАαΑᎪꓮա b ЬьвВβΒᏏᏴꓐ c сСϲϹᏟꓚⲤⲥ d ԁᎠꓓԀ e еЕєЄεΕᎬꓰ f ғҒᎰꓝϝ g ԍԌᏀᏻꓖցɢ h һҺнНΗᎻꓧհ i іІιΙᎥꓲӏӀ
   j јЈϳᎫꓙ k кКκΚᏦꓗⲔⲕ l ᏞꓡӏԼ m мМΜᎷꓟⲘⲙ n пПηΝᏁꓠոⲚⲛ o оОοΟσᎾᏫꓳօՕⲞⲟө p рРρΡᏢꓑⲢⲣ q ԛԚզ
@@ -23,7 +26,10 @@ for (const [, latin = '', letters = ''] of LOOKALIKES.matchAll(/([a-z]) (\S+)/g)
   for (const letter of letters) if (!LATIN_OF.has(letter)) LATIN_OF.set(letter, latin)
 }
 
-/** The first of 26 letters each: in filled circles, in filled squares, and those of flags. NFKC keeps them. */
+/**
+ * First characters of three ranges of 26 letters: in filled circles, in filled squares, and regional indicators. NFKC
+ * keeps them.
+ */
 const BOXED_STARTS = [0x1f150, 0x1f170, 0x1f1e6]
 const SIGNS: Readonly<Record<string, string>> = {
   '@': 'a',
@@ -45,16 +51,16 @@ const SIGNS: Readonly<Record<string, string>> = {
   ),
 }
 
-/** Marks of ownership, and the accent that NFKC would part words with. */
+/** Trademark and copyright signs, and the accent at which NFKC would split words. */
 const DROPPED = /[®©™℠´]/g
 const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
-/** Marks that say in which direction to write, and what joins or splits without being seen. */
+/** Invisible characters: direction marks, joiners, vowel points and the like. */
 const INVISIBLE =
   /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640]/gu
-/** It looks like a letter. */
+/** Empty brackets look like the letter O. */
 const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
 const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv
-/** Punctuation that joins the words of names, and all that is no Latin writing's. */
+/** Punctuation that joins the words of names, and script-specific punctuation. */
 const JOINING = /^[\p{Pd}.·‧・•\/\&[\P{Script=Common}]]+$/v
 const WORDS = /[[\p{L}\p{N}\p{M}\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]--[+]]+/gv
 const SIGN = /[\p{So}\p{Sc}\p{Sm}@§!¡¿?*#%\\^]/gu
@@ -64,7 +70,10 @@ const IS_PLAIN = /^(?:[a-z]*|[0-9]*)$/i
 const HAS_LETTER = /\p{L}/u
 const HAS_SPACE = /\s/
 
-/** Scripts whose letters look like those of another, or that are read in a way of their own. Japanese is one of three. */
+/**
+ * Scripts whose letters resemble those of another script, or that are read differently. Han, Hiragana and Katakana
+ * count as one script.
+ */
 const SCRIPTS = [
   ...['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Hangul', 'Arabic', 'Hebrew'].map(
     (script) => `\\p{Script=${script}}`,
@@ -75,7 +84,7 @@ const SCRIPTS = [
   all: new RegExp(`^[${letters}\\p{Script=Common}\\p{Script=Inherited}]*$`, 'u'),
 }))
 const [LATIN] = SCRIPTS
-/** A word that has two of these, or one of these and digits, is cut. */
+/** A word with two of these scripts, or with one of them and digits, is split. */
 const OWN_READING = ['Han', 'Hangul', 'Arabic', 'Hebrew', 'Hiragana', 'Katakana'].map(
   (script) => `\\p{Script=${script}}`,
 )
@@ -84,12 +93,15 @@ const RUNS = new RegExp(
   'gu',
 )
 const EAST_ASIAN = /^[\p{Script=Han}\p{Script=Hangul}\P{L}]+$/u
-/** Parts of Hangul syllables. */
+/** Components of Hangul syllables. */
 const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
-/** Letters that names have, other than those of ASCII. Clicks, tones and letters on their heads look like others. */
+/**
+ * Non-ASCII Latin letters of names. All other Latin letters, such as clicks, tones and turned letters, look like
+ * different letters.
+ */
 const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'
 const ODD_LATIN = new RegExp(`[\\p{Script=Latin}--[a-zA-Z${NAME_LETTERS}${NAME_LETTERS.toUpperCase()}]]`, 'v')
-/** Scripts that are transliterated by their sounds. */
+/** Scripts that are transliterated phonetically. */
 const TRANSLITERATED = new RegExp(
   `^[\\P{L}${`Common Inherited Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Ethiopic Tifinagh Devanagari
   Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Khmer Mongolian Javanese
@@ -100,10 +112,10 @@ const TRANSLITERATED = new RegExp(
   'u',
 )
 
-/** By digit. */
+/** Letters that the digits 0 to 9 resemble. */
 const LETTERS_OF_DIGITS = 'oizeasgtbg'
 
-/** A letter with a mark looks like the letter; one that looks like no Latin letter stays. */
+/** Replaces letters by their Latin lookalikes. Marks are ignored, and letters without a lookalike stay. */
 const asLatin = (text: string): string =>
   text.replaceAll(/\P{Script=Latin}/gu, (letter) => {
     if (letter >= '0' && letter <= '9') return LETTERS_OF_DIGITS[Number(letter)] ?? letter
@@ -135,7 +147,10 @@ const toPieces = (written: string): readonly Reading[] => {
   return runs.map((run) => ({ text: run, isDisguised, lookalike: looksLatin ? latin : null }))
 }
 
-/** @returns the name's words in order, without apostrophes and what can't be seen; a word that can't be read may be empty */
+/**
+ * @returns the words of the name in order, without apostrophes and invisible characters; an unreadable word may be
+ * empty
+ */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name
     .replaceAll(DROPPED, '')

@@ -1,11 +1,11 @@
-// Base classes of errors, and how the system's errors are recognized.
+// Base classes of errors, and recognition of system errors.
 
-/** Base of an error that code recognises by its class. Its name, which logs show, is the name of the class. */
+/** Base of errors that are recognized by class. The name in logs is the class name. */
 export class NamedError extends Error {
   override readonly name: string = this.constructor.name
 }
 
-/** Base of an error whose text is chosen for an operator and holds no secret. */
+/** Base of errors whose text is intended for operators and contains no secrets. */
 export class DetailedError extends NamedError {
   readonly detail: string
   constructor(detail: string, cause?: unknown) {
@@ -14,10 +14,10 @@ export class DetailedError extends NamedError {
   }
 }
 
-/** A chain of causes that is longer is a mistake, or has a circle. */
+/** Longer chains are a mistake or a cycle. */
 const CAUSES_MAX = 5
 
-/** The error and its causes, at most five. */
+/** Yields the error and its causes, at most five in total. */
 export function* causesOf(error: unknown): Generator<Error> {
   let current = error
   for (let count = 0; count < CAUSES_MAX && current instanceof Error; count++) {
@@ -26,10 +26,10 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
-/** What may be logged of any error: its text may hold anything, the name of its class does not. */
+/** Returns the class name of an error, which is safe to log; its text may contain anything. */
 export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
 
-/** The system's code of an error, such as `ENOENT`; undefined where it has none. */
+/** Returns the system error code, such as `ENOENT`; undefined if there is none. */
 export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
 
 export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

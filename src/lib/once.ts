@@ -1,6 +1,4 @@
-// Values that are made on first use and kept.
-
-/** Returns a function that makes the value on the first call and returns the same value afterwards. */
+/** Returns a function that creates the value on the first call and then returns the same value. */
 export const once = <Value extends object | string>(make: () => Value): (() => Value) => {
   let made: Value | undefined
   return () => {
@@ -9,7 +7,7 @@ export const once = <Value extends object | string>(make: () => Value): (() => V
   }
 }
 
-/** The same for a value that can fail to be made: after a failure, the next call tries again. */
+/** Like `once` for asynchronous values; after a failure, the next call tries again. */
 export const onceMade = <Value>(make: () => Promise<Value>): (() => Promise<Value>) => {
   let made: Promise<Value> | undefined
   return () => {

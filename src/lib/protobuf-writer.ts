@@ -1,5 +1,5 @@
-// Writes the protobuf wire format into one growing buffer: the few kinds of fields that OTLP's spans have.
-// Source: protobuf.dev/programming-guides/encoding.
+// Writes the protobuf wire format into a growing buffer, limited to the field types of OTLP spans. Source:
+// protobuf.dev/programming-guides/encoding.
 
 export interface ProtobufWriter {
   varint(field: number, value: number): void
@@ -7,16 +7,16 @@ export interface ProtobufWriter {
   fixed64(field: number, value: bigint): void
   bytes(field: number, value: Uint8Array): void
   text(field: number, value: string): void
-  /** A nested message, whose fields `write` writes. */
+  /** Writes a nested message; `write` writes its fields. */
   message(field: number, write: () => void): void
-  /** Returns a copy of everything written. */
+  /** Returns a copy of all written bytes. */
   finish(): Uint8Array<ArrayBuffer>
 }
 
 const VARINT = 0
 const FIXED64 = 1
 const LENGTH = 2
-/** A length below 2^32 takes at most this many bytes. */
+/** Maximum bytes of a length below 2^32. */
 const VARINT_BYTES_MAX = 5
 
 export const createProtobufWriter = (): ProtobufWriter => {
@@ -36,9 +36,7 @@ export const createProtobufWriter = (): ProtobufWriter => {
     buffer[at++] = left
   }
   const tag = (field: number, kind: number): void => number((field << 3) | kind)
-  /**
-   * Writes a part with its length before it. The length is known afterwards, so the part is moved to make room for it.
-   */
+  /** Writes a part, then moves it to insert its length, which is unknown until the part is written. */
   const withLength = (write: () => void): void => {
     const start = at
     write()

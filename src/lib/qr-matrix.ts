@@ -1,19 +1,18 @@
-// Computes the QR code of a link in microseconds. With version, error correction and mask fixed, every module of the
-// code is an XOR of bits of the text: header, padding, Reed-Solomon parity and mask are linear or constant. The qrcode
-// package takes a millisecond per code, so it is called only once for each single bit of the token. A link's code is
-// the XOR of the codes of its token's bits. A test compares the result with the package's own, module by module.
-// Source: ISO/IEC 18004.
+// Computes the QR code of a link in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, every
+// module is an XOR of text bits, because header, padding, Reed-Solomon parity and mask are linear or constant.
+// The qrcode package, which takes a millisecond per code, computes the code of each single token bit once; a link's
+// code is their XOR. A test compares the result with the package's own.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
-/** Level M still reads when 15% of the code are dirty or glare, which is usual for codes on screens and paper. */
+/** Level M tolerates damage to 15% of the code, which is common on screens and paper. */
 const ERROR_CORRECTION = 'M'
 /** Tokens are ASCII. */
 const BITS_PER_CHARACTER = 7
 
 export interface QrModules {
-  /** Modules a side. */
+  /** Modules per side. */
   readonly side: number
-  /** Bit i is module i, row by row; 1 is dark. Valid until the next call of the encoder that made it. */
+  /** Bit i is module i, row by row; 1 is dark. Valid until the next call of the same encoder. */
   readonly bits: Uint32Array
 }
 
@@ -23,9 +22,9 @@ export const isDark = ({ side, bits }: QrModules, row: number, column: number): 
 }
 
 export interface QrEncoder {
-  /** Modules a side, the same for every token. */
+  /** Modules per side, equal for all tokens. */
   readonly side: number
-  /** The code of prefix and token. @param token ASCII of the fixed length */
+  /** Returns the code of prefix and token. @param token ASCII of the fixed length */
   encode(token: string): QrModules
 }
 
@@ -41,13 +40,13 @@ const xorInto = (target: Uint32Array, source: Uint32Array): void => {
 
 /**
  * Prepares codes of `prefix` followed by a token of `tokenLength` characters. Takes some hundred milliseconds.
- * @throws Error when the text is too long for a QR code
+ * @throws Error if the text is too long for a QR code
  */
 export const createQrEncoder = (prefix: string, tokenLength: number): QrEncoder => {
   const text = new TextEncoder().encode(prefix + '\0'.repeat(tokenLength))
   const tokenStart = text.length - tokenLength
   const first = create([{ data: text, mode: 'byte' }], { errorCorrectionLevel: ERROR_CORRECTION })
-  // Choose the best mask for an average token and keep it: readers accept any mask.
+  // Choose the best mask for a typical token and keep it, because readers accept any mask.
   const sample = new TextEncoder().encode(prefix + 'CountersignSampleTokenAbCdEfGh0123456789'.slice(0, tokenLength))
   const { maskPattern } = create([{ data: sample, mode: 'byte' }], { errorCorrectionLevel: ERROR_CORRECTION })
   const modulesOf = (data: Uint8Array): Uint32Array =>

@@ -1,5 +1,5 @@
-// Draws a QR code as a PNG with one bit per pixel. Each row of modules is drawn once and repeated with the "up" filter,
-// whose rows are zeros, so that a picture of 2,000 pixels takes hundreds of microseconds instead of the hundred
+// Encodes a QR code as a PNG with one bit per pixel. Each row of modules is encoded once and repeated with the "up"
+// filter, whose rows are zeros. An image of 2,000 pixels takes hundreds of microseconds instead of the hundred
 // milliseconds of a general encoder (threats row 19). Source: https://www.w3.org/TR/png-3/.
 import { constants } from 'node:zlib'
 import { isDark, type QrModules } from './qr-matrix.ts'
@@ -8,24 +8,25 @@ const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 const FILTER_NONE = 0
 const FILTER_UP = 2
 /**
- * Light modules around the code: the standard's four, or two when four would make the modules of a small picture tiny.
+ * Width of the light margin in modules: the standard's four, or two if four would make the modules of a small image
+ * tiny.
  */
 const QUIET_MODULES = 4
 const QUIET_MODULES_LEAST = 2
 const COMFORTABLE_SCALE = 3
-/** Maximum number of prepared sizes in the cache: at most 4 MB. */
+/** Maximum number of cached sizes, at most 4 MB in total. */
 const CANVASES_MAX = 8
 
 interface Canvas {
   /**
-   * Rows of a filter byte and packed pixels. The fixed parts are drawn once per size; each code is drawn over the
+   * Rows of a filter byte and packed pixels. The fixed parts are written once per size, and each code overwrites the
    * previous one.
    */
   readonly raster: Uint8Array<ArrayBuffer>
   readonly rowBytes: number
-  /** Pixels a module. */
+  /** Pixels per module. */
   readonly scale: number
-  /** Pixels left of and above the code. */
+  /** Pixels to the left of and above the code. */
   readonly margin: number
 }
 
@@ -42,7 +43,7 @@ const createCanvas = (side: number, size: number): Canvas => {
   const scale = scaleFor(side, size)
   const margin = Math.floor((size - side * scale) / 2)
   for (let row = 0; row < size; row++) raster[row * rowBytes] = FILTER_UP
-  // The first row, and the first below the code, are white; the rows after them repeat them.
+  // The first row and the first row below the code are white; the following rows repeat them.
   for (const row of [0, margin + side * scale]) {
     if (row >= size) continue
     raster.fill(0xff, row * rowBytes, (row + 1) * rowBytes)
@@ -51,7 +52,7 @@ const createCanvas = (side: number, size: number): Canvas => {
   return { raster, rowBytes, scale, margin }
 }
 
-/** Clears the pixels from `start` up to `end` (black) in a packed row that begins at `offset`. */
+/** Makes the pixels from `start` to `end` (exclusive) black in a packed row at `offset`. */
 const drawDark = (raster: Uint8Array, offset: number, start: number, end: number): void => {
   const firstByte = start >> 3
   const lastByte = (end - 1) >> 3
@@ -94,17 +95,17 @@ const header = (size: number): Buffer => {
   const data = Buffer.alloc(13)
   data.writeUInt32BE(size, 0)
   data.writeUInt32BE(size, 4)
-  // One bit per pixel, greyscale: 1 is white.
+  // One bit per pixel, grayscale: 1 is white.
   data[8] = 1
   return chunk('IHDR', data)
 }
 
 const END = chunk('IEND', new Uint8Array(0))
 
-/** A deflate stream of up to 32 KiB of window, compressed at its fastest (RFC 1950 §2.2). */
+/** Header for a window of up to 32 KiB and the fastest compression (RFC 1950 §2.2). */
 const ZLIB_HEADER = [0x78, 0x01]
 
-/** A zlib stream (RFC 1950). Bun's own call makes the deflate part without the streams that node:zlib sets up for each. */
+/** Returns a zlib stream (RFC 1950). Bun.deflateSync avoids the stream objects that node:zlib creates for each call. */
 const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer => {
   const deflated = Bun.deflateSync(bytes, { level: 1, strategy: constants.Z_RLE })
   const stream = Buffer.allocUnsafe(ZLIB_HEADER.length + deflated.length + 4)
@@ -114,7 +115,7 @@ const compress = (bytes: Uint8Array<ArrayBuffer>): Buffer => {
   return stream
 }
 
-/** Draws codes of `side` modules. `size`: width and height in pixels, at least `side`. */
+/** Returns a painter for codes of `side` modules. `size` is the width and height in pixels, at least `side`. */
 export const createQrPainter = (side: number): ((modules: QrModules, size: number) => Buffer) => {
   const canvases = new Map<number, Canvas>()
   const canvasOf = (size: number): Canvas => {

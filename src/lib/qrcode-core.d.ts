@@ -1,10 +1,10 @@
-// The part of the qrcode package that makes the matrix; its own types cover the renderers, which are not used.
+// Types of the part of the qrcode package that computes the matrix; the package's own types cover only its renderers.
 declare module 'qrcode/lib/core/qrcode.js' {
   export interface QrMatrix {
     readonly modules: {
-      /** Modules a side. */
+      /** Modules per side. */
       readonly size: number
-      /** Row by row: 1 is dark. */
+      /** Row by row; 1 is dark. */
       readonly data: Uint8Array
     }
     readonly maskPattern: number

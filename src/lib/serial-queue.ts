@@ -1,26 +1,25 @@
-// Processes items group by group, in order: items that wait at the same time and belong together are processed
-// together. Before each group the event loop gets a turn, because groups that never leave the microtask queue would
-// keep the thread from its sockets.
+// Processes items in order, in groups of waiting items that belong together. The event loop gets a turn before each
+// group; groups that stay in the microtask queue would block the thread's sockets.
 import { nextTurn } from './time.ts'
 
 export interface SerialQueueDependencies<Item> {
-  /** Processes the first items of a group, at least one, and returns those that it did not begin. Never rejects. */
+  /** Processes the first items of a group, at least one, and returns the items that it did not start. Never rejects. */
   readonly run: (group: readonly Item[]) => Promise<readonly Item[]>
-  /** Whether an item may share a group with the one before it. */
+  /** Returns whether an item may share a group with the previous one. */
   readonly belongsTo: (item: Item, before: Item) => boolean
   readonly monotonicMs: () => number
 }
 
 export interface SerialQueue<Item> {
   add(item: Item): void
-  /** Resolves when everything added so far has been dealt with. */
+  /** Resolves when all items added so far are processed. */
   settled(): Promise<void>
 }
 
 const GROUP_MAX = 64
 /**
- * A longer turn of the event loop shows that the thread is busy. It then pays to wait for more items, and costs no more
- * time than the turns take anyway. On an idle thread an item waits for one turn, some microseconds.
+ * A longer turn of the event loop means that the thread is busy. Waiting for more items then pays off and costs no
+ * additional time. On an idle thread, an item waits for one turn, some microseconds.
  */
 const BUSY_TURN_MS = 0.2
 const LONGEST_GATHERING_MS = 3

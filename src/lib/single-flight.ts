@@ -1,9 +1,9 @@
-// One run of a piece of work at a time: callers during a run share it.
+// Runs a task once at a time: callers during a run share its result.
 
 export interface SingleFlight<Result> {
-  /** Starts the work, or joins the run in flight. */
+  /** Starts the task, or joins the run in flight. */
   (): Promise<Result>
-  /** Resolves after the run in flight, whatever its result; immediately if there is none. */
+  /** Resolves after the run in flight, regardless of its result; immediately if there is none. */
   settled(): Promise<void>
 }
 

@@ -1,15 +1,14 @@
-// Lets one of many similar events through per second and counts the rest: a message that is logged ten thousand times
-// hides all others.
+// Permits one of many similar events per second and counts the rest, because repeated log messages hide all others.
 
 export interface ThrottleOptions {
   readonly monotonicMs: () => number
-  /** How long after one event of a kind the next may follow. */
+  /** Minimum time between two events of a kind. */
   readonly quietMs?: number
-  /** Maximum number of kinds remembered; after that, the oldest is forgotten. */
+  /** Maximum number of kinds in memory; beyond it, the oldest is dropped. */
   readonly kindsMax?: number
 }
 
-/** Returns how many of the kind were held back since the last one; null when this one is held back, too. */
+/** Returns the number of dropped events of the kind since the last one; null if this event is dropped too. */
 export type Throttle = (kind: string) => number | null
 
 export const createThrottle = ({ monotonicMs, quietMs = 1_000, kindsMax = 64 }: ThrottleOptions): Throttle => {

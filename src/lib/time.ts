@@ -1,11 +1,11 @@
-// Clocks and timers, injected so that tests never sleep. The steady clock notices that the wall clock was set ahead, for work
-// that can't be undone, such as erasing expired evidence.
+// Clocks and timers, injected so that tests never sleep. The steady clock detects forward jumps of the wall clock, for
+// irreversible work such as erasing expired evidence.
 import { NamedError } from './named-error.ts'
 
 export interface Clock {
-  /** Monotonic milliseconds since an arbitrary start: deadlines and durations. Never jumps. */
+  /** Monotonic milliseconds since an arbitrary start, for deadlines and durations. Never jumps. */
   monotonicMs(): number
-  /** Wall clock, Unix seconds, floored: expirations and records. */
+  /** Wall clock in whole Unix seconds, for expirations and records. */
   unixSeconds(): number
 }
 
@@ -14,26 +14,29 @@ export const systemClock: Clock = {
   unixSeconds: () => Math.floor(Date.now() / 1000),
 }
 
-/** ISO 8601 with milliseconds, as the APIs answer. */
+/** Returns ISO 8601 with milliseconds, the format of the APIs. */
 export const isoTime = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-/** The same in whole seconds, as programs print it. */
+/** Returns ISO 8601 in whole seconds, the format of printed output. */
 export const isoSeconds = (unixSeconds: number): string => isoTime(unixSeconds).replace('.000Z', 'Z')
 
 export interface Timers {
-  /** Calls back once, `delayMs` from now or later (after 24 days at the latest). @returns cancels the call */
+  /**
+   * Calls back once, after at least `delayMs`, or after 24 days if that is earlier. @returns a function that cancels
+   * the call
+   */
   after(delayMs: number, callback: () => void): () => void
-  /** Calls back once, after this turn of the event loop has handled everything that is readable. */
+  /** Calls back once, after this turn of the event loop has handled all readable events. */
   endOfTurn(callback: () => void): void
 }
 
-/** A longer delay overflows and would fire immediately. */
+/** A longer delay overflows and fires immediately. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 const begin = (delayMs: number, callback: () => void): NodeJS.Timeout =>
   setTimeout(callback, Math.min(Math.max(1, Math.ceil(delayMs)), LONGEST_DELAY_MS))
 
-/** Timers that keep the process alive until they have fired or were cancelled. */
+/** Timers that keep the process alive until they fire or are canceled. */
 export const lastingTimers: Pick<Timers, 'after'> = {
   after: (delayMs, callback) => {
     const timer = begin(delayMs, callback)
@@ -41,28 +44,31 @@ export const lastingTimers: Pick<Timers, 'after'> = {
   },
 }
 
-/** Timers that do not keep the process alive; listeners and workers do. */
+/** Timers that don't keep the process alive; listeners and workers do. */
 export const systemTimers: Timers = {
   after: (delayMs, callback) => {
     const timer = begin(delayMs, callback)
     timer.unref()
     return () => clearTimeout(timer)
   },
-  // Not queueMicrotask: Bun runs microtasks between two requests of one turn, so that nothing would be batched.
+  // Not queueMicrotask: Bun runs microtasks between two requests of the same turn, which would prevent batching.
   endOfTurn: (callback) => {
     setImmediate(callback)
   },
 }
 
-/** Waits until the event loop has handled what is waiting: call it between two parts of long work. */
+/** Waits until the event loop has handled all pending events. Call it between parts of long work. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Returns a clock for the end of what other processes hold for `heldMs`: the wall clock without its steps ahead since then.
- * Unix seconds. A process that goes by it waits out what was held before a step. Read it once before it matters.
+ * Returns a clock for the expiry of claims that other processes hold for `heldMs`: the wall clock in Unix seconds,
+ * without its forward jumps during that time. After a jump, earlier claims thus keep their full duration. Read the
+ * clock once in advance.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
-  /** The wall clock minus the monotonic one, ascending, back to the last reading before the last `heldMs`. */
+  /**
+   * Differences between wall clock and monotonic clock, ascending, including the last reading before the past `heldMs`.
+   */
   const offsets: { readonly atMs: number; readonly offsetMs: number }[] = []
   return () => {
     const nowMs = Math.floor(monotonicMs())
@@ -74,15 +80,15 @@ export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: num
   }
 }
 
-/** The wall clock was set ahead a short time ago. */
+/** The wall clock recently jumped ahead. */
 export class ClockAheadError extends NamedError {}
 
-/** Summer time and small corrections are no jump. */
+/** Daylight saving time and small corrections don't count as jumps. */
 const JUMP_SECONDS = 7_200
-/** A clock that has stayed ahead for this long counts as right. */
+/** Time after which a clock that jumped ahead is trusted. */
 const SETTLED_MS = 86_400_000
 
-/** @returns a check @throws ClockAheadError for a day after the wall clock was set ahead, unless it is set back */
+/** @returns a check @throws ClockAheadError for a day after the wall clock jumped ahead, unless it is set back */
 export const createSteadyClock = ({ unixSeconds, monotonicMs }: Clock): (() => void) => {
   const offsetSeconds = (): number => unixSeconds() - monotonicMs() / 1_000
   let trustedSeconds = offsetSeconds()

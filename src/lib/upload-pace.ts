@@ -1,18 +1,18 @@
-// Reads what a client sends only as long as it arrives fast enough, so that a client can't hold memory by sending nothing.
+// Reads an upload only while it arrives fast enough, so that a client can't occupy memory by sending nothing.
 import { NamedError } from './named-error.ts'
 
 export interface UploadPace {
   readonly timeLimitMs: number
-  /** Before the lowest rate applies. */
+  /** Time before the minimum rate applies. */
   readonly graceMs: number
-  /** Lowest average rate. */
+  /** Minimum average rate. */
   readonly bytesPerSecondMin: number
 }
 
 /** The client sends too slowly, or not at all. */
 export class UploadTooSlowError extends NamedError {}
 
-/** Cancels the stream unless all of it is read. @throws UploadTooSlowError, and what the stream throws */
+/** Cancels the stream unless it is read completely. @throws UploadTooSlowError and the errors of the stream */
 export async function* readAtPace(
   stream: ReadableStream<Uint8Array>,
   { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,
@@ -31,7 +31,7 @@ export async function* readAtPace(
       return
     }
     late = true
-    // Cancelling makes the read below return the end of the stream. It fails only if the stream has ended already.
+    // Canceling ends the read below. It fails only if the stream has already ended.
     reader.cancel().catch(() => undefined)
   }
   watch()
@@ -46,7 +46,7 @@ export async function* readAtPace(
     whole = true
   } finally {
     clearTimeout(timer)
-    // Ignore an error of cancelling; the first error is thrown.
+    // Ignore cancellation errors, because the first error is thrown.
     if (!whole && !late) await reader.cancel().catch(() => undefined)
   }
 }

@@ -1,11 +1,11 @@
-// Waits for work no longer than a limit. The work itself goes on: only use this where its late result does no harm.
+// Waits for work up to a time limit. The work itself continues, so use this only if a late result is harmless.
 import { lastingTimers, type Timers } from './time.ts'
 
 const LATE = Symbol('late')
 
 /**
- * @param onTimeout makes the result after `limitMs`, or throws
- * @throws what the work throws within the limit, and what `onTimeout` throws
+ * @param onTimeout returns the result after `limitMs`, or throws
+ * @throws errors of the work within the limit, and errors of `onTimeout`
  */
 export const withTimeout = async <Result, Late>(
   work: Result | Promise<Result>,

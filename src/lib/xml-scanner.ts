@@ -1,22 +1,21 @@
-// Streams XML in constant memory: reports start tags, text and end tags, and keeps nothing of what it has passed.
-// Supports only what published data files use: no document type, and only the five entities of XML itself, so that
-// nothing expands and nothing external is read. Source: https://www.w3.org/TR/xml/.
+// Parses XML as a stream in constant memory and reports start tags, text and end tags. It supports no document type and
+// only the five predefined entities, so nothing is expanded or loaded. Source: https://www.w3.org/TR/xml/.
 import { DetailedError } from './named-error.ts'
 
-/** `detail` says what is wrong; it holds nothing of the file itself. */
+/** `detail` describes the error without content of the file. */
 export class XmlInvalidError extends DetailedError {}
 
 export interface XmlListener {
-  /** Names come without their prefix. An empty element is reported as opened and closed. */
+  /** Names have no prefix. An empty element is reported as opened and closed. */
   open(name: string, attribute: (name: string) => string | null): void
   text(text: string): void
   close(name: string): void
 }
 
-/** A longer tag, comment or piece of text is refused. */
+/** Maximum length of a tag, comment or text segment. */
 const TOKEN_MAX = 65_536
 const DEPTH_MAX = 256
-/** Length of `<![CDATA[`: with fewer characters, the kind of token is not known yet. */
+/** Length of `<![CDATA[`: fewer characters don't determine the kind of token. */
 const LONGEST_OPENING = 9
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
@@ -40,8 +39,8 @@ const DOUBLE_QUOTE = 34
 const SINGLE_QUOTE = 39
 
 /**
- * @returns the exclusive end of the tag that begins before `from`, or -1 when its end has not arrived. A value may hold
- *   a `>`.
+ * @returns the exclusive end of the tag that starts before `from`; -1 if its end has not arrived. Attribute values may
+ * contain `>`.
  */
 const endOfTag = (text: string, from: number): number => {
   let close = -1
@@ -56,13 +55,13 @@ const endOfTag = (text: string, from: number): number => {
   }
 }
 
-/** Sticky, so that no part of a tag is tried as the start of more than one attribute. */
+/** Sticky, so that each part of a tag is tried as the start of only one attribute. */
 const ATTRIBUTE = /\s+([^\s=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y
 const TAG_END = /\s*\/?$/y
 
 /**
- * The attributes of a start tag, read only when asked for.
- * @throws XmlInvalidError if what precedes the wanted attribute is not an attribute
+ * Returns a lazy reader of a start tag's attributes.
+ * @throws XmlInvalidError if malformed text precedes the wanted attribute
  */
 const attributesOf =
   (tag: string, nameEnd: number) =>
@@ -82,9 +81,9 @@ const attributesOf =
   }
 
 export interface XmlScanner {
-  /** The next piece of the document; it may end anywhere. @throws XmlInvalidError */
+  /** Parses the next piece of the document; it may end anywhere. @throws XmlInvalidError */
   write(piece: string): void
-  /** Call at the end of the document. @throws XmlInvalidError when the document is incomplete. */
+  /** Call at the end of the document. @throws XmlInvalidError if the document is incomplete */
   end(): void
 }
 
@@ -116,7 +115,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     else if (text.trim() !== '') throw new XmlInvalidError('it is not XML')
   }
 
-  /** @returns the exclusive end of the token at `start`, or -1 when its end has not arrived */
+  /** @returns the exclusive end of the token at `start`; -1 if its end has not arrived */
   const endOf = (start: number, text: string): number => {
     const after = (closing: string, from: number): number => {
       const found = text.indexOf(closing, from)
@@ -147,7 +146,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
     let at = 0
     for (;;) {
       const start = text.indexOf('<', at)
-      // Text without a following tag may continue in the next piece, or stop within an entity.
+      // Text without a following tag may continue in the next piece, or end within an entity.
       if (start === -1) break
       requireShort(start - at)
       if (start > at) takeText(text.slice(at, start))
@@ -165,7 +164,7 @@ export const createXmlScanner = (listener: XmlListener): XmlScanner => {
   return {
     write,
     end: () => {
-      // Pad the text: the last tags may be shorter than the look-ahead.
+      // Pad the text, because the last tags may be shorter than the look-ahead.
       write(' '.repeat(LONGEST_OPENING))
       if (rest.trim() !== '' || open.length > 0 || roots === 0) throw new XmlInvalidError('it ends early')
     },

@@ -24,6 +24,7 @@ const EDITED = [
   'src/{pool,signing}/*.ts',
   'src/decision-log/**/*.{ts,tsx}',
   'src/zone-reader/**/*.ts',
+  'src/lib/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
