@@ -1,6 +1,7 @@
 /// <reference path="./prom-registry.d.ts" />
-// Reads our own counters at a scrape and passes them to prom-client, which writes the Prometheus text. So counting is
-// only an addition on the hot path; prom-client's own counters hash their labels at each increment.
+// Reads the service's counters at each scrape and passes them to prom-client, which writes the Prometheus text.
+// Counting on the hot path is therefore a plain addition. prom-client's own counters hash their labels at each
+// increment.
 import type { Metric } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
@@ -9,13 +10,13 @@ import type { MetricDefinition } from './metric-table.ts'
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** For the parts of a histogram. */
+  /** Name of a histogram's series, with its suffix. */
   readonly metricName?: string
 }
 
 const seconds = (milliseconds: number): number => milliseconds / 1000
 
-/** A histogram's snapshot as the cumulative buckets, sum and count of the text format, in seconds. */
+/** Converts a histogram snapshot to cumulative buckets, sum and count of the text format, in seconds. */
 export const histogramSamples = (
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -36,9 +37,12 @@ export const histogramSamples = (
 
 export interface Exposition {
   readonly contentType: string
-  /** Adds a metric whose samples are read at each scrape. A metric without samples is still announced. */
+  /**
+   * Adds a metric whose samples are read at each scrape. A metric without samples still appears with its HELP and TYPE
+   * lines.
+   */
   add(definition: MetricDefinition, collect: () => readonly Sample[]): void
-  /** The text of a scrape. */
+  /** Returns the text of one scrape. */
   text(): Promise<string>
 }
 
@@ -47,7 +51,7 @@ export const createExposition = (): Exposition => {
   return {
     contentType: registry.contentType,
     add: ({ name, help, type }, collect) => {
-      // The registry uses only this of a metric: its name, and `get` at the scrape (prom-client 15.1, lib/registry.js).
+      // The registry uses only `name` and, at the scrape, `get` (prom-client 15.1, lib/registry.js).
       const metric = { name, get: async () => ({ name, help, type, aggregator: 'sum', values: collect() }) }
       registry.registerMetric(metric as unknown as Metric)
     },

@@ -1,23 +1,23 @@
-// Metrics of the sources of facts: size and age of lists, and how screeners and chains answer. Labels name only shared
-// lists, screeners and chains, which operators define; the organizations' own lists are added up.
+// Metrics of fact sources: size and age of lists, results of screeners and chains. Labels name only shared lists,
+// screeners and chains, which operators define. Lists of organizations are aggregated.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface FactMetrics {
-  /** Shared lists by name, and all others as `organizations`. */
+  /** Shared lists by name; all other lists as `organizations`. */
   readonly lists: readonly {
     readonly name: string
     readonly entries: number
-    /** Null when no source keeps the list, or none was ever read. */
+    /** Null if the list has no source or its source has never been read. */
     readonly ageSeconds: number | null
   }[]
-  /** Lists whose latest change could not be read. */
+  /** Number of lists whose latest change could not be read. */
   readonly listsBehind: number
   readonly listLoads: Readonly<Record<'loaded' | 'confirmed' | 'failed', number>>
   /** Null without a geography file. */
   readonly geographyAgeSeconds: number | null
   readonly sources: readonly {
-    /** `screener`, `chain` for reads of policies, or the kind of a source. */
+    /** `screener`, `chain` for reads by policies, or the kind of a source. */
     readonly kind: string
     readonly name: string
     readonly kept: number
@@ -30,7 +30,7 @@ export interface FactMetrics {
 
 const OUTCOMES = ['kept', 'answered', 'failed', 'refused'] as const
 
-/** @param read called once per metric and scrape; null when there are no such metrics */
+/** @param read called once per metric and scrape; returns null if there are no fact metrics */
 export const addFactMetrics = (exposition: Exposition, read: () => FactMetrics | null): void => {
   const samples = (of: (facts: FactMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const facts = read()

@@ -1,4 +1,4 @@
-// Logs a failure that repeats once for each class of error, and its end once.
+// Logs a repeated failure once per error class, and its end once.
 import type { Logger } from './log.ts'
 
 export interface FailureLog {

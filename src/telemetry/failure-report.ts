@@ -1,7 +1,5 @@
-// Logs answers that are errors: every 500; outages (503) at most once a second each, because an outage under load is
-// one event and not ten thousand; and each refusal in one line, so that its reason can be found by the request id. Logs
-// an error's class and place, not its text. For a refusal not even its detail is logged: it may name what was sent, and
-// an API key is easily sent in the wrong field.
+// Logs error responses. Every 500 is logged; outages (503) at most once per second and detail; refusals in one line
+// each, to be found by request id. Errors are logged by class and stack, never by text, which may contain an API key.
 import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { createLineLimit } from '../lib/line-limit.ts'
 import { createThrottle } from '../lib/throttle.ts'
@@ -12,7 +10,7 @@ export interface FailureReportDependencies {
   readonly monotonicMs: () => number
 }
 
-/** Never throws. */
+/** Logs one error response. Never throws. */
 export type FailureReport = (error: unknown, requestId: string, traceId?: string) => void
 
 export const createFailureReport = ({ log, monotonicMs }: FailureReportDependencies): FailureReport => {
@@ -23,7 +21,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
     const unlogged = limit()
     if (unlogged === null) return
     const { code } = error
-    // Names of known fields are texts of our choice as well.
+    // Names of known fields are constants, never caller input.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
     log.info('a request was refused', { requestId, status: ERROR_STATUS[code], code, ...field, unlogged })
   }
@@ -39,8 +37,8 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
       return
     }
     const { code, detail } = error
-    // Details are texts of our choice; a few name what the operator configured.
+    // Details of these errors are constants; a few name configured resources.
     const held = throttle(detail)
-    if (held !== null) log.warn('requests can not be answered', { ...request, code, detail, unlogged: held, error })
+    if (held !== null) log.warn('requests cannot be answered', { ...request, code, detail, unlogged: held, error })
   }
 }

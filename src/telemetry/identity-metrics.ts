@@ -1,13 +1,13 @@
-// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all processes share. No label or
-// value names a person, a session or an organization.
+// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all
+// processes share. No label or value identifies a person, a session or an organization.
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** What a policy made of a session. `none`: no revision was active, and a shadow alone was evaluated. */
+/** Result of a policy for a session. `none`: no revision was active, and only a shadow was evaluated. */
 export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
 
-/** From the fastest checks to those that are tried again. */
+/** Bucket bounds, from the fastest checks to retried checks. */
 const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600].map(
   (second) => second * 1_000,
 )
@@ -32,15 +32,15 @@ export const createDecisionTimes = () => {
 }
 
 export interface IdentityMetrics {
-  /** Attempts to deliver a message, by result. */
+  /** Number of delivery attempts, by result. */
   readonly deliveries: Readonly<Record<'delivered' | 'retried' | 'dead', number>>
-  /** The queue as last read; null before the first read. */
+  /** Latest state of the queue. Null before the first read. */
   readonly webhookQueue: {
     readonly waiting: number
-    /** How many seconds the next message is overdue; 0 when none is. */
+    /** Seconds by which the next message is overdue. 0 if none is overdue. */
     readonly overdueSeconds: number
   } | null
-  /** Documents and sets of fields. */
+  /** Number of documents and field sets. */
   readonly evidencePieces: Readonly<Record<'stored' | 'erased', number>>
   readonly evidenceBytesStored: number
   readonly retentionRuns: Readonly<Record<'completed' | 'failed', number>>
@@ -50,7 +50,7 @@ export interface IdentityMetrics {
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** @param read called once per metric and scrape; null when there are no such metrics */
+/** @param read called once per metric and scrape; returns null if there are no identity metrics */
 export const addIdentityMetrics = (exposition: Exposition, read: () => IdentityMetrics | null): void => {
   const samples = (of: (metrics: IdentityMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const metrics = read()

@@ -1,22 +1,23 @@
-// Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are written in snake case,
-// however the code spells them; names inside a field's value stay as they are. The message is a constant text; variable
-// parts go into fields, where they are redacted and cut. Logging never throws and never stops a request.
+// Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are converted to snake case;
+// names inside a value are unchanged. The message is a constant; variable parts go into fields, which are redacted and
+// truncated. Logging never throws.
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
-/** Maximum number of characters waiting in memory while the reader stalls. */
+/** Maximum number of characters buffered in memory while the stderr reader stalls. */
 const PENDING_MAX = 1_048_576
 
 /**
- * The part of a Node stream that is used. Bun's `writableLength` stays 0, so the waiting characters are counted here.
+ * The part of a Node stream that the writer uses. Buffered characters are counted here, because Bun's `writableLength`
+ * stays 0.
  */
 export interface LineStream {
-  /** False when the line waits in memory. */
+  /** Returns false if the line was buffered in memory. */
   write(line: string): boolean
   on(event: 'error' | 'drain', listener: () => void): unknown
 }
 
-/** @returns a function that returns false when it did not accept the line */
+/** @returns a function that returns false if the line was dropped */
 export const createLineWriter = (stream: LineStream = process.stderr): ((line: string) => boolean) => {
   let broken = false
   let pending = 0
@@ -44,29 +45,31 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** A logger whose lines also carry these fields. */
+  /** Returns a logger that adds these fields to each line. */
   with(fields: LogFields): Logger
-  /** Number of lines that could not be written since the start, over all loggers of one root. */
+  /** Number of lines that could not be written since the start, for all loggers of one root. */
   dropped(): number
 }
 
 export interface LoggerOptions {
-  /** The least severe level that is written. Default: `info`. */
+  /** Minimum level. Defaults to `info`. */
   readonly level?: LogLevel
-  /** Writes a line with its line feed; false when it could not. Default: standard error. */
+  /** Writes a line that ends with a line feed. Returns false if it could not. Defaults to standard error. */
   readonly write?: (line: string) => unknown
   /** Unix milliseconds. */
   readonly now?: () => number
 }
 
-/** Names that the line itself uses. A field with such a name gets an underscore. */
+/** Names that the line itself uses. A field with such a name gets an underscore as suffix. */
 const RESERVED = new Set(['time', 'level', 'message'])
 
-/** `requestId` → `request_id`, letter by letter, so that no two names become one. Only names in camel case change. */
+/**
+ * `requestId` → `request_id`, letter by letter, so that different names stay different. Only camel-case names change.
+ */
 const snakeCase = (name: string): string =>
   /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 
-/** A field's name as written: safe to print, in snake case, and not taken yet. */
+/** Returns the name to write: redacted, in snake case and unique in the line. */
 const fieldName = (name: string, fields: LogFields): string => {
   const shown = snakeCase(redactText(name))
   return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown
@@ -97,7 +100,7 @@ export const createLogger = (options: LoggerOptions = {}): Logger => {
         const text = JSON.stringify(redactText(message))
         if (write(`{"time":"${time}","level":"${level}","message":${text}${encoded}}\n`) === false) dropped += 1
       } catch {
-        // Nothing can be logged now, so only the count shows it.
+        // Logging failed; only the count of dropped lines shows it.
         dropped += 1
       }
     }

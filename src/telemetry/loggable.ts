@@ -1,6 +1,5 @@
-// Turns any value into plain JSON that is safe to print: redacted and cut to size. Never throws, whatever the value
-// does when it is read. An error becomes its class, its code and its place; its message may hold input, and is left out
-// unless it is a text of our choice.
+// Converts any value to plain JSON that is safe to print: redacted and truncated. An error becomes its class, code and
+// stack frames. Its message may contain input and is omitted, unless it is a CountersignError's constant detail.
 import { CountersignError } from '../domain/errors.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
@@ -9,19 +8,19 @@ export type Loggable = null | boolean | number | string | Loggable[] | { [field:
 const DEPTH_MAX = 6
 const ITEMS_MAX = 64
 const TEXT_MAX = 4_096
-/** A longer text is a document, and documents are not printed. */
+/** Longer texts are documents, which are never printed. */
 const TEXT_SCANNED_MAX = 65_536
 const FRAMES_MAX = 8
 const UNREADABLE = '[unreadable]'
 
 const cutText = (text: string): string => {
   if (text.length > TEXT_SCANNED_MAX) return `[${text.length} characters]`
-  // Redact before cutting, so that no cut leaves half a key.
+  // Redact before truncating, so that no partial key remains.
   const redacted = redactText(text)
   return redacted.length > TEXT_MAX ? `${redacted.slice(0, TEXT_MAX)}…` : redacted
 }
 
-/** The lines of a stack that name a place. The message before them may have any number of lines and is left out. */
+/** Returns the stack lines that name a location. The message before them may span several lines and is omitted. */
 const framesOf = (error: Error): string[] => {
   const stack = String(error.stack ?? '')
   const message = String(error.message)
@@ -39,13 +38,13 @@ const loggableError = (error: Error, depth: number): Loggable => {
   if (error instanceof CountersignError) described['detail'] = cutText(error.detail)
   described['frames'] = framesOf(error)
   if (error.cause !== undefined && error.cause !== null) {
-    // A cause that is not an error may be anything, input included, so only its type is printed.
+    // A cause that isn't an error may contain input, so only its type is printed.
     described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause
   }
   return described
 }
 
-/** Whether this is an array of byte values, the form in which Solana's command line stores a key pair. */
+/** Whether this is an array of byte values, the format in which the Solana CLI stores a key pair. */
 const isByteArray = (value: readonly unknown[]): boolean =>
   value.length >= 32 && value.every((item) => typeof item === 'number' && item >= 0 && item <= 255)
 
@@ -74,7 +73,7 @@ const loggableObject = (value: object, depth: number): Loggable => {
   return fields
 }
 
-/** Never throws. */
+/** Never throws, even if reading the value throws. */
 export const loggable = (value: unknown, depth = 0): Loggable => {
   try {
     switch (typeof value) {
@@ -93,7 +92,7 @@ export const loggable = (value: unknown, depth = 0): Loggable => {
         return value === undefined ? null : `[${typeof value}]`
     }
   } catch {
-    // A getter or proxy threw; what it threw is as untrusted as the value.
+    // A getter or proxy threw. The thrown value is equally untrusted.
     return UNREADABLE
   }
 }

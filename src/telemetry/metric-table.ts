@@ -1,12 +1,11 @@
-// Every metric of the core that is exposed, with its labels; modules define their own. Names follow OpenTelemetry's
-// semantic conventions where they define one, written the Prometheus way (dots as underscores, unit as suffix, `_total`
-// on counters), unless promtool refuses the result: `process_open_fds` has Prometheus's own name. The rest begins with
-// `countersign_`. Label values come from closed sets, so their number is bounded.
+// Metrics of the core, with their labels; modules define their own. Names follow the OpenTelemetry semantic conventions
+// in Prometheus notation, unless promtool rejects the result. All others start with `countersign_`. Label values come
+// from closed sets.
 
 export interface MetricDefinition {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
-  /** Label → its values. */
+  /** Label → description of its values. */
   readonly labels: Readonly<Record<string, string>>
   readonly help: string
 }

@@ -1,6 +1,5 @@
-// The service's metrics: cheap counters that requests increment, and values that are read from other parts at each
-// scrape. Every label value is from a set that is known at the start: nothing that a caller sends becomes a label
-// value.
+// The service's metrics: counters that requests increment, and values that are read from other parts at each scrape.
+// Label values come from sets that are known at the start, never from callers.
 import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
 import { createExposition, type Exposition, histogramSamples, type Sample } from './exposition.ts'
@@ -13,7 +12,7 @@ import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
 
-/** The pool's statistics that become metrics. */
+/** The pool's statistics that are exposed as metrics. */
 export interface PoolMetrics {
   readonly workers: number
   readonly busy: number
@@ -33,7 +32,7 @@ export interface PoolMetrics {
 }
 
 export interface MetricsOptions {
-  /** Names of the chain table; any other is counted as `other`. */
+  /** Names in the chain table. Other names count as `other`. */
   readonly chains: readonly string[]
   readonly build: {
     readonly version: string
@@ -41,15 +40,15 @@ export interface MetricsOptions {
     readonly signer: string
     readonly store: string
   }
-  /** Read at each scrape. If it is left out, its metrics have no samples. */
+  /** Called at each scrape. If omitted, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
-  /** Whether the workers sign by the attesters as they are stored now. */
+  /** Whether the workers sign with the currently stored attesters. */
   readonly attestersCurrent?: () => boolean
-  /** Seconds; null before the first read. */
+  /** Seconds. Null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
-  /** How often the decision log refused a record. */
+  /** Number of records that the decision log refused. */
   readonly decisionLogFailures?: () => number
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
@@ -70,11 +69,11 @@ export interface MetricTotals {
 }
 
 export interface Metrics {
-  /** Of the `/metrics` answer. */
+  /** Content type of the `/metrics` response. */
   readonly contentType: string
   /**
-   * Returns the recorder of a served route; the same route twice shares its counts. Requests that no route serves count
-   * as `other`.
+   * Returns the recorder of a served route. Calls with the same route share their counts. Requests without a matching
+   * route count as `other`.
    */
   route(method: string, route: string): RouteRecorder
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
@@ -82,18 +81,18 @@ export interface Metrics {
   recordLateOutcome(): void
   recordIdempotencyFailure(): void
   /**
-   * Connects the metrics of identity, which is created later because its routes use these metrics. Without it there are
-   * no samples.
+   * Connects the metrics of identity, which is created later because its routes use these metrics. Until then, they
+   * have no samples.
    */
   watchIdentity(read: () => IdentityMetrics): void
-  /** Lists beside those of facts. */
+  /** Adds lists that aren't part of the fact sources. */
   watchLists(read: () => FactMetrics['lists']): void
   totals(): MetricTotals
-  /** Answers of some routes by duration (fine-histogram.ts). */
+  /** Returns the response durations of some routes (fine-histogram.ts). */
   durations(routes: readonly string[]): Float64Array
-  /** The text of a scrape. */
+  /** Returns the text of one scrape. */
   expose(): Promise<string>
-  /** Stops watching the event loop. */
+  /** Stops monitoring the event loop. */
   stop(): void
 }
 
@@ -102,12 +101,12 @@ const OTHER = 'other'
 const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Per kind, for each chain in turn: denied, compliant.
+  // Per kind, with two counts for each chain: denied, compliant.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
   const totals = (): MetricTotals['decisions'] =>
     (['attestation', 'task'] as const).flatMap((kind) =>
       [...counts[kind]].flatMap((count, at) =>
-        // A combination that never occurred has no series; a v1 task on Solana, for example, never occurs.
+        // A combination that never occurred has no series, for example a v1 task on Solana.
         count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
       ),
     )

@@ -1,20 +1,20 @@
-// Counts how long each organization waits for its verdicts. Once a minute the counts are moved to the store.
+// Measures the time until each organization's verdicts. The counts move to the store once per minute.
 import type { BucketCounts } from '../lib/fine-histogram.ts'
 import { createFineHistogram, type FineHistogram } from '../lib/fine-histogram.ts'
 
 export interface OrganizationLatency {
-  /** Called for each verdict. */
+  /** Call for each verdict. */
   record(organizationId: string, durationMs: number): void
   /**
-   * Passes the counts to `write`, one organization after another, and drops them when `write` has resolved. Rejects
-   * when `write` does: the remaining counts are kept for the next call.
+   * Passes the counts to `write`, one organization at a time, and drops them once `write` resolves. Rejects if `write`
+   * rejects; the remaining counts are kept for the next call.
    */
   drain(write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void>
 }
 
 /**
- * Histograms of this many organizations take 4 MB. When more make requests within a minute, the last ones are not
- * counted in that minute, so their figures cover only a part of their requests.
+ * Histograms of this many organizations take 4 MB. If more organizations send requests within a minute, the excess
+ * organizations are not measured in that minute.
  */
 const ORGANIZATIONS_MAX = 2_000
 

@@ -1,5 +1,5 @@
-// Metrics of this process: CPU, memory, descriptors, and the event loop's delay. prom-client's own set is not used: its
-// lag reads 0 right after the start, and its names are not OpenTelemetry's.
+// Metrics of this process: CPU, memory, descriptors and event loop delay. prom-client's default metrics are not used:
+// their lag reads 0 right after the start, and their names don't follow OpenTelemetry.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Exposition } from './exposition.ts'
@@ -9,7 +9,7 @@ const RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
 const MICROSECONDS = 1e6
 
-/** Null where the system has no /proc. */
+/** Null if the system has no /proc. */
 const countDescriptors = (): number | null => {
   try {
     return readdirSync('/proc/self/fd').length
@@ -18,14 +18,14 @@ const countDescriptors = (): number | null => {
   }
 }
 
-/** Returns a function that stops watching the event loop. */
+/** @returns a function that stops monitoring the event loop */
 export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   delay.enable()
   const one = (value: number) => [{ labels: {}, value }]
 
   exposition.add(METRICS.eventLoopDelay, () => {
-    // Nothing was measured yet, so there is no sample.
+    // Without a measurement, there is no sample.
     if (delay.count === 0) return []
     const statistics = { mean: delay.mean, p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max }
     delay.reset()

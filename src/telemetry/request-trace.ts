@@ -1,14 +1,13 @@
-// The stages of one sampled request, as spans. A stage ends when the next one begins, so that a request that was cut
-// off shows where it waited. No text of a caller becomes part of a span: names and attributes come from the closed sets
-// below.
+// Records the stages of one sampled request as spans. A stage ends when the next one starts, so a request that was cut
+// off shows its last stage. Span names and attributes come from closed sets, never from callers.
 import { createJobStages, type JobStages } from '../domain/job-stages.ts'
 
-/** What a request does in the main thread, in this order; the pool's stages follow `enterPool`. */
+/** Stages of a request on the main thread, in this order. The stages of the pool follow `enterPool`. */
 export type Stage = 'key' | 'front' | 'idempotency' | 'policy' | 'facts'
 
 export interface Span {
   readonly name: string
-  /** Index of the parent among the trace's spans; null for the request itself, which is the first. */
+  /** Index of the parent in the trace's spans. Null for the first span, which is the request. */
   readonly parent: number | null
   readonly startMs: number
   endMs: number
@@ -18,30 +17,33 @@ export interface Span {
 export interface FinishedTrace {
   /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** The caller's span, 16 lower-case hex digits; null when the trace begins here. */
+  /** Span id of the caller, 16 lower-case hex digits. Null if the trace starts here. */
   readonly parentId: string | null
   readonly spans: readonly Span[]
   /** Unix milliseconds minus monotonic milliseconds. */
   readonly unixOffsetMs: number
-  /** Whether the request was answered 5xx. */
+  /** Whether the response status was 5xx. */
   readonly failed: boolean
 }
 
-/** Stages of a request, or of one element of a batch. */
+/** Stages of a request, or of one batch element. */
 export interface StageTrace {
   enter(stage: Stage): void
-  /** Call when the job goes to the pool, which writes the job's times into the returned object. */
+  /** Call when the job is submitted to the pool, which writes the job's times into the returned object. */
   enterPool(): JobStages
-  /** Sets what decides the request: a name of the chain table and the id of a policy's revision. */
+  /** Sets the attributes of the decision: a chain name from the chain table and a policy revision id. */
   decides(chainName: string, revisionId: string): void
   verdict(compliant: boolean): void
-  /** Call when a source outside this process is asked. Call the returned function with whether it answered. */
+  /**
+   * Call when a request to an external source starts. Call the returned function when it ends; `answered` is false if
+   * the source failed.
+   */
   asks(kind: string, source: string): (answered: boolean) => void
-  /** Sets the stable code of the error in the answer's body. */
+  /** Sets the stable code from the error response. */
   error(code: string): void
   /**
-   * Ends the trace with the answer. Work that continues afterwards is left out.
-   * @param status null: the request was cut off
+   * Ends the trace with the response. Later work is excluded.
+   * @param status null if the request was cut off
    */
   end(status: number | null): void
 }
@@ -49,12 +51,13 @@ export interface StageTrace {
 export interface RequestTrace extends StageTrace {
   end(status: number): void
   /**
-   * Ends a batch's own stages and begins those of its elements. The returned function gives null for elements without
-   * spans.
+   * Ends the batch's own stages and starts the stages of its elements. The returned function returns null for elements
+   * without spans.
    */
   elements(size: number): (index: number) => StageTrace | null
   /**
-   * Call when the answer's body is still made after `end`: the trace then ends with a call of the returned function.
+   * Call if the response body is still being produced after `end`. The trace then ends when the returned function is
+   * called.
    */
   hold(): () => void
 }
@@ -63,7 +66,7 @@ export interface RequestTraceOptions {
   readonly traceId: string
   readonly parentId: string | null
   readonly method: string
-  /** The route's template. */
+  /** Template of the route. */
   readonly route: string
   readonly startedMs: number
   readonly monotonicMs: () => number
@@ -71,15 +74,15 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** Upper bound of a trace. Policies and the traced elements of a batch stay below it. */
+/** Maximum number of spans per trace. Policies and the traced elements of a batch stay below it. */
 const SPANS_MAX = 128
-/** Elements of a batch that get spans, spread over the batch: the others go the same way. */
+/** Maximum number of batch elements with spans, spread evenly over the batch. */
 const ELEMENTS_MAX = 8
 const ROOT = 0
 
 const ignore = (): void => undefined
 
-/** Adds spans below the existing span at index `root`. The first stage begins when that span does. */
+/** Adds spans below the existing span at index `root`. The first stage starts with that span. */
 const createStages = (
   spans: Span[],
   root: number,
@@ -87,7 +90,7 @@ const createStages = (
   monotonicMs: () => number,
 ): StageTrace & { leave(): void } => {
   const own = spans[root]!
-  /** Questions that are not answered yet. */
+  /** Spans of pending source requests. */
   const open = new Set<Span>()
   let stage: Span | null = null
   let stageIndex = root
@@ -104,7 +107,7 @@ const createStages = (
     return span
   }
 
-  /** Adds the pool's stages, as far as the job came. */
+  /** Adds the pool stages that the job reached. */
   const leavePool = (nowMs: number): void => {
     if (job === null) return
     const { stages, enteredMs } = job
@@ -115,8 +118,7 @@ const createStages = (
     const until = answeredMs === 0 ? nowMs : answeredMs
     add('worker', root, dispatchedMs, until)
     const parent = spans.length - 1
-    // The clocks' difference is known only to within a message's travel time, so times are kept inside the worker's
-    // span.
+    // The clock difference is accurate only to a message's travel time, so times are clamped to the worker's span.
     const inside = (workerMs: number): number => Math.min(until, Math.max(dispatchedMs, workerMs + clockOffsetMs))
     const { evaluatingMs, signingMs, decidedMs, recordingMs, recordedMs } = worker
     if (signingMs !== 0) add('evaluate', parent, inside(evaluatingMs), inside(signingMs))
@@ -188,7 +190,7 @@ export const createRequestTrace = (options: RequestTraceOptions): RequestTrace =
   const attributes: Span['attributes'] = { 'http.request.method': method, 'http.route': route }
   const spans: Span[] = [{ name: `${method} ${route}`, parent: null, startMs: startedMs, endMs: startedMs, attributes }]
   const { leave, ...own } = createStages(spans, ROOT, 'key', monotonicMs)
-  /** Elements that are not answered yet. */
+  /** Traces of unanswered elements. */
   const open = new Set<StageTrace>()
   let holds = 0
   let heldStatus = 0

@@ -1,23 +1,22 @@
-// Durations and numbers of each route's answers, by status. The set of routes is the one that the application
-// registers.
+// Durations and counts of responses, by route and status. Routes come from the application's registrations.
 import { createFineHistogram, FINE_BUCKETS, type FineHistogram } from '../lib/fine-histogram.ts'
 import { createHistogram, type Histogram } from '../lib/histogram.ts'
 import { histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** Upper bounds in milliseconds for an HTTP request: from a cached verdict to past the deadline. */
+/** Upper bounds of the buckets in milliseconds: from a cached verdict to beyond the deadline. */
 export const REQUEST_BOUNDS_MS: readonly number[] = [
   0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000,
 ]
 
-/** Counts one answer. */
+/** Records one response. */
 export type RouteRecorder = (status: number, durationMs: number) => void
 
 const OTHER = 'other'
 
 const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 100 && status <= 599
 
-/** One histogram for each route and status that occurred. */
+/** One histogram per observed route and status. */
 export const createRouteMetrics = () => {
   const recorders = new Map<string, RouteRecorder>()
   const fine = new Map<string, FineHistogram>()
@@ -48,7 +47,7 @@ export const createRouteMetrics = () => {
   }
 
   return {
-    /** The same route twice shares its counts. */
+    /** Calls with the same route share their counts. */
     recorder: (method: string, route: string): RouteRecorder => {
       const name = `${method} ${route}`
       let recorder = recorders.get(name)
@@ -58,7 +57,7 @@ export const createRouteMetrics = () => {
       }
       return recorder
     },
-    /** Durations of some routes' answers, all statuses together, in fine buckets for percentiles. */
+    /** Returns the response durations of some routes for all statuses, in fine buckets for percentiles. */
     durations: (routes: readonly string[]): Float64Array => {
       const sum = new Float64Array(FINE_BUCKETS)
       for (const route of routes) {

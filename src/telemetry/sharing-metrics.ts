@@ -1,4 +1,4 @@
-// Metrics of what the processes share: how many there are, and whether this one leads its roles.
+// Metrics of the shared deployment: number of live processes, and the roles that this process leads.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
@@ -6,7 +6,7 @@ export interface SharingMetrics {
   /** One entry for each role of this process with leader tasks. */
   readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
-  /** Whether rate limits can't be settled with the other processes, so that each uses only its equal share. */
+  /** Whether rate limits cannot be coordinated with the other processes. Each process then enforces an equal share. */
   readonly limitsCut: boolean
 }
 

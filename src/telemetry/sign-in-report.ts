@@ -1,14 +1,14 @@
-// Logs every sign-in and other proof of identity, accepted or refused: kind, account, source address and the answer's
-// code. Never logs what was typed, not even the email address, because people easily type a password there.
+// Logs every sign-in and other proof of identity, accepted or refused: kind, account, source address and error code.
+// Never logs typed text, not even the email address, because users sometimes type a password there.
 import { createLineLimit } from '../lib/line-limit.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {
   readonly how: string
-  /** The account's id. Null when there is no such account, or the attempt was refused before it was looked up. */
+  /** Account id. Null if the account doesn't exist or the attempt was refused before the lookup. */
   readonly account: string | null
   readonly address: string
-  /** The code of the answer; null when the proof was accepted. */
+  /** Error code of the response. Null if the proof was accepted. */
   readonly refused: string | null
 }
 

@@ -1,9 +1,9 @@
-// Decides which requests are traced, at their arrival. A caller's `traceparent` decides for its request (parent-based
-// sampling); of the others a share is drawn. While the exporter has no room, nothing is traced.
+// Decides at arrival whether a request is traced. A caller's `traceparent` decides for its request (parent-based
+// sampling); other requests are sampled at random. While the exporter's queue is full, nothing is traced.
 import { randomBytes } from 'node:crypto'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from './request-trace.ts'
 
-/** The caller's, from a valid `traceparent`. */
+/** Parent from the caller's valid `traceparent`. */
 export interface ParentTrace {
   readonly traceId: string
   readonly parentId: string
@@ -11,19 +11,19 @@ export interface ParentTrace {
 }
 
 export interface Tracer {
-  /** Null: the request is not traced. `startedMs` is when it arrived. */
+  /** Returns null if the request is not traced. `startedMs` is the arrival time. */
   begin(parent: ParentTrace | null, method: string, route: string, startedMs: number): RequestTrace | null
 }
 
 export interface TracerOptions {
-  /** The share of the requests without a valid `traceparent`, 0 to 1. */
+  /** Fraction of requests without a valid `traceparent` that are traced, 0 to 1. */
   readonly sample: number
-  /** False while there is no room: the request is then counted as dropped. */
+  /** Returns false while the queue is full. The request then counts as dropped. */
   readonly hasRoom: () => boolean
   readonly onEnd: (trace: FinishedTrace) => void
   readonly monotonicMs: () => number
   readonly unixMs: () => number
-  /** From 0 to below 1; replaced in tests. */
+  /** Returns a number in [0, 1). Replaced in tests. */
   readonly random?: () => number
 }
 
