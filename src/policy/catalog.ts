@@ -1,6 +1,6 @@
-// Resolves a request's project or contract to its target, without waiting once it is cached. Every change of an
-// organization gives it a new stamp. A cached entry, and a load under way, is valid only for the stamp with which it
-// began, so a load that overlaps a change can't leave the old policy in the cache.
+// Resolves a request's project or contract to its target, synchronously once cached. Every change of an organization
+// renews its stamp. A cached entry or a load in progress is valid only for its initial stamp, so a load that overlaps a
+// change never caches the old policy.
 import { LRUCache } from 'lru-cache'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
@@ -16,49 +16,46 @@ export interface CatalogDependencies {
   readonly source: PolicySource
   readonly clock: Clock
   /**
-   * Maximum number of cached targets. As many misses are cached apart, so that asking for unknown targets can't evict
-   * known ones.
+   * Maximum number of cached targets. Misses have a separate cache of the same size, so that queries for unknown
+   * targets cannot evict known targets.
    */
   readonly maxEntries: number
-  /** Maximum number of characters of policy text in the cache. Default: 64 Mi. */
+  /** Maximum number of characters of policy text in the cache. Defaults to 64 Mi. */
   readonly maxRevisionCharacters?: number
-  /** A load that has run for longer than this is no longer joined, because it may never end. Default: 2 s. */
+  /** A load older than this is no longer shared, because it may never end. Defaults to 2 s. */
   readonly joinWithinMs?: number
   /** Replaced in tests. */
   readonly after?: Timers['after']
 }
 
-/** A change that was committed (invariant 7). */
+/** A committed change (invariant 7). */
 export interface CatalogChange {
-  /**
-   * Changes of API keys and attesters do not affect targets; a change of any other topic renews the organization's
-   * stamp.
-   */
+  /** Topics of API keys and attesters do not affect targets. Any other topic renews the organization's stamp. */
   readonly topic: string
-  /** Null: the change concerns every organization. */
+  /** Null if the change concerns every organization. */
   readonly organizationId: string | null
 }
 
 export interface Catalog {
   /**
-   * The target of this organization's project with this verification hash; null when there is no such project. Answers
-   * synchronously when the target is cached. Rejects when the store is unavailable, or with PolicyUnusableError when
-   * the policy can't be evaluated.
+   * Returns the target of the organization's project with this verification hash, or null if there is no such project.
+   * Synchronous if the target is cached. Rejects if the store is unavailable, or with PolicyUnusableError if the policy
+   * cannot be evaluated.
    */
   resolveProject(
     organizationId: string,
     verificationHash: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** The same for the project to which this contract or program (canonical address) is bound. */
+  /** Like `resolveProject`, for the project to which this contract or program (canonical address) is bound. */
   resolveBinding(
     organizationId: string,
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** The cached revision in the form that is sent to workers. Never loads. */
+  /** Returns the cached revision in the form sent to workers. Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
-  /** Clears all caches, because changes may have been missed. */
+  /** Clears all caches, for use after changes may have been missed. */
   clear(): void
 }
 
@@ -68,8 +65,8 @@ interface Entry {
 }
 
 /**
- * No project has a longer verification hash (decisions §2). Longer ones are not cached as misses, so that callers can't
- * fill the memory with what they send.
+ * Maximum length of a verification hash (decisions §2). Longer values are not cached as misses, so that callers cannot
+ * fill the memory.
  */
 const MAX_VERIFICATION_HASH = 64
 
@@ -77,7 +74,7 @@ const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
 
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
-/** Gives each organization a number that is replaced after each of its changes and never used again. */
+/** Assigns each organization a number that is replaced after each change and never reused. */
 const createStamps = (maxOrganizations: number) => {
   const stamps = new Map<string, number>()
   let latest = 0
@@ -104,7 +101,7 @@ const complete = (
   if (loaded === null) throw new PolicyUnusableError(new Error(`revision ${record.revisionId} is missing`))
   if ('failure' in loaded) throw loaded.failure
   const { requires, needs } = loaded
-  // A shadow revision that can't be used must not make a request fail: the worker records that it failed.
+  // An unusable shadow revision must not make a request fail: the worker records the failure.
   if (shadow === null || 'failure' in shadow) {
     const shadowRevisionId = shadow === null ? null : record.shadowRevisionId
     return Object.freeze({
@@ -155,11 +152,11 @@ export const createCatalog = ({
     into.set(key, entry)
   }
 
-  /** Undefined if the target, or its revision, is not cached. */
+  /** Returns undefined if the target or its revision is not cached. */
   const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
     const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
     if (entry?.stamp !== stamps.of(organizationId)) return undefined
-    // The worker will ask for the revision next, so a target whose revision is not cached counts as not cached.
+    // The worker needs the revision next, so a target counts as cached only together with its revision.
     return entry.target === null || isAtHand(entry.target) ? entry.target : undefined
   }
 
@@ -180,14 +177,14 @@ export const createCatalog = ({
     })
   }
 
-  // Functions of their own, so that a cached target costs no closure.
+  // Separate functions, so that resolving a cached target allocates no closure.
   const loadProject = (organizationId: string, key: string, verificationHash: string) =>
     load(organizationId, key, () => source.loadProjectTarget(organizationId, verificationHash))
   const loadBinding = (organizationId: string, key: string, chainName: string, address: string) =>
     load(organizationId, key, () => source.loadBindingTarget(organizationId, chainName, address))
 
   return {
-    // Ids hold no spaces, so the key is unambiguous.
+    // Ids contain no spaces, so the key is unambiguous.
     resolveProject: (organizationId, verificationHash) => {
       if (verificationHash.length > MAX_VERIFICATION_HASH) return null
       const key = `${organizationId} project ${verificationHash}`

@@ -1,5 +1,5 @@
-// Decides one session by a policy. Whatever is neither a clear yes nor a clear no waits for a person: a `review` rule, no
-// rule at all, a rule that fails, a hit that is not cleared (invariants 1 and 12).
+// Decides one session with a policy. A person reviews every case that is not clear: a `review` rule, no matching rule,
+// a failing rule, or an uncleared hit (invariants 1 and 12).
 import { PolicyEvaluationError } from './errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -7,12 +7,12 @@ import type { SessionFacts } from './types/session-facts.ts'
 
 export interface SessionVerdict {
   readonly outcome: 'completed' | 'rejected' | 'review'
-  /** The deciding or failing rule; null where none decided. */
+  /** The rule that decided or failed. Null if none did. */
   readonly ruleId: string | null
-  /** Where it is rejected: the rule's own words. */
+  /** If rejected, the rule's code and message. */
   readonly code: string | null
   readonly message: string | null
-  /** Why a person has to decide, where no rule says so: a fact that can't be had, a rule that fails, a hit that is not cleared. */
+  /** Reason for a review that no rule requests: an unavailable fact, a failing rule or an uncleared hit. */
   readonly problem: string | null
 }
 
@@ -24,7 +24,7 @@ const review = (ruleId: string | null, problem: string | null): SessionVerdict =
   message: null,
 })
 
-/** @throws what is no failure of a rule: a bug */
+/** @throws errors other than a rule's failure, which are bugs */
 export const decideSession = (policy: PolicyProgram, session: SessionFacts): SessionVerdict => {
   try {
     const verdict = policy.evaluate({ session })
@@ -34,7 +34,7 @@ export const decideSession = (policy: PolicyProgram, session: SessionFacts): Ses
       const { code = null, message = null } = verdict
       return { outcome: 'rejected', ruleId, code, message, problem: null }
     }
-    // The store refuses the completion, too (requireHitsDecided); trials have only this check.
+    // The store also refuses this completion (requireHitsDecided); trials have only this check.
     if (session['checks.sanctions.uncleared'] === true) return review(ruleId, 'a hit is not cleared')
     return { outcome: 'completed', ruleId, code: null, message: null, problem: null }
   } catch (error) {

@@ -1,33 +1,35 @@
-// Errors of policies: mistakes in a policy's text (the author's, each with its place), and failures of one evaluation.
-// An evaluation that fails is never a verdict (invariant 1).
+// Errors of policies: mistakes in a policy's text, each with its position, and failures of one evaluation. A failed
+// evaluation is never a verdict (invariant 1).
 
 import { CountersignError } from '../domain/errors.ts'
 import { counted } from '../lib/counted.ts'
 
-/** One mistake in a policy's text. Lines and columns count from 1; a column counts UTF-16 code units. */
+/** One mistake in a policy's text. Lines and columns count from 1; columns count UTF-16 code units. */
 export interface PolicyIssue {
   readonly line: number
   readonly column: number
-  /** One sentence in plain words. */
+  /** One sentence in plain language. */
   readonly message: string
-  /** JSON pointer (RFC 6901) to the place in the document, for example `/rules/2/deny`; empty for the whole. */
+  /**
+   * JSON pointer (RFC 6901) to the position in the document, for example `/rules/2/deny`. Empty for the whole document.
+   */
   readonly pointer: string
 }
 
-/** Maximum number of issues reported at once; the author fixes them in rounds. Compiling stops at the last of them. */
+/** Maximum number of issues reported at once. Compilation stops at this number. */
 export const ISSUES_MAX = 100
-/** A longer line is shown as an excerpt around the column. */
+/** Maximum length of a displayed line. A longer line is shown as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
 const excerpt = (sourceLine: string, column: number): string => {
   const from = column > MAX_EXCERPT - 20 ? column - (MAX_EXCERPT - 40) : 0
   const shown = sourceLine.slice(from, from + MAX_EXCERPT)
-  // Keep tabs in the padding, so that the caret stands under the column whatever the width of a tab.
+  // Keep tabs in the padding, so that the caret is below the column for any tab width.
   const padding = sourceLine.slice(from, Math.max(from, column - 1)).replace(/[^\t]/g, ' ')
   return `${shown}\n${padding}^`
 }
 
-/** Shows each issue with its source line and a caret under its place. */
+/** Formats each issue with its source line and a caret below its position. */
 export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
   const lines = source.split(/\r?\n/)
   return issues
@@ -43,12 +45,12 @@ export const renderIssues = (source: string, issues: readonly PolicyIssue[]): st
 export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
 
 /**
- * A policy that can't be saved. `issues` names every mistake in reading order; `message` shows each with its source
- * line and a caret. `detail` holds no part of the source, since others than the author may read it.
+ * A policy that cannot be saved. `issues` contains every mistake in reading order; `message` shows each with its source
+ * line and a caret. `detail` contains no part of the source, because people other than the author may read it.
  */
 export class PolicyInvalidError extends CountersignError {
   readonly issues: readonly PolicyIssue[]
-  /** Warnings, when only the document's tests fail. */
+  /** Warnings, if only the document's tests fail. */
   readonly warnings: readonly PolicyIssue[]
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {
@@ -60,11 +62,11 @@ export class PolicyInvalidError extends CountersignError {
 }
 
 /**
- * A rule could not be evaluated: arithmetic out of range, division by zero, an index past the end. The request fails,
- * and the policy's author has to fix the rule. The cause is not shown to callers.
+ * A rule could not be evaluated: arithmetic out of range, division by zero, or an index past the end. The request
+ * fails, and the policy's author has to fix the rule. The cause is not shown to callers.
  */
 export class PolicyEvaluationError extends CountersignError {
-  /** The rule that failed, for the log and for metrics. */
+  /** Id of the failed rule, for logs and metrics. */
   readonly ruleId: string
 
   constructor(ruleId: string, cause: unknown) {
@@ -74,12 +76,12 @@ export class PolicyEvaluationError extends CountersignError {
 }
 
 /**
- * A stored revision that can't be evaluated: it is missing, was altered, or does not compile any more. There is no
- * verdict and no signature until someone repairs it.
+ * A stored revision that cannot be evaluated: it is missing, was altered or does not compile. There is no verdict
+ * and no signature until it is repaired.
  */
 export class PolicyUnusableError extends CountersignError {
   constructor(cause: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project can not be used at the moment', {
+    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used at the moment', {
       cause,
       retryAfterSeconds: 5,
     })

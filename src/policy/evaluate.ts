@@ -1,9 +1,6 @@
-// Evaluates the rules in order; the first decisive one wins (decisions §4). `allow` that is true ends compliant; `deny`
-// that is true and `require` that is false end non-compliant; `review` that is true leaves a session to a person. When no
-// rule decides, the document's default does. A rule that fails is an error, never a verdict (invariant 1).
-//
-// Failures inside a rule follow CEL: `a || b` is true when either is true, even if the other fails, and `a && b` is
-// false when either is false; the same holds for `exists` and `all` over a list. Any other failure ends the rule.
+// Evaluates the rules in order; the first decisive rule wins, otherwise the document's default (decisions §4). A rule
+// that fails is an error, never a verdict (invariant 1). Failures inside a rule follow CEL: `a || b` is true if either
+// is true, even if the other fails; `&&`, `exists` and `all` behave accordingly.
 import type { Verdict } from '../domain/verdict.ts'
 import type { CompiledExpression } from './cel/expression.ts'
 import { PolicyEvaluationError } from './errors.ts'
@@ -21,8 +18,8 @@ export interface EvaluableRule {
 const reviewBy = (ruleId: string | null): Verdict => Object.freeze({ compliant: false, ruleId, review: true })
 
 /**
- * The value at which a rule decides, and the verdict that it then gives. Created once, because the verdict is always
- * the same.
+ * Returns the value at which a rule is decisive, and its verdict: `allow` and `deny` decide if true, `require` if
+ * false. A true `review` leaves a session to a person.
  */
 const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
   if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
@@ -32,8 +29,8 @@ const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolea
 }
 
 /**
- * Creates the functions that evaluate a policy whose rules read `evaluation`. They are synchronous and keep nothing of
- * a request.
+ * Creates the functions that evaluate a policy with rules that read `evaluation`. They are synchronous and retain no
+ * request data.
  */
 export const createEvaluator = (
   rules: readonly EvaluableRule[],
@@ -82,12 +79,11 @@ export const createEvaluator = (
   }
 }
 
-// An organization's own allow and deny lists come before its policies: a deny entry beats an allow entry, and either
-// beats the policy (decisions §4, Duties). A request on behalf of a user names two addresses. A deny entry for either
-// denies. An allow entry decides only if both addresses have one: an allowed relayer must not carry an unlisted user past
-// the policy, nor an allowed user an unlisted relayer.
+// An organization's own lists take precedence over its policies, and deny over allow (decisions §4, Duties). A request
+// on behalf of a user names two addresses. A deny entry for either denies. An allow entry decides only if both
+// addresses have one: an allowed relayer must not exempt an unlisted user from the policy, and vice versa.
 
-/** No rule of a document can have this id. */
+/** Not a valid id for a rule of a document. */
 export const DENY_LIST_RULE = 'list:deny'
 export const ALLOW_LIST_RULE = 'list:allow'
 
@@ -95,9 +91,9 @@ const DENIED: Verdict = Object.freeze({ compliant: false, ruleId: DENY_LIST_RULE
 const ALLOWED: Verdict = Object.freeze({ compliant: true, ruleId: ALLOW_LIST_RULE })
 
 /**
- * The verdict of the lists on a wallet and the user whom it represents (empty: nobody); null when they leave the
- * decision to the policy.
- * @throws the reader's error when a list can't be read: then nothing may be decided
+ * Returns the verdict of the lists on a wallet and the user that it represents (empty if none). Returns null if the
+ * policy decides.
+ * @throws the reader's error if a list cannot be read; nothing may then be decided
  */
 export const listVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
   if (lists.contains(DENY_LIST, wallet)) return DENIED

@@ -1,5 +1,5 @@
-// The facts of one evaluation, as a policy's compiled expressions read them. Each policy has one such object, which is
-// bound to one request after another: evaluating is synchronous, and nothing of a request is kept afterwards.
+// The facts of one evaluation, for a policy's compiled expressions. Each policy has one such object, which is bound to
+// one request at a time. Evaluation is synchronous, and no request data is retained.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { CallTable, DecodedCall } from './calls/call-table.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
@@ -12,7 +12,7 @@ const NO_REQUEST = new FactUnavailableError('the request')
 export class Evaluation {
   facts: EvaluationFacts = NOTHING
   readonly #calls: CallTable | null
-  // Values that several rules read are created once, because creating them costs more than the rest of reading them.
+  // Values that several rules read are created once, because creating them costs more than reading them.
   #wallet: AddressValue | null = null
   #represented: AddressValue | null = null
   #target: AddressValue | null = null
@@ -37,7 +37,10 @@ export class Evaluation {
     this.bind(NOTHING)
   }
 
-  /** A policy that decides sessions can't be saved with a rule that reads a request; should there be one, it fails. */
+  /**
+   * A policy that decides sessions cannot be saved with a rule that reads a request. If one exists anyway, the rule
+   * fails.
+   */
   get request(): AttestationRequest {
     const { request } = this.facts
     if (request === undefined) throw NO_REQUEST
@@ -67,7 +70,7 @@ export class Evaluation {
     return this.#value
   }
 
-  /** Null when the data is not a call that the policy's abi or idl describes. */
+  /** Null if the data is not a call described in the policy's abi or idl. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
       const {

@@ -1,4 +1,4 @@
-// The description of a fact: its type, what must be collected before it can be read, and how it is read.
+// The description of a fact: its type, the source or request field that it needs, and the function that reads it.
 import type { OptionalField } from '../domain/target.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { FactNeed } from './types/needs.ts'
@@ -13,20 +13,20 @@ export type FactType =
   | 'google.protobuf.Timestamp'
   | 'google.protobuf.Duration'
 
-/** One fact. `maxLength` is the maximum length of a string in UTF-16 code units, for the cost estimate. */
+/** A fact. `maxLength` is the maximum length of a string in UTF-16 code units, for the cost estimate. */
 export interface FactField {
   readonly type: FactType
   readonly description: string
   readonly maxLength?: number
-  /** The request field that must be sent when a rule reads this fact (decisions §2). */
+  /** Request field that must be sent if a rule reads this fact (decisions §2). */
   readonly requires?: OptionalField
-  /** The source that must be asked when a rule reads this fact. */
+  /** Source that must be queried if a rule reads this fact. */
   readonly need?: FactNeed
-  /** Reading it may fail, although no source is asked. */
+  /** Reading the fact may fail, although no source is queried. */
   readonly mayFail?: true
-  /** Checks a literal that this fact is compared with: says why the two could never be equal; null when they could. */
+  /** Checks a literal that is compared with this fact. Returns the reason why the two can never be equal, or null. */
   readonly refuseLiteral?: (literal: string) => string | null
-  /** @throws FactUnavailableError when the fact can't be had */
+  /** @throws FactUnavailableError if the fact is unavailable */
   readonly read: (evaluation: Evaluation) => unknown
 }
 
@@ -42,12 +42,12 @@ export const matching =
   (literal: string): string | null =>
     pattern.test(literal) || (mayBeEmpty && literal === '') ? null : message
 
-/** Default maximum length of a text, and of a list. */
+/** Default maximum length of a text and of a list. */
 const LENGTH_MAX = 64
 
 /**
- * Whether a value from a source has the language's type. A source that returns nothing, or a value of another type, has
- * not answered: `!undefined` must not be true.
+ * Reports whether a source's value has the given type. A missing value or a value of another type is unavailable:
+ * `!undefined` must not be true.
  */
 export const isOfType = (
   { type, maxLength }: { readonly type: string; readonly maxLength?: number },
@@ -70,11 +70,11 @@ export const isOfType = (
   }
 }
 
-/** Null when the value is not a whole number. */
+/** Returns null if the value is not an integer. */
 export const intOf = (value: unknown): bigint | null =>
   typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : null
 
-/** Converts Unix seconds to a date; null when the value is not a valid time. */
+/** Converts Unix seconds to a date. Returns null if the value is not a valid time. */
 export const timeOf = (seconds: unknown): Date | null =>
   typeof seconds === 'number' && Number.isSafeInteger(seconds) && Math.abs(seconds) <= 8_640_000_000_000
     ? new Date(seconds * 1000)

@@ -1,12 +1,12 @@
-// A rule reads a fact that can't be had. Unknown is never "no": the rule fails, and the request with it (503).
+// A rule reads an unavailable fact. Unknown never means "no": the rule fails, and with it the request (503).
 
 /**
- * One instance per fact is created when a policy is compiled, because an expression may discard errors many times over,
- * and creating one costs more than a hundred evaluation steps. Its stack therefore means nothing.
+ * Instances are created once per fact during compilation: an expression may discard many errors, and creating an error
+ * costs more than 100 evaluation steps. The stack is therefore meaningless.
  */
 export class FactUnavailableError extends Error {
   override readonly name = 'FactUnavailableError'
-  /** The fact's name in policies, for the log; it holds no value of a request. */
+  /** The fact's name in policies, for the log. Contains no request data. */
   readonly fact: string
 
   constructor(fact: string) {

@@ -1,6 +1,5 @@
-// Everything that a rule may read about a request, in one table. The checks when a policy is saved, the fields that a
-// policy requires, the sources that it needs and the table in the documentation are derived from it. Values are
-// computed only when they are read.
+// Everything that a rule may read about a request, in one table. Validation, required fields, needed sources and the
+// table in the documentation are derived from it. Values are computed lazily.
 
 import { durationValue } from './cel/syntax.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
@@ -29,7 +28,7 @@ const request = {
     maxLength: 9,
     description: 'Weekday of the request in UTC, for example "monday".',
     refuseLiteral: oneOf(WEEKDAYS, `request.weekday is one of ${WEEKDAYS.join(', ')}`),
-    // 1970-01-01 was a Thursday.
+    // January 1, 1970 was a Thursday.
     read: (evaluation) => WEEKDAYS[(Math.floor(evaluation.request.nowSeconds / SECONDS_PER_DAY) + 4) % 7],
   },
   time_of_day: {
@@ -163,5 +162,5 @@ const withSources = (): Readonly<Record<string, FactGroup>> => {
   return groups
 }
 
-/** Facts by first name: those of the request itself, and those of each source. */
+/** Facts by first name: facts of the request and of each source. */
 export const FACTS: Readonly<Record<string, FactGroup>> = withSources()

@@ -1,5 +1,5 @@
-// A cache with one limit for all organizations. When it is full, the organization that fills most of it loses the value
-// that it has not used for longest, so that no organization can evict the values of others that use less.
+// A cache with one limit for all organizations. When it is full, the organization with the largest share loses its
+// least recently used value. No organization can therefore evict values of organizations that use less.
 
 export interface FairCache<Value> {
   /** Marks the value as recently used. */
@@ -9,12 +9,12 @@ export interface FairCache<Value> {
 }
 
 interface Share<Value> {
-  /** By key, least recently used first. */
+  /** Values by key, least recently used first. */
   readonly values: Map<string, Value>
   weight: number
 }
 
-/** @param maxWeight a heavier value than this is not kept */
+/** @param maxWeight total weight; a value heavier than this is not kept */
 export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Value) => number): FairCache<Value> => {
   const shares = new Map<string, Share<Value>>()
   const owners = new Map<string, Share<Value>>()

@@ -1,13 +1,13 @@
-// Runs the steps of long work on the main thread without keeping other requests from it: in short slices, with pauses
-// between them. Organizations take turns, and of each one piece of work runs at a time.
+// Runs long work on the main thread in short slices with pauses, so that other requests proceed. Organizations take
+// turns, and each has at most one piece of work in progress.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
 
 export interface FairWork {
   /**
-   * Runs all steps, or those until `deadline` has passed.
-   * @throws QueueFullError if too much work of the organization waits; DeadlineExceededError; errors of the steps
+   * Runs all steps, or stops when `deadline` has passed.
+   * @throws QueueFullError if too much work of the organization is waiting; DeadlineExceededError; errors of the steps
    */
   run<Result>(organizationId: string, steps: Steps<Result>, deadline?: { readonly passed: boolean }): Promise<Result>
 }
@@ -15,16 +15,16 @@ export interface FairWork {
 export interface FairWorkOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Length of a pause, in lengths of the slice before it: 4 leaves four fifths of the thread's time to other work. */
+  /** Length of a pause relative to the preceding slice: 4 leaves four fifths of the thread's time to other work. */
   readonly pauseFactor: number
-  /** Pieces of work of one organization, including the one that runs. */
+  /** Maximum number of pieces of work per organization, including the running one. */
   readonly waitingMax: number
 }
 
-/** No step starts later than this in a slice. */
+/** No step starts later than this within a slice. */
 const SLICE_MS = 2
 
-/** Runs one slice. @returns whether it was the last one */
+/** Runs one slice. @returns true if it was the last */
 type Job = () => boolean
 
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {

@@ -1,5 +1,5 @@
-// Collects what a policy needs beyond the request from its rules: each source once, in an order that does not depend on
-// the order of the rules.
+// Collects the needs of a policy's rules beyond the request. Each source occurs once, in an order that does not depend
+// on the order of the rules.
 import { FACT_SOURCES } from './sources/all.ts'
 import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
@@ -27,7 +27,7 @@ const nameOf = (need: FactNeed): string => {
   }
 }
 
-/** Two needs have equal keys exactly when one answer satisfies both. */
+/** Two needs have equal keys if and only if one answer satisfies both. */
 export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
 
 const leastAge = (left: number | null, right: number | null): number | null => {
@@ -35,7 +35,7 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
-/** Shared by all policies without needs: if each had its own array, every request would read it from main memory. */
+/** Shared by all policies without needs: with separate arrays, every request would read one from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
 export interface Needs {

@@ -1,6 +1,6 @@
-// Compiles policies that decide alike only once per thread. Most policies of a deployment start from the same template,
-// and ten thousand separate programs would be evaluated at the speed of main memory. A program is kept as long as
-// somebody holds it. Sharing is safe, because evaluating is synchronous and binds the request anew each time.
+// Compiles equivalent policies only once per thread. Most policies of a deployment start from the same template, and
+// 10,000 separate programs would not fit in the processor's caches. A program is kept while it is referenced. Sharing
+// is safe, because evaluation is synchronous and binds the request each time.
 import { createHash } from 'node:crypto'
 import type { PolicyDocument } from './types/document.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -11,8 +11,7 @@ const forgotten = new FinalizationRegistry<string>((key) => {
 })
 
 /**
- * Equal for documents that decide alike and word their denials alike: everything but names, descriptions and tests
- * counts.
+ * Returns equal keys for documents with the same decisions and denial texts. Names, descriptions and tests are ignored.
  */
 export const programKey = (document: PolicyDocument): string => {
   const { decides, constants, abi, idl, reads, rules } = document
@@ -23,7 +22,7 @@ export const programKey = (document: PolicyDocument): string => {
 
 export const findProgram = (key: string): PolicyProgram | undefined => shared.get(key)?.deref()
 
-/** Registers a program: while somebody holds it, compiling an equal document returns this program. */
+/** Registers a program: while it is referenced, compiling an equal document returns this program. */
 export const shareProgram = (key: string, program: PolicyProgram): void => {
   shared.set(key, new WeakRef(program))
   forgotten.register(program, key)

@@ -1,5 +1,5 @@
-// Resolves the names in a rule: a fact, a constant of the document, a read, an argument of the call, a source. Before
-// the type check, each is replaced by a node that yields the value, and what the policy needs for it is noted.
+// Resolves the names in a rule: facts, constants, reads, call arguments and sources. Before the type check, replaces
+// each name with a node that yields its value, and records the needs of the policy.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import { UnreadableValue } from './calls/decoding.ts'
@@ -26,7 +26,7 @@ import type { AddressValue } from './values.ts'
 /** Reports a mistake at a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void
 
-/** Steps of a source that fails a rule; see cost.ts for the cost of a failure that is discarded. */
+/** Steps of a source that fails a rule; see cost.ts for the cost of a discarded failure. */
 export const FAILURE_STEPS = 25
 const FACT_STEPS = 3
 const TIME_STEPS = 6
@@ -42,7 +42,7 @@ const READ_TEXT_LENGTH = 1024
 
 const bounds = (steps: number, chars = 0, elements = 0): ValueBounds => ({ steps, elements, chars })
 
-/** Maximum elements of a list argument, and maximum characters of a text argument. */
+/** Maximum number of elements of a list argument and of characters of a text argument. */
 const ARGUMENT_BOUNDS = bounds(FACT_STEPS + FAILURE_STEPS, POLICY_LIMITS.decodedChars, POLICY_LIMITS.decodedElements)
 
 const listNames = (names: Iterable<string>): string => {
@@ -66,7 +66,7 @@ const SCREENER_FIELDS: Readonly<
   },
 }
 
-/** A text that is known when the policy is saved: a literal, or a constant of the document. */
+/** Returns a text that is known when the policy is saved: a literal or a constant of the document. */
 const constantText = (node: SyntaxNode | undefined): string | null => {
   const value = node !== undefined && isConstant(node) ? constantValue(node) : null
   return typeof value === 'string' ? value : null
@@ -75,7 +75,7 @@ const constantText = (node: SyntaxNode | undefined): string | null => {
 export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const { evaluation, needs } = scope
 
-  /** Notes a need, and refuses it when the policy has too many of its kind. */
+  /** Records a need. Reports a mistake if the policy has too many of its kind. */
   const need = (node: SyntaxNode, wanted: FactNeed, limit: number, what: string): void => {
     needs.add(wanted)
     if (needs.count(wanted.kind) > limit) refuse(node, `a policy may use at most ${limit} different ${what}`)
@@ -143,7 +143,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** The checked name of a list or screener; null after reporting a mistake. */
+  /** Returns the validated name of a list or screener, or null after reporting a mistake. */
   const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
     const name = constantText(node)
     const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)
@@ -179,7 +179,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** @param parameters without the address. */
+  /** @param parameters without the address */
   const screener = (node: SyntaxNode, parameters: readonly SyntaxNode[], field: string, onBehalf: boolean): void => {
     const nameNode = parameters[0]
     const name =
@@ -189,7 +189,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
       refuse(node, `a screener has no "${field.slice(0, 64)}"; it has: ${Object.keys(SCREENER_FIELDS).join(', ')}`)
     }
     if (nameNode === undefined || parameters.length > 1)
-      refuse(node, 'screener() takes the name of a screener, and onBehalf.address where it is to be asked about that')
+      refuse(node, 'screener() takes the name of a screener and, optionally, onBehalf.address')
     if (name === null || definition === undefined) return
     const wanted: ScreenerNeed = { kind: 'screener', screener: name, ...(onBehalf ? { onBehalf } : {}) }
     need(node, wanted, POLICY_LIMITS.screeners, 'screeners')
@@ -216,7 +216,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
       return
     }
     need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
-    // The value is summed per chain, in its native token, so it makes sense only together with the request's chain.
+    // The value is a sum per chain in its native token, so it is meaningful only with the request's chain.
     const key = String(seconds)
     const unavailable = new FactUnavailableError(`velocity over ${key} s`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
@@ -232,7 +232,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
 
 export type Resolver = ReturnType<typeof createResolver>
 
-/** The fact that `group.name` is, if it is one. */
+/** Returns the field of the fact `group.name`, if there is such a fact. */
 export const factField = ({ facts }: PolicyScope, group: string, name: string): FactField | undefined => {
   const fields = Object.hasOwn(facts, group) ? facts[group] : undefined
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined

@@ -1,6 +1,5 @@
-// Caches revisions on the main thread. Revisions are immutable, so a cached one is never stale. The cache has a limited
-// size; each revision is compiled once, to learn which request fields and sources it needs, and is sent to the workers
-// in parsed form.
+// Caches revisions on the main thread. Revisions are immutable, so cached revisions are never stale. Each revision is
+// compiled once to determine the request fields and sources that it needs, and is sent to the workers in parsed form.
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -13,7 +12,7 @@ import type { FactNeed } from './types/needs.ts'
 import type { SentRevision } from './types/program.ts'
 import type { PolicySource } from './types/source.ts'
 
-/** A loaded revision, or the `failure` of one that can't be used, so that it is compiled only once. */
+/** A loaded revision, or the `failure` of an unusable revision, so that it is compiled only once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
@@ -24,11 +23,11 @@ export type LoadedRevision =
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
 export interface RevisionCache {
-  /** The revision if it is cached; asking marks it as recently used. */
+  /** Returns the revision if it is cached, and marks it as recently used. */
   peek(revisionId: string): LoadedRevision | undefined
   /**
-   * Null when the store has no such revision; that answer is not cached. Rejects when the store is unavailable, and
-   * with QueueFullError when too many revisions of the organization are being compiled.
+   * Returns null if the store has no such revision; misses are not cached. Rejects if the store is unavailable, and
+   * with QueueFullError if too many revisions of the organization are being compiled.
    */
   load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
   clear(): void
@@ -38,12 +37,12 @@ export interface RevisionCacheOptions {
   readonly source: Pick<PolicySource, 'loadRevision'>
   readonly clock: Clock
   readonly work: FairWork
-  /** Characters of source kept in all. */
+  /** Maximum number of source characters in the cache. */
   readonly maxCharacters: number
   readonly joinWithinMs: number
 }
 
-/** The form that is sent to workers. */
+/** Returns the form sent to workers. */
 export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
   id: loaded.revision.id,
   document: 'failure' in loaded ? null : loaded.document,
@@ -53,7 +52,7 @@ export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
 function* examine(revision: PolicyRevision): Steps<LoadedRevision> {
   try {
     const { document, requires, needs } = yield* revisionSteps(revision)
-    // Leave out the tests: they run only when a revision is saved.
+    // Tests are omitted, because they run only when a revision is saved.
     return { revision, document: JSON.stringify({ ...document, tests: [] }), requires, needs }
   } catch (failure) {
     return { revision, failure }

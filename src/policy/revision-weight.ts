@@ -1,7 +1,7 @@
-// How much of a cache a revision takes, on the main thread and in the workers, which load nothing that reads one.
+// The cache weight of a revision. Separate from the modules that read revisions, because workers do not load these.
 
 /**
- * The cache weight of a text. A constant is added for the objects around it: otherwise many tiny revisions would exceed
- * the memory that a budget of characters allows.
+ * Returns the cache weight of a text. The constant accounts for surrounding objects: without it, many tiny revisions
+ * would exceed the memory that the character limit implies.
  */
 export const weightOf = (characters: number): number => characters + 1_024

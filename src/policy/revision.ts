@@ -1,6 +1,5 @@
-// Turns a text into an immutable revision, and a stored revision into a policy that evaluates. Decisions and audits
-// name the text by its content hash, byte for byte, so a stored revision is checked against its hash before it decides
-// anything.
+// Converts a text to an immutable revision, and a stored revision to a compiled policy. Decisions and audits refer to
+// the text by its content hash. A stored revision is therefore verified against its hash before use.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
 import { savedSteps, sourceSteps } from './cel/compile.ts'
@@ -10,25 +9,25 @@ import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError } from './err
 import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
-/** SHA-256 of the text's UTF-8 bytes, lower-case hex. */
+/** Returns the SHA-256 hash of the text's UTF-8 bytes in lowercase hexadecimal. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')
 
 type RevisionText = Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>
 
-/** A text that may be saved as a revision; the store adds the ids and the number. */
+/** A text that may be saved as a revision. The store adds the ids and the number. */
 export interface RevisionDraft {
   readonly source: string
   readonly contentHash: string
   readonly compiled: CompiledPolicy
-  /** As compileSource's. */
+  /** Warnings of compileSource. */
   readonly warnings: readonly PolicyIssue[]
-  /** Results of its own tests, all of which passed. */
+  /** Results of the document's tests, which all passed. */
   readonly tests: readonly TestResult[]
 }
 
 /**
- * Checks a text as a save does: its form, its expressions, the names that it uses, and its own tests.
- * @throws PolicyInvalidError with every mistake; the tests run only when there is no other mistake
+ * Checks a text like a save does: its form, its expressions, its names and its tests.
+ * @throws PolicyInvalidError with every mistake; the tests run only if there is no other mistake
  */
 export function* draftSteps(source: string, known: KnownSources = {}): Steps<RevisionDraft> {
   const { policy, warnings, testIssue } = yield* sourceSteps(source, known)
@@ -40,7 +39,7 @@ export function* draftSteps(source: string, known: KnownSources = {}): Steps<Rev
 
 /**
  * Compiles a stored revision.
- * @throws PolicyUnusableError when its text is not the one that was saved, or does not compile.
+ * @throws PolicyUnusableError if its text does not match the saved hash, or does not compile
  */
 export function* revisionSteps({ id, source, contentHash }: RevisionText): Steps<CompiledPolicy> {
   if (contentHashOf(source) !== contentHash) {

@@ -1,6 +1,6 @@
-// Everything that a rule may read about a session that was handed in, in one table: for policies that decide sessions. The
-// check when a policy is saved, the tests of documents, their JSON Schema and the table in the documentation are derived
-// from it. A fact that can't be had fails the rule that reads it, and the session waits for a person.
+// Everything that a rule may read about a submitted session, for policies that decide sessions. Validation, document
+// tests, their JSON Schema and the table in the documentation are derived from this table. An unavailable fact fails
+// the rule that reads it, and a person reviews the session.
 import { type FactField, type FactGroup, intOf, isOfType, matching, oneOf } from './fact-field.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 
@@ -11,7 +11,7 @@ type Declared = Readonly<Record<string, Options>>
 
 const COUNTRY = /^[A-Z]{2}$/
 
-/** By first name, or by the first two: `checks.document` holds `checks.document.matches`. */
+/** Facts by their first name or first two names: `checks.document` contains `checks.document.matches`. */
 const DECLARED: Readonly<Record<string, Declared>> = {
   session: {
     type: {
@@ -96,7 +96,7 @@ const fieldOf = (name: string, options: Options): FactField => {
   }
 }
 
-/** The facts of sessions by group, as FACTS holds those of requests. */
+/** The facts of sessions by group, like FACTS for requests. */
 export const SESSION_FACTS: Readonly<Record<string, FactGroup>> = Object.fromEntries(
   Object.entries(DECLARED).map(([group, fields]) => [
     group,

@@ -1,20 +1,20 @@
-// The types `uint256` and `address` of the policy language. A `uint256` is a whole number from 0 to 2^256 - 1, as in
-// Solidity. Arithmetic outside this range is an error and never wraps. It is a class, because the library treats a bare
+// The types `uint256` and `address` of the policy language. A `uint256` is an integer from 0 to 2^256 - 1, as in
+// Solidity; arithmetic outside this range is an error and never wraps. It is a class, because the library treats a
 // bigint as `int`.
 import { NamedError } from '../lib/named-error.ts'
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
 /**
- * The error of arithmetic. Instances are created in advance: an expression may discard errors many times over (`||`
- * does), and creating one costs more than a hundred evaluation steps.
+ * An arithmetic error. Instances are preallocated: an expression may discard many errors (for example with `||`), and
+ * creating an error costs more than 100 evaluation steps.
  */
 export class ArithmeticRangeError extends NamedError {}
 
 const OVERFLOW = new ArithmeticRangeError('uint256 overflow')
 const UNDERFLOW = new ArithmeticRangeError('uint256 below zero')
 const DIVISION_BY_ZERO = new ArithmeticRangeError('uint256 division by zero')
-const NEGATIVE_OPERAND = new ArithmeticRangeError('a negative int can not be a uint256')
+const NEGATIVE_OPERAND = new ArithmeticRangeError('a negative int cannot be a uint256')
 
 export class Uint256 {
   readonly value: bigint
@@ -23,20 +23,20 @@ export class Uint256 {
     this.value = value
   }
 
-  /** @throws ArithmeticRangeError when the value is out of range. */
+  /** @throws ArithmeticRangeError if the value is out of range */
   static of(value: bigint): Uint256 {
     if (value < 0n) throw UNDERFLOW
     if (value > MAX_UINT256) throw OVERFLOW
     return new Uint256(value)
   }
 
-  /** From canonical text that was checked before: `0` or `[1-9][0-9]*`, below 2^256. */
+  /** Creates a value from validated canonical text: `0` or `[1-9][0-9]*`, less than 2^256. */
   static ofCanonical(text: string): Uint256 {
     return new Uint256(BigInt(text))
   }
 }
 
-/** An operand: a uint256, or a non-negative CEL int (a bigint). */
+/** A uint256, or a non-negative CEL int (a bigint). */
 export type Uint256Operand = Uint256 | bigint
 
 const bigintOf = (operand: Uint256Operand): bigint => {
@@ -45,10 +45,10 @@ const bigintOf = (operand: Uint256Operand): bigint => {
   return operand
 }
 
-/** `int` to `uint256`. @throws ArithmeticRangeError when negative. */
+/** Converts an `int` to a `uint256`. @throws ArithmeticRangeError if the value is negative */
 export const toUint256 = (operand: Uint256Operand): Uint256 => Uint256.of(bigintOf(operand))
 
-/** @throws ArithmeticRangeError out of range, for a division by zero, or for a negative int */
+/** @throws ArithmeticRangeError if the result is out of range, for a division by zero, or for a negative int */
 export const UINT256_ARITHMETIC: Readonly<
   Record<'+' | '-' | '*' | '/' | '%', (left: Uint256Operand, right: Uint256Operand) => Uint256>
 > = {
@@ -67,7 +67,7 @@ export const UINT256_ARITHMETIC: Readonly<
   },
 }
 
-/** @throws ArithmeticRangeError for a negative int. */
+/** @throws ArithmeticRangeError for a negative int */
 export const UINT256_COMPARISON: Readonly<
   Record<'==' | '<' | '<=' | '>' | '>=', (left: Uint256Operand, right: Uint256Operand) => boolean>
 > = {
@@ -80,7 +80,7 @@ export const UINT256_COMPARISON: Readonly<
 
 /** An EVM or Solana address. Two addresses are equal if their bytes are equal. */
 export class AddressValue {
-  /** Canonical: equal texts mean equal bytes (see domain/address.ts). */
+  /** Canonical form: equal texts mean equal bytes (see domain/address.ts). */
   readonly text: string
   constructor(canonicalText: string) {
     this.text = canonicalText

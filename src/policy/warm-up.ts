@@ -1,5 +1,5 @@
-// Evaluates a policy with every kind of operation often enough that the thread has compiled the evaluator and the
-// decoder before its first job. In a fresh thread a costly policy takes many times as long.
+// Evaluates policies with every kind of operation until the thread has compiled the evaluator and the decoder, before
+// the first job. In a new thread, an expensive policy takes many times longer.
 import type { EvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { finish } from './cel/steps.ts'
@@ -17,7 +17,7 @@ const functionOf = (name: string, inputs: AbiFunctionItem['inputs']): AbiFunctio
   outputs: [],
 })
 
-/** What all warm-up policies share. A document, because no worker reads YAML. */
+/** Base of all warm-up policies. A parsed document, because workers do not read YAML. */
 export const WARM_UP: PolicyDocument = {
   name: 'Warm-up',
   description: '',
@@ -59,8 +59,8 @@ export const WARM_UP: PolicyDocument = {
 }
 
 /**
- * Each condition is a policy of its own, because together they would exceed the cost limit. None is true, so each is
- * evaluated completely.
+ * Each condition is a separate policy, because a single policy would exceed the cost limit. No condition is true, so
+ * each is evaluated completely.
  */
 const CONDITIONS: readonly string[] = [
   `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].exists(x, tx.selector == "0x00000000" || x == 99 || -x == 7 || x in [500, 501]) ||
@@ -86,7 +86,7 @@ const CONDITIONS: readonly string[] = [
     call.args.matrix[0][0] == 7 || call.args.orders.exists(o, o.flag || o.delta == 7))`,
   'call.function == "many" && (call.args.text.contains("b") || size(call.args.text) + call.args.text.size() == 1)',
   'call.function == "transfer" && call.args.amount > 5 && call.args.to == wallet.address',
-  // Each part fails, and the rest outweighs the failure.
+  // Each part fails, and `&& false` overrides the failure.
   '[1, 2].exists(x, 1 / (x - x) > 0 || client.tor || tx.value - ether(9) > x) && false',
   'call.function == "many" && call.args.amounts.exists(a, a - ether(9) > 5) && false',
   'call.function == "many" && call.args.amounts.map(a, a + 1).size() == 1',
@@ -95,7 +95,7 @@ const CONDITIONS: readonly string[] = [
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 const array = (members: readonly string[]): string => word(members.length) + members.join('')
 
-/** A call of `many`, with several members in each array. */
+/** Returns a call of `many` with several elements in each array. */
 const manyCall = (): string => {
   const twenty = Array.from({ length: 20 }, (_, index) => word(index + 100))
   // Eight references to the same inner array.
@@ -141,8 +141,8 @@ const TRANSFER = `0xa9059cbb${'33'.repeat(20).padStart(64, '0')}${'6'.padStart(6
 const EVALUATIONS = 250
 
 /**
- * Takes at most `limitMs` plus one evaluation; on an idle machine, a tenth of a second.
- * @throws PolicyEvaluationError when a condition fails
+ * Takes at most `limitMs` plus one evaluation; about 100 ms on an idle machine.
+ * @throws PolicyEvaluationError if a condition fails
  */
 export const warmUpPolicies = (nowMs: () => number, limitMs = 500): void => {
   const endMs = nowMs() + limitMs

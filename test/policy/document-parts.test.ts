@@ -137,7 +137,7 @@ describe('abi', () => {
     ['abi: ["function f(uint256 a, uint256 a)"]', '1:7 f has two parameters "a": rename one here'],
     [
       'abi: ["function f(uint x)", "function f(uint256 y)"]',
-      "1:29 f(uint256) and f(uint256) can't be told apart by their data",
+      '1:29 f(uint256) and f(uint256) cannot be distinguished by their data',
     ],
     ['abi: [{ type: function, inputs: [] }]', '1:7 the function has no name'],
     ['abi: [{ type: method, name: f }]', '1:15 an item of an abi is a function'],
@@ -146,9 +146,9 @@ describe('abi', () => {
     ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 it has no type'],
     [
       'abi: [{ type: function, name: f, inputs: [{ name: "a b", type: bool }] }]',
-      '1:51 that is no name of a parameter',
+      '1:51 this is not a valid parameter name',
     ],
-    ['abi: [{ type: function, name: "f()", inputs: [] }]', '1:31 name is no name of a function'],
+    ['abi: [{ type: function, name: "f()", inputs: [] }]', '1:31 name is not a valid function name'],
     [`abi: ["function f(${'('.repeat(10)}bool x${')'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
     [`abi: ["function f(bool${'[]'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
     [`abi: [${'"function f(bool x)", '.repeat(513)}]`, '1:6 an abi has at most 512 functions'],
@@ -162,7 +162,10 @@ describe('idl', () => {
     ['idl: 5', "1:6 the idl can't be used: an idl is the content of an Anchor IDL file"],
     ['idl: {}', "1:6 the idl can't be used: it has no instructions"],
     ['idl: { instructions: 5 }', "1:6 the idl can't be used: instructions is not a list"],
-    ['idl: { instructions: [5] }', "1:6 the idl can't be used: instructions holds what is no instruction"],
+    [
+      'idl: { instructions: [5] }',
+      "1:6 the idl can't be used: instructions contains an entry that is not an instruction",
+    ],
     ['idl: { instructions: [{ args: [] }] }', "1:6 the idl can't be used: an instruction has no name"],
     [
       'idl: { instructions: [{ name: a, discriminator: [1] }] }',
@@ -182,7 +185,7 @@ describe('idl', () => {
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: { coption: u8 } }] }] }',
-      '1:6 the idl can\'t be used: the type {"coption":"u8"} can not be read',
+      '1:6 the idl can\'t be used: the type {"coption":"u8"} is not supported',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: constructor }] }] }',
@@ -258,18 +261,18 @@ describe('reads', () => {
     [view('function f() view returns (int256)'), ONE_VALUE],
     [view('function f() view returns (uint256[])'), ONE_VALUE],
     [view('function f(uint8 x) view returns (bool)'), '1:145 the function takes 1 arguments'],
-    [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is no uint8'],
+    [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is not of type uint8'],
     [
       view('function f(uint8 x) view returns (bool)', '[abc]'),
       '1:146 a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
     ],
     [
       view('function f(bytes4 x) view returns (bool)', '[0xabcdef]'),
-      "1:147 that is no bytes4, or a type that a read can't be given",
+      '1:147 this is not of type bytes4, or reads do not support that type',
     ],
     [
       view('function f(uint8[] x) view returns (bool)', '[1]'),
-      "1:148 that is no uint8[], or a type that a read can't be given",
+      '1:148 this is not of type uint8[], or reads do not support that type',
     ],
     [view('function f(bool x) view returns (bool)', '[[]]'), '1:145 an argument is a text, a number, true or false'],
   ])('%s', (text, expected) => {

@@ -30,9 +30,7 @@ describe('what a policy of sessions may say', () => {
   })
 
   test.each(['allow', 'deny'])('no default that is %s: what no rule decides, a person decides', (value) => {
-    expect(refused({ default: value })).toEqual([
-      'what no rule decides about a session, a person decides: leave default out',
-    ])
+    expect(refused({ default: value })).toEqual(['omit default: if no rule decides, a person reviews the session'])
   })
 
   test.each(['deny', 'require'])('a %s needs the words that the person reads', (kind) => {

@@ -208,13 +208,10 @@ describe('screeners', () => {
   })
 
   test.each([
-    ['screener("stub")', 'name what the screener says: screener("name").flagged'],
+    ['screener("stub")', 'name a field of the answer: screener("name").flagged'],
     ['screener("stub").risk > 1', 'a screener has no "risk"; it has: flagged, score, categories'],
     ['screener(chain.name).flagged', 'the name of a screener is a literal text'],
-    [
-      'screener("a", "b").flagged',
-      'screener() takes the name of a screener, and onBehalf.address where it is to be asked about that',
-    ],
+    ['screener("a", "b").flagged', 'screener() takes the name of a screener and, optionally, onBehalf.address'],
     [
       'screener("Stub").flagged',
       'the name of a screener is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',

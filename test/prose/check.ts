@@ -26,6 +26,7 @@ const EDITED = [
   'src/telemetry/{[!m]*,metrics}.ts',
   'src/zone-reader/**/*.ts',
   'src/lib/**/*.{ts,tsx}',
+  'src/policy/**/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',

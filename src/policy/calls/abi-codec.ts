@@ -1,6 +1,6 @@
-// Decodes arguments of EVM calls; one decoder is prepared for each function. As strict as Solidity's own decoder: data
-// on which Solidity's decoder would revert is malformed here, so a policy never reads another value than the contract
-// does. Source: https://docs.soliditylang.org/en/latest/abi-spec.html; viem is the oracle in tests.
+// Decodes arguments of EVM calls; one decoder is prepared per function. Strict like Solidity's decoder: data on which
+// Solidity reverts is malformed here, so that a policy reads the same value as the contract. Source:
+// https://docs.soliditylang.org/en/latest/abi-spec.html; tests compare with viem.
 import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -9,16 +9,16 @@ import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleTypes } from './tuple-types.ts'
 
-/** An ABI type that policies can't read; the message names it. */
+/** An ABI type that policies cannot read; the message names it. */
 export class AbiTypeUnsupportedError extends NamedError {}
 
-/** Hex digits in one word. */
+/** Hexadecimal digits per word. */
 const WORD = 64
-/** Converting a text of so many digits takes as long as decoding a value. */
+/** Number of digits whose conversion to text takes as much time as decoding one value. */
 const DIGITS_PER_VALUE = 128
 const ZEROS = '0'.repeat(WORD)
 
-/** The data of one call without its selector, as lower-case hex digits. Positions count digits. */
+/** Data of one call without its selector, as lowercase hexadecimal digits. Positions count digits. */
 export class AbiReader {
   readonly budget = new DecodingBudget()
   #text = ''
@@ -33,7 +33,7 @@ export class AbiReader {
     return this.#text.slice(at, at + WORD)
   }
 
-  /** Reads a word whose first `digits` digits must be zero, and returns the rest of it. */
+  /** Reads a word that is zero except for its last `digits` digits, and returns these. */
   padded(at: number, digits: number): string {
     const zeros = WORD - digits
     if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED
@@ -45,7 +45,7 @@ export class AbiReader {
     return this.#text.slice(at, at + count)
   }
 
-  /** Reads an offset or a length in bytes. Values of 2^32 and more are malformed: no data is that long. */
+  /** Reads an offset or a length in bytes. Values of 2^32 or more are malformed, because no data is that long. */
   size(at: number): number {
     return Number.parseInt(this.padded(at, 8), 16)
   }
@@ -55,9 +55,9 @@ export interface AbiCodec {
   /** Type in the policy language. */
   readonly type: string
   readonly isDynamic: boolean
-  /** Hex digits that the value takes in the head: one word when the type is dynamic. */
+  /** Number of hexadecimal digits in the head: one word if the type is dynamic. */
   readonly headDigits: number
-  /** Reads a static value at its head, a dynamic one at its tail. @throws CallMalformedError */
+  /** Reads a static value at its head, or a dynamic value at its tail. @throws CallMalformedError */
   read(reader: AbiReader, at: number): unknown
 }
 
@@ -71,7 +71,7 @@ const fixed = (type: string, read: AbiCodec['read']): AbiCodec => ({
   },
 })
 
-/** Reads one member: the head holds the value itself, or its offset from the beginning of the enclosing value. */
+/** Reads one member: the head contains either the value or its offset from the start of the enclosing value. */
 const readMember = (codec: AbiCodec, reader: AbiReader, at: number, base: number): unknown =>
   codec.read(reader, codec.isDynamic ? base + 2 * reader.size(at) : at)
 
@@ -114,7 +114,7 @@ const text = (convert: (digits: string) => string): AbiCodec => ({
     reader.budget.spend()
     const digits = reader.digits(at + WORD, 2 * reader.size(at))
     const isLong = digits.length > 2 * POLICY_LIMITS.decodedChars
-    // Many offsets may point to one text, which is converted for each of them.
+    // Several offsets may point to the same text, which is then converted once per offset.
     if (!isLong) reader.budget.spend(Math.ceil(digits.length / DIGITS_PER_VALUE))
     const converted = isLong ? null : convert(digits)
     return converted === null || converted.length > POLICY_LIMITS.decodedChars ? TOO_LONG : converted
@@ -126,7 +126,7 @@ const string = text((digits) => Buffer.from(digits, 'hex').toString('utf8'))
 
 const readMembers = (codec: AbiCodec, count: number, reader: AbiReader, base: number): unknown => {
   if (count > POLICY_LIMITS.decodedElements) {
-    // The elements are not decoded, but they must be present.
+    // The elements are not decoded, but must be present.
     reader.digits(base, count * codec.headDigits)
     return TOO_LONG
   }
@@ -152,7 +152,7 @@ const fixedArrayOf = (codec: AbiCodec, count: number): AbiCodec => ({
   read: (reader, at) => readMembers(codec, count, reader, at),
 })
 
-/** The arguments of a function, or the members of a tuple, in order. */
+/** Reads the arguments of a function, or the members of a tuple, in order. */
 export const createSequenceReader = (
   codecs: readonly AbiCodec[],
 ): ((reader: AbiReader, base: number) => readonly unknown[]) => {
@@ -197,7 +197,7 @@ const elementary = (type: string): AbiCodec | null => {
 
 /**
  * Creates the decoder of one parameter.
- * @throws AbiTypeUnsupportedError for a type that Solidity's ABI does not have, or whose values take no data at all
+ * @throws AbiTypeUnsupportedError for a type that Solidity's ABI doesn't have, or with values of zero length
  */
 export const createAbiCodec = ({ type, components }: AbiParameterItem, tuples: TupleTypes, depth = 0): AbiCodec => {
   if (depth > POLICY_LIMITS.abiDepth) throw new AbiTypeUnsupportedError('its types are nested too deeply')

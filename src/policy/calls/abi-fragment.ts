@@ -1,11 +1,11 @@
-// Parses the functions that a policy names, as a human-readable line (`function transfer(address to, uint256 amount)`)
-// or as an item of a JSON ABI, into one shape. The parser is written by hand, so that no regular expression runs on the
-// author's text and every mistake has a position.
+// Parses the functions of a policy into one shape, from a human-readable line (`function transfer(address to, uint256
+// amount)`) or an item of a JSON ABI. The parser is handwritten: no regular expression runs on the author's text, and
+// every mistake has a position.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { NamedError } from '../../lib/named-error.ts'
 import type { AbiFunctionItem, AbiParameterItem } from '../types/reads.ts'
 
-/** The text is not a valid fragment; `index` is the position of the mistake, in UTF-16 code units. */
+/** The text is not a valid fragment. `index` is the position of the mistake in UTF-16 code units. */
 export class AbiFragmentMalformedError extends NamedError {
   readonly index: number
   constructor(message: string, index: number) {
@@ -146,9 +146,9 @@ export const parseAbiFragment = (text: string): AbiFunctionItem => new FragmentP
 const typeText = ({ type, components }: AbiParameterItem): string =>
   components === undefined ? type : `(${components.map(typeText).join(',')})${type.slice('tuple'.length)}`
 
-/** The text that the selector is hashed from, for example `transfer(address,uint256)`. */
+/** Returns the signature from which the selector is hashed, for example `transfer(address,uint256)`. */
 export const abiSignature = ({ name, inputs }: AbiFunctionItem): string => `${name}(${inputs.map(typeText).join(',')})`
 
-/** The first four bytes of Keccak-256 of the signature, 8 hex digits. */
+/** Returns the first four bytes of the signature's Keccak-256 hash as 8 hexadecimal digits. */
 export const abiSelector = (signature: string): string =>
   keccak_256(new TextEncoder().encode(signature)).subarray(0, 4).toHex()

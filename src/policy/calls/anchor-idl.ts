@@ -1,6 +1,6 @@
-// Turns the instructions of an Anchor IDL (the format of Anchor 0.30 and later, and the older one) into decoders of
-// their arguments. In the older format a discriminator is the first eight bytes of SHA-256 of `global:` and the
-// instruction's name in snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
+// Creates decoders for the arguments of an Anchor IDL's instructions (Anchor 0.30 or later, and the earlier format). In
+// the earlier format, a discriminator is the first eight bytes of SHA-256 of `global:` and the instruction's name in
+// snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/is-object.ts'
 import { NamedError } from '../../lib/named-error.ts'
@@ -18,13 +18,12 @@ import {
 } from './borsh-codec.ts'
 import type { NamedType, TupleTypes } from './tuple-types.ts'
 
-/** Why an IDL can't be used. */
+/** The IDL cannot be used; the message is the reason. */
 export class IdlMalformedError extends NamedError {}
 
-/** One instruction, ready to decode. */
 export interface IdlInstruction {
   readonly name: string
-  /** 16 lower-case hex digits. */
+  /** 16 lowercase hexadecimal digits. */
   readonly discriminator: string
   readonly arguments: readonly NamedType[]
   readonly codecs: readonly BorshCodec[]
@@ -66,7 +65,7 @@ const discriminatorOf = (instruction: Readonly<Record<string, unknown>>, name: s
   return Uint8Array.from(given as number[]).toHex()
 }
 
-/** Reads types. Resolves `defined` types by name and refuses types that contain themselves. */
+/** Reads types. Resolves `defined` types by name and rejects recursive types. */
 class TypeReader {
   readonly #definitions = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #tuples: TupleTypes
@@ -102,13 +101,13 @@ class TypeReader {
       return basic ?? fail(`there is no type ${name.slice(0, 64)}`)
     }
     if (!isObject(type)) return fail('a type is missing')
-    // A vector of u8 is bytes, whatever the IDL calls it.
+    // A vector of u8 is bytes, regardless of its name in the IDL.
     if (type['vec'] === 'u8') return borshBytes
     if ('vec' in type) return borshVec(this.read(type['vec'], depth + 1))
     if ('option' in type) return borshOption(this.read(type['option'], depth + 1))
     if ('array' in type) return this.#array(listOf(type['array'], 'an array'), depth)
     if ('defined' in type) return this.#defined(type['defined'], depth)
-    return fail(`the type ${JSON.stringify(type).slice(0, 64)} can not be read`)
+    return fail(`the type ${JSON.stringify(type).slice(0, 64)} is not supported`)
   }
 
   #array([element, length]: readonly unknown[], depth: number): BorshCodec {
@@ -142,7 +141,7 @@ class TypeReader {
 }
 
 /**
- * Reads the instructions of an IDL that was parsed from JSON, one per step.
+ * Reads the instructions of a parsed IDL, one per step.
  * @throws IdlMalformedError with the first mistake
  */
 export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
@@ -153,7 +152,7 @@ export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruc
     return fail(`it has more than ${POLICY_LIMITS.functions} instructions`)
   const types = new TypeReader(idl, tuples)
   for (const instruction of instructions) {
-    if (!isObject(instruction)) return fail('instructions holds what is no instruction')
+    if (!isObject(instruction)) return fail('instructions contains an entry that is not an instruction')
     const name = textOf(instruction['name'], 'an instruction')
     const { names, codecs } = types.fields(instruction['args'], `args of ${name}`, 0)
     yield {

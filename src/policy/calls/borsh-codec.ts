@@ -1,6 +1,5 @@
-// Decodes arguments of Solana instructions; one decoder is prepared for each instruction. Where Borsh allows two
-// readings (booleans, options, variants, UTF-8), it is as strict as borsh-rs. Source: https://borsh.io, as Anchor uses
-// it.
+// Decodes arguments of Solana instructions; one decoder is prepared per instruction. If Borsh allows two readings
+// (booleans, options, variants, UTF-8), it is as strict as borsh-rs. Source: https://borsh.io, as used by Anchor.
 
 import bs58 from 'bs58'
 import { isInt64 } from '../../lib/int64.ts'
@@ -9,7 +8,7 @@ import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleType } from './tuple-types.ts'
 
-/** The data of one instruction, read from front to back. */
+/** Data of one instruction, read sequentially. */
 export class BorshReader {
   readonly budget = new DecodingBudget()
   #bytes: Uint8Array = new Uint8Array(0)
@@ -54,9 +53,9 @@ export class BorshReader {
 }
 
 export interface BorshCodec {
-  /** Type in the policy language; empty for a value that the language has no type for. Such a value is skipped. */
+  /** Type in the policy language. Empty if the language has no such type; the value is then skipped. */
   readonly type: string
-  /** Minimum number of bytes that a value takes. */
+  /** Minimum number of bytes per value. */
   readonly minBytes: number
   /** @throws CallMalformedError */
   read(reader: BorshReader): unknown
@@ -89,7 +88,7 @@ const readText = (reader: BorshReader): unknown => {
   try {
     return UTF8.decode(bytes)
   } catch {
-    // Not UTF-8: borsh-rs refuses it as well.
+    // borsh-rs also rejects invalid UTF-8.
     throw MALFORMED
   }
 }
@@ -107,7 +106,7 @@ export const borshFixedBytes = (length: number): BorshCodec =>
 /** Encoding 32 bytes as base58 takes as long as decoding ten other values. */
 const ADDRESS_COST = 10
 
-/** The basic types of an Anchor IDL, by their names in both IDL formats. */
+/** The basic types of an Anchor IDL, by their names in both formats. */
 export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   bool: codec('bool', 1, (reader) => reader.flag()),
   u8: unsigned(1),
@@ -122,7 +121,7 @@ export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   i64: signed(8),
   i128: signed(16),
   i256: signed(32),
-  // The policy language has no floating point.
+  // The policy language has no floating-point type.
   f32: skipped(4),
   f64: skipped(8),
   string: codec('string', 4, readText),
@@ -135,7 +134,7 @@ const listType = ({ type }: BorshCodec): string => (type === '' ? '' : `list<${t
 const readMany = (element: BorshCodec, count: number, reader: BorshReader): unknown => {
   if (element.minBytes === 0 && count > POLICY_LIMITS.decodedElements) throw MALFORMED
   const members: unknown[] = []
-  // The elements are read even if nothing uses them, because only then is it known where the next argument begins.
+  // Unused elements are also read, because the next argument starts after them.
   for (let i = 0; i < count; i++) {
     const member = element.read(reader)
     if (i < POLICY_LIMITS.decodedElements) members.push(member)
@@ -149,7 +148,7 @@ export const borshVec = (element: BorshCodec): BorshCodec =>
 export const borshArray = (element: BorshCodec, count: number): BorshCodec =>
   codec(listType(element), count * element.minBytes, (reader) => readMany(element, count, reader))
 
-/** An option reads as a list of one element or none, because the language has no null. */
+/** An option is read as a list of at most one element, because the language has no null. */
 export const borshOption = (element: BorshCodec): BorshCodec =>
   codec(listType(element), 1, (reader) => (reader.flag() ? [element.read(reader)] : []))
 
@@ -160,7 +159,7 @@ export const borshStruct = (tuple: TupleType, members: readonly BorshCodec[]): B
     (reader) => new tuple.constructor(members.map((member) => member.read(reader))),
   )
 
-/** A variant reads as its name; its fields are skipped. */
+/** A variant is read as its name; its fields are skipped. */
 export const borshEnum = (
   variants: readonly { readonly name: string; readonly members: readonly BorshCodec[] }[],
 ): BorshCodec =>

@@ -1,5 +1,5 @@
-// The calls that one policy can decode: the functions of its abi for EVM chains, the instructions of its idl for
-// Solana. A call is decoded once per evaluation, completely or not at all.
+// The calls that one policy can decode: functions of its abi (EVM) and instructions of its idl (Solana). A call is
+// decoded at most once per evaluation, completely or not at all.
 import type { ChainFamily } from '../../domain/chain.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { Steps } from '../cel/steps.ts'
@@ -25,13 +25,13 @@ interface CallFunction {
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
-  /** @param digits the data behind the selector or discriminator, lower-case hex. @throws CallMalformedError */
+  /** @param digits data after the selector or discriminator, in lowercase hexadecimal. @throws CallMalformedError */
   readonly decode: (digits: string) => readonly unknown[]
 }
 
-/** The type of `call.args.<name>`. If functions declare it with several types, no expression can use it. */
+/** Types of `call.args.<name>`. If functions declare it with different types, no expression can use it. */
 export interface ArgumentDeclaration {
-  /** Type in the policy language → a function that declares the argument with this type. */
+  /** Type in the policy language → name of a function that declares the argument with this type. */
   readonly types: ReadonlyMap<string, string>
 }
 
@@ -40,11 +40,11 @@ export interface CallTable {
   readonly signatures: ReadonlySet<string>
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
-  /** @returns null when the data is no call of this table, or not a well-formed one */
+  /** @returns null if the data is not a well-formed call of this table */
   decode(family: ChainFamily, data: string): DecodedCall | null
 }
 
-/** One abi fragment, and the function that reports mistakes at its place. */
+/** One abi fragment, and a function that reports mistakes at its position. */
 export interface AbiSource {
   readonly item: AbiFunctionItem
   readonly complain: (message: string) => void
@@ -55,7 +55,7 @@ export interface IdlSource {
   readonly complain: (message: string) => void
 }
 
-/** Length of a selector and of a discriminator, in hex digits. */
+/** Lengths of a selector and of a discriminator in hexadecimal digits. */
 const SELECTOR = 8
 const DISCRIMINATOR = 16
 
@@ -71,7 +71,7 @@ class CallTableBuilder {
   readonly arguments = new Map<string, { readonly types: Map<string, string> }>()
   #parameters = 0
 
-  /** Adds the function, or reports why it can't be added. */
+  /** Adds the function, or reports the reason why it cannot be added. */
   #add(
     key: string,
     into: Map<string, CallFunction>,
@@ -93,7 +93,7 @@ class CallTableBuilder {
       if (!declared.types.has(parameter.type)) declared.types.set(parameter.type, name)
     }
     const twin = into.get(key)
-    if (twin !== undefined) complain(`${signature} and ${twin.signature} can't be told apart by their data`)
+    if (twin !== undefined) complain(`${signature} and ${twin.signature} cannot be distinguished by their data`)
     into.set(key, { name, signature, slots, decode })
     this.names.add(name)
     this.signatures.add(signature)
@@ -155,7 +155,9 @@ const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number
   }
 }
 
-/** Returns null when there is nothing to decode. Mistakes go to each source's `complain`. One step per function. */
+/**
+ * Returns null if there is nothing to decode. Mistakes are reported to each source's `complain`. One step per function.
+ */
 export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()

@@ -1,15 +1,13 @@
-// Types of the policy language for tuples (structs) in a call's arguments: one type for each different tuple, so that
+// Types of the policy language for tuples (structs) in a call's arguments: one type per distinct tuple, so that
 // `call.args.order.amount` is type-checked when the policy is saved.
 
-/**
- * An argument or a component. The name is empty if there is none; the type is empty if the language has none for it.
- */
+/** An argument or a component. `name` is empty if it has none; `type` is empty if the language has no such type. */
 export interface NamedType {
   readonly name: string
   readonly type: string
 }
 
-/** Creates the value of a tuple; its fields are own properties. */
+/** Creates a tuple value with its fields as own properties. */
 export type TupleConstructor = new (values: readonly unknown[]) => object
 
 export interface TupleType {
@@ -18,17 +16,17 @@ export interface TupleType {
   readonly constructor: TupleConstructor
 }
 
-/** The tuple types of one policy's abi and idl. Equal tuples share one type, whichever functions use them. */
+/** The tuple types of one policy's abi and idl. Equal tuples share one type, even across functions. */
 export interface TupleTypes {
   of(fields: readonly NamedType[]): TupleType
   readonly all: readonly TupleType[]
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Reserved words of the language, and names that every object has. */
+/** Reserved words of the language, and names of properties that every object has. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
 
-/** Whether an expression can say `.name`. */
+/** Reports whether an expression can contain `.name`. */
 export const isFieldName = (name: string): boolean => IDENTIFIER.test(name) && !UNUSABLE.has(name)
 
 const createConstructor = (fields: readonly NamedType[]): TupleConstructor =>

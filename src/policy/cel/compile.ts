@@ -1,5 +1,5 @@
-// Compiles a policy: compiles every expression once, reports every mistake with its line and column in the document,
-// and derives from the syntax which request fields and sources the rules read, so that they can be collected before the
+// Compiles a policy. Compiles every expression once, and reports every mistake with its line and column in the
+// document. Derives the request fields and sources that the rules read, so that they can be collected before the
 // evaluation.
 import { compileDocument, compileRules, programOf } from '../document/compile-document.ts'
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
@@ -12,10 +12,10 @@ import type { CompiledPolicy } from '../types/program.ts'
 import { createPolicyScope, type KnownSources } from './scope.ts'
 import { finish, type Steps } from './steps.ts'
 
-/** A policy compiled from its text, and a function that places the failure of one of its tests in that text. */
+/** A policy compiled from its text, and a function that locates a failed test in that text. */
 export interface CompiledSource {
   readonly policy: CompiledPolicy
-  /** What the author probably did not mean; warnings do not prevent saving. Empty unless the chains are known. */
+  /** Probable mistakes that do not prevent saving. Empty unless the chains are known. */
   readonly warnings: readonly PolicyIssue[]
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
@@ -25,8 +25,7 @@ function* compileReading(
   { document, calls, rules, issues, expressionIssue, testIssue }: PolicyReading,
   known: KnownSources,
 ): Steps<CompiledSource> {
-  // Whether rules are valid also depends on the known sources, so a policy checked against them is always compiled
-  // anew.
+  // The validity of rules also depends on the known sources, so a policy checked against them is always recompiled.
   const { chains, lists, screeners } = known
   const isShared = issues.length === 0 && chains === undefined && lists === undefined && screeners === undefined
   const key = isShared ? programKey(document) : ''
@@ -49,16 +48,16 @@ function* compileReading(
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
-/** @throws PolicyInvalidError with every mistake of form and of expressions, at its line and column in the text */
+/** @throws PolicyInvalidError with every mistake in the form and in expressions, at its line and column in the text */
 export function* sourceSteps(source: string, known: KnownSources = {}): Steps<CompiledSource> {
   const reading = yield* readPolicyDocument(source)
   return yield* compileReading(source, { ...reading, issues: [...reading.issues, ...reading.hidden] }, known)
 }
 
 /**
- * Compiles a text that was saved before. Mistakes in its tests and hidden characters do not count: tests decide nothing, and
- * an older version may have accepted what is a mistake now.
- * @throws PolicyInvalidError with every other mistake, as sourceSteps
+ * Compiles a saved text. Ignores mistakes in tests and hidden characters: tests decide nothing, and the version that
+ * saved the text may have accepted them.
+ * @throws PolicyInvalidError with every other mistake, as sourceSteps does
  */
 export function* savedSteps(source: string): Steps<CompiledPolicy> {
   const reading = yield* readPolicyDocument(source)
@@ -66,16 +65,16 @@ export function* savedSteps(source: string): Steps<CompiledPolicy> {
   return (yield* compileReading(source, { ...reading, issues }, {})).policy
 }
 
-/** All steps at once, as the other functions without steps: for a thread that nobody else waits for. */
+/** Runs all steps at once, like the other functions without steps. For threads without other work. */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
   finish(sourceSteps(source, known))
 
 export const compileSaved = (source: string): CompiledPolicy => finish(savedSteps(source))
 
 /**
- * Compiles a policy from a text that is not saved, or from a document that was read before. Does not run its tests.
- * @throws PolicyInvalidError with every mistake; lines and columns count in the text, or, for a document, within the
- *   rule's expression
+ * Compiles a policy from unsaved text or from a parsed document. Does not run its tests.
+ * @throws PolicyInvalidError with every mistake. Lines and columns count in the text or, for a document, within the
+ * rule's expression.
  */
 export const compilePolicy = (policy: string | PolicyDocument): CompiledPolicy =>
   typeof policy === 'string' ? compileSource(policy).policy : { document: policy, ...finish(compileDocument(policy)) }

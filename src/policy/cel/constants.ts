@@ -1,5 +1,5 @@
 // The named constants of a document, for example `constants.daily_limit`. Each constant has a type, so that a mistake
-// is reported where the constant is defined. Several values make a list.
+// is reported at the constant's definition. Several values form a list.
 
 import type { PolicyConstant } from '../types/document.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -45,7 +45,7 @@ const amounts = Object.keys(AMOUNT_UNITS).map((unit): [string, ConstantKind] => 
   { type: 'uint256', parse: (text) => parseAmountLiteral(unit, text) },
 ])
 
-/** By the name that a document gives as `type`. */
+/** Indexed by the `type` of a constant in a document. */
 export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   bool: { type: 'bool', parse: parseBool },
   int: { type: 'int', parse: parseInt64 },
@@ -57,16 +57,13 @@ export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   ...Object.fromEntries(amounts),
 }
 
-/** The value of `constants.<name>`. */
+/** The type and value of `constants.<name>`. */
 export interface ConstantValue {
   readonly type: string
   readonly value: unknown
 }
 
-/**
- * @throws LiteralMalformedError when a document that was not read from text holds a constant that the reader would have
- *   refused
- */
+/** @throws LiteralMalformedError if a document that was not read from text contains an invalid constant */
 export const constantValue = ({ type, values, isList }: PolicyConstant): ConstantValue => {
   const kind = CONSTANT_KINDS[type]
   if (kind === undefined) throw new LiteralMalformedError(`there is no type ${type}`)

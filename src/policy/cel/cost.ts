@@ -1,7 +1,6 @@
-// Estimates the worst case of one evaluation of an expression when the policy is saved. All sizes are known statically,
-// so a policy that could block a worker is refused instead of being interrupted (threats row 13). The estimate assumes
-// that `&&` and `||` evaluate both sides. One step is about one visit of a simple node, some 20 ns where this was
-// measured.
+// Estimates the worst-case cost of one evaluation of an expression when the policy is saved. All sizes are known
+// statically, so a policy that could block a worker is rejected instead of interrupted (threats row 13). The estimate
+// assumes that `&&` and `||` evaluate both sides. One step is about one visit of a simple node (about 20 ns).
 import type { ExpressionIssue } from '../tools/inspect.ts'
 import { isPermittedType, isValueType } from '../tools/language.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -16,8 +15,8 @@ import {
 } from './syntax.ts'
 
 /**
- * `elements` is the maximum length of a list, `chars` that of a string or of the strings of a list, in UTF-16 code
- * units.
+ * `elements`: maximum length of a list. `chars`: maximum length of a string, or of the strings in a list, in UTF-16
+ * code units.
  */
 interface Estimate {
   readonly steps: number
@@ -26,19 +25,19 @@ interface Estimate {
 }
 
 /**
- * Steps of a library operation that fails: the library makes an error with a stack and a marked-up copy of the
- * expression, and `||`, `&&`, `exists` and `all` may discard the error and continue. A hostile expression would do this
- * all day.
+ * Steps of a failing library operation: the library creates an error with a stack and a marked-up copy of the
+ * expression. `||`, `&&`, `exists` and `all` may discard the error and continue, so a hostile expression can cause many
+ * failures.
  */
 const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
-/** The same for uint256, whose errors are created in advance: only throwing and catching costs time. */
+/** Steps of a failing uint256 operation. Its errors are preallocated, so only throwing and catching takes time. */
 const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20
-/** Steps per member of a list, because the library looks up each member's type anew. */
+/** Steps per element of a list, because the library looks up each element's type. */
 const TIME_IN_STEPS = 6
-/** A comparison handles many characters at once; size() visits every code point. */
+/** A comparison processes many characters per step; size() visits every code point. */
 const CHARS_PER_STEP = 32
 const COUNTED_CHAR_STEPS = 0.5
 
@@ -49,7 +48,7 @@ interface Loop {
   readonly range: Estimate
 }
 
-/** The length of a nested list is not known, but no list in a policy is longer than this. */
+/** The length of a nested list is unknown, but no list in a policy exceeds this. */
 const INNER_ELEMENTS = Math.max(POLICY_LIMITS.listElements, POLICY_LIMITS.decodedElements)
 
 const innerElements = (node: SyntaxNode): number => (node.checkedType?.kind === 'list' ? INNER_ELEMENTS : 0)
@@ -75,7 +74,7 @@ class Estimator {
 
   estimate(node: SyntaxNode, loop: Loop | null): Estimate {
     const type = node.checkedType
-    // The cost of an operation depends on its type; a node without a type must not slip through.
+    // The cost of an operation depends on its type, so a node without a type must be rejected.
     if (type === undefined || !isPermittedType(type, this.#types)) {
       this.refuse(node, `a value of type ${type?.name ?? 'unknown'} is not part of the policy language`)
       return NOTHING
@@ -112,7 +111,7 @@ class Estimator {
     }
   }
 
-  /** Adds the steps of all nodes, and takes the largest of their bounds. */
+  /** Adds the steps of all nodes and takes the maximum of their bounds. */
   private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
     let { elements, chars } = NOTHING
     let total = steps
@@ -125,7 +124,7 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  /** A call with an argument that is not a literal: size() and uint256() of an expression. */
+  /** Estimates a call with a non-literal argument: size() or uint256() of an expression. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
     const [name, [only]] = node.args as [string, SyntaxNode[]]
@@ -178,7 +177,7 @@ class Estimator {
     for (const side of childrenOf(node)) {
       if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 is never negative')
     }
-    // Only an int that is not a constant can turn out negative in a comparison.
+    // In a comparison, only a non-constant int can be negative.
     const mayFail = childrenOf(node).some((side) => side.checkedType?.name === 'int' && side.op !== 'value')
     return mayFail || isArithmetic(node.op) ? CHEAP_FAILURE_STEPS : 1
   }
@@ -197,11 +196,11 @@ class Estimator {
 
 const isEquality = (operator: string): boolean => ['==', '!=', 'in'].includes(operator)
 
-/** The element type that `==` compares one by one. */
+/** Returns the element type that `==` compares one by one. */
 const comparedType = ({ checkedType }: SyntaxNode): CheckedType | undefined =>
   checkedType?.kind === 'list' ? checkedType.valueType : checkedType
 
-/** A list knows its length; the characters of a text are counted. */
+/** A list's length is known; the characters of a text are counted. */
 const sizeWork = (node: SyntaxNode | undefined, chars: number): number =>
   node?.checkedType?.kind === 'list' ? 0 : chars * COUNTED_CHAR_STEPS
 
@@ -218,8 +217,7 @@ const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
 const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
 
 /**
- * Returns the steps of a type-checked expression in the worst case, and which parts of it no policy may use. Folds
- * constant lists.
+ * Returns the worst-case steps of a type-checked expression, and issues for its forbidden parts. Folds constant lists.
  */
 export const estimateExpression = (
   root: SyntaxNode,

@@ -1,6 +1,6 @@
-// The CEL environment: the types, operators and functions that policies have in addition to the standard ones.
-// language.ts decides which parts of the standard library are left out, and resolve.ts what names mean: the environment
-// itself has no variables. Source: https://github.com/google/cel-spec (langdef.md).
+// The CEL environment: types, operators and functions of policies in addition to CEL's standard library. language.ts
+// excludes parts of the standard library, and resolve.ts defines the names: the environment itself has no variables.
+// Source: https://github.com/google/cel-spec (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
 import type { CallTable } from '../calls/call-table.ts'
 import { isFieldName, type TupleType } from '../calls/tuple-types.ts'
@@ -25,7 +25,7 @@ const refuse = (node: SyntaxNode, message: string): never => {
   throw new ParseError({ code: 'invalid_literal', message, node })
 }
 
-/** Reads the literal argument of a call; a mistake is reported at the literal. */
+/** Reads the literal argument of a call. Mistakes are reported at the literal. */
 const readLiteral = <Value>(ast: SyntaxNode, argument: SyntaxNode, read: () => Value): Value => {
   try {
     const value = read()
@@ -64,7 +64,7 @@ const registerAmountLiteral = (environment: Environment, unit: string): void => 
   })
 }
 
-/** `uint256("…")` is a literal; `uint256(n)` converts an int, and fails when it is negative. */
+/** `uint256("…")` is a literal; `uint256(n)` converts an int and fails if it is negative. */
 const registerUint256Conversion = (environment: Environment): void => {
   environment.registerFunction('uint256(ast): uint256', ({ ast, args }: MacroCall) => {
     const argument = args[0]!
@@ -118,7 +118,7 @@ const registerAddressOperators = (environment: Environment): void => {
   })
 }
 
-/** Creating an environment takes milliseconds: see sharedEnvironment. */
+/** Slow (milliseconds): use sharedEnvironment instead. */
 export const createPolicyEnvironment = (): Environment => {
   const environment = new Environment({
     unlistedVariablesAreDyn: false,
@@ -144,13 +144,13 @@ export const createPolicyEnvironment = (): Environment => {
 
 let shared: Environment | null = null
 
-/** One environment for all policies of a thread: nothing in it depends on a policy. */
+/** Returns the environment shared by all policies of a thread. It does not depend on any policy. */
 export const sharedEnvironment = (): Environment => {
   shared ??= createPolicyEnvironment()
   return shared
 }
 
-/** For a policy whose calls have tuples: the shared environment plus the tuple types. */
+/** Creates the environment of a policy with tuples: the shared environment and the tuple types. */
 export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Environment> {
   const environment = sharedEnvironment().clone()
   for (const tuple of tuples) {
@@ -162,7 +162,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
   return environment
 }
 
-/** The types that call arguments add to the language's own, and the lists that contain them. */
+/** Returns the types that call arguments add to the language, and lists of these types. */
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {
@@ -174,7 +174,7 @@ export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => 
   for (const { fields } of calls?.tuples ?? []) for (const { type } of fields) permit(type)
   for (const { types: argumentTypes } of calls?.arguments.values() ?? [])
     for (const type of argumentTypes.keys()) permit(type)
-  // The type of a list of tuples after a loop has filtered or mapped it.
+  // The type of a list of tuples after filter or map.
   for (const { name } of calls?.tuples ?? []) permit(`list<${name}>`)
   return types
 }

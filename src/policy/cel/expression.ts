@@ -1,5 +1,5 @@
-// Parses one expression, checks it against the language and its types, and estimates its cost, all once. The result
-// only evaluates.
+// Parses one expression, checks it against the language and its types, and estimates its cost. The result only
+// evaluates.
 import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { type ExpressionIssue, inspectExpression } from '../tools/inspect.ts'
 import { estimateExpression } from './cost.ts'
@@ -9,21 +9,21 @@ import type { SyntaxNode } from './syntax.ts'
 
 export interface CompiledExpression {
   /**
-   * Returns a boolean for the request that the scope's evaluation is bound to. Throws when an operation fails and no
-   * `||` or `&&` outweighs the failure.
+   * Returns a boolean for the request that is bound to the scope's evaluation. Throws if an operation fails and no `||`
+   * or `&&` overrides the failure.
    */
   readonly evaluate: () => unknown
-  /** The syntax tree after constants were folded and names replaced. */
+  /** The syntax tree after constant folding and name resolution. */
   readonly root: SyntaxNode
   readonly nodes: number
-  /** Worst case of one evaluation (see cost.ts). */
+  /** Worst-case cost of one evaluation in steps (see cost.ts). */
   readonly steps: number
 }
 
 export interface RefusedExpression {
   /** The first mistakes; never empty. */
   readonly issues: readonly ExpressionIssue[]
-  /** Syntax tree nodes that were read until then. */
+  /** Number of syntax tree nodes read so far. */
   readonly nodes: number
 }
 
@@ -33,12 +33,12 @@ const HINTS: readonly { readonly types: readonly string[]; readonly hint: string
   { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
 ]
 
-/** Operators of other languages, with CEL's operator for each. */
+/** Operators of other languages, with the CEL operator for each. */
 const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
 
-/** What the author probably meant where the syntax is wrong; empty when there is no guess. */
+/** Returns the probable fix for a syntax error, or an empty string. */
 const syntaxHint = (text: string, at: number): string => {
-  // The parser reads `not` as a name, and fails at what follows.
+  // The parser reads `not` as a name and fails at the next token.
   if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! for not'
   const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
   const word = found.toLowerCase()
@@ -52,7 +52,7 @@ const LIMIT_WORDS: Readonly<Record<string, string>> = {
   maxCallArguments: `a call has at most ${POLICY_LIMITS.callArguments} arguments`,
 }
 
-/** The library's message, with advice for well-known mistakes. */
+/** Returns the library's message, with advice for common mistakes. */
 const explain = (summary: string): string => {
   if (summary.endsWith('EOF')) return 'the expression ends too early'
   const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
@@ -68,15 +68,15 @@ const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpressi
     const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
     return { issues: [{ at, message: `${explain(error.summary)}${hint}` }], nodes }
   }
-  // The parser recurses on prefix operators, and its own depth limit does not count them.
+  // The parser recurses on prefix operators, which its depth limit doesn't count.
   if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }], nodes }
   throw error
 }
 
 /**
- * Compiles one expression of type bool. `text` must be within the length limit. Notes in the scope what the policy
- * needs.
- * @returns the mistakes instead, when there are any
+ * Compiles one expression of type bool and records the policy's needs in the scope. `text` must be within the length
+ * limit.
+ * @returns the mistakes, if there are any
  */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   let nodes = 0

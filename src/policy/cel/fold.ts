@@ -1,5 +1,5 @@
-// Checks the literals of an expression, and replaces those that the library would parse again in each evaluation by
-// their values.
+// Checks the literals of an expression. Replaces literals that the library would parse in each evaluation with their
+// values.
 
 import { INT64_MAX, INT64_MIN } from '../../lib/int64.ts'
 import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
@@ -19,7 +19,7 @@ import {
 
 const NEGATION_OVERFLOW = new ArithmeticRangeError('int overflow')
 
-/** Why a literal is not allowed, or null. */
+/** Returns the reason why a literal is not allowed, or null. */
 export const literalProblem = (literal: unknown): string | null => {
   if (typeof literal === 'boolean') return null
   if (typeof literal === 'bigint') {
@@ -33,7 +33,7 @@ export const literalProblem = (literal: unknown): string | null => {
   return 'null, bytes and uint are not part of the policy language'
 }
 
-/** The literal texts on one side of a comparison. */
+/** Returns the text literals on one side of a comparison. */
 export const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
   if (node.op === 'list' && !isConstant(node)) return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null
@@ -61,7 +61,10 @@ const READERS = {
   },
 } as const
 
-/** Reads `timestamp("…")` and `duration("…")`: the library's own readers accept too much and run in each evaluation. */
+/**
+ * Evaluates `timestamp("…")` and `duration("…")` in advance: the library's parsers accept too much and run in each
+ * evaluation.
+ */
 export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
@@ -73,7 +76,7 @@ export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: R
   replace(node, only, type, refuse, () => read(text))
 }
 
-/** Replaces `days(7)` and the like by a duration. */
+/** Replaces calls such as `days(7)` with a duration. */
 export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
@@ -85,7 +88,7 @@ export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds:
   replace(node, only, 'google.protobuf.Duration', refuse, read)
 }
 
-/** Replaces `-x`: the library's negation of the smallest int leaves the 64-bit range. */
+/** Replaces `-x`: the library's negation of the smallest int exceeds the 64-bit range. */
 export const replaceNegation = (node: SyntaxNode): void => {
   const operand = node.args as SyntaxNode
   if (operand.op === 'value') return

@@ -1,12 +1,12 @@
-// Limits on the size of a policy, so that a hostile one can neither stall a save nor block a worker (threats row 13).
-// They are enforced when the policy is saved; an evaluation is never cut short.
+// Limits on the size of a policy, so that a hostile policy can neither stall a save nor block a worker (threats row
+// 13). They are enforced when the policy is saved. An evaluation is never interrupted.
 
 export const POLICY_LIMITS = {
   /** UTF-8 bytes of the document. */
   sourceBytes: 256 * 1024,
-  /** Lexical tokens of the YAML: the cost of parsing grows with the tokens, not with the bytes. */
+  /** Lexical tokens of the YAML: the cost of parsing depends on tokens, not on bytes. */
   sourceTokens: 20_000,
-  /** Nested flow collections (`[` and `{`) in the YAML. */
+  /** Nesting depth of flow collections (`[` and `{`) in the YAML. */
   sourceFlowDepth: 32,
   rules: 200,
   nameLength: 128,
@@ -19,39 +19,39 @@ export const POLICY_LIMITS = {
   reads: 16,
   tests: 200,
   /**
-   * Functions of an abi and instructions of an idl; all their parameters and components together; nesting of their
-   * types.
+   * Maximum number of functions of an abi or instructions of an idl, number of their parameters and components in
+   * total, and nesting depth of their types.
    */
   functions: 512,
   parameters: 4096,
   abiDepth: 8,
-  /** Different lists, screeners and velocity windows that one policy may ask for. */
+  /** Distinct lists, screeners and velocity windows per policy. */
   lists: 16,
   screeners: 4,
   velocityWindows: 8,
 
   /** UTF-16 code units of one expression. */
   expressionLength: 8192,
-  /** Syntax tree nodes of one expression, and of all expressions of a policy. */
+  /** Syntax tree nodes per expression, and per policy. */
   expressionNodes: 1024,
   policyNodes: 8192,
-  /** Nesting of one expression; a chain of n operators nests n deep. */
+  /** Nesting depth of one expression. A chain of n operators has depth n. */
   expressionDepth: 256,
-  /** Nesting by parentheses, brackets, calls and selections, counted by the parser. */
+  /** Nesting depth of parentheses, brackets, calls and selections, as counted by the parser. */
   bracketDepth: 32,
   listElements: 128,
   callArguments: 4,
   /** UTF-16 code units of one string literal. */
   stringLiteralLength: 256,
-  /** The worst case of one evaluation of all rules, in steps (see cost.ts). */
+  /** Worst-case cost of one evaluation of all rules, in steps (see cost.ts). */
   evaluationSteps: 20_000,
 
   /**
-   * Elements of an array argument and characters of a text argument that a rule may read; with a longer one the rule
-   * fails.
+   * Elements of an array argument and characters of a text argument that a rule may read. With a longer argument, the
+   * rule fails.
    */
   decodedElements: 256,
   decodedChars: 8192,
-  /** Values decoded from one call; data with more values is not decoded. */
+  /** Values decoded from one call. Data with more values is not decoded. */
   decodedValues: 4096,
 } as const

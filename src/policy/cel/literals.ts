@@ -1,23 +1,23 @@
-// Reads the literals that CEL lacks: addresses, 256-bit numbers, amounts in a unit, and times and durations in the
-// strict forms of RFC 3339 and of CEL. Each literal is read once, when the policy is compiled; a malformed one is
-// refused then.
+// Reads the literals that CEL lacks: addresses, 256-bit numbers, amounts with a unit, and times and durations in the
+// strict forms of RFC 3339 and CEL. Literals are read when the policy is compiled; malformed literals are then
+// rejected.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { AddressValue, MAX_UINT256, Uint256 } from '../values.ts'
 
-/** A malformed literal; the message says what is expected, for the policy's author. */
+/** A malformed literal. The message states the expected form, for the policy's author. */
 export class LiteralMalformedError extends NamedError {}
 
 export const INTEGER_TOO_LARGE = `the number is too large: at most ${Number.MAX_SAFE_INTEGER}`
 
-/** Reads a whole number in a document's test that is not an amount: a count or a level. */
+/** Reads an integer in a document's test that is not an amount: a count or a level. */
 export const parseTestInteger = (text: string): number => {
   const integer = Number(parseUint256Literal(text).value)
   if (Number.isSafeInteger(integer)) return integer
   throw new LiteralMalformedError(INTEGER_TOO_LARGE)
 }
 
-/** Returns the text unchanged. @throws LiteralMalformedError with the rule when the pattern does not match */
+/** Returns the text unchanged. @throws LiteralMalformedError with `rule` if the pattern does not match */
 export const matchingText =
   (pattern: RegExp, rule: string) =>
   (text: string): string => {
@@ -27,7 +27,7 @@ export const matchingText =
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-/** `0x` and 40 hex digits in any case, or base58 of 32 bytes. Base58 must match exactly: it is never case-folded. */
+/** Reads `0x` and 40 hexadecimal digits in any case, or base58 of 32 bytes. Base58 is case-sensitive. */
 export const parseAddressLiteral = (text: string): AddressValue => {
   const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
   if (address === null) {
@@ -41,7 +41,7 @@ const withinRange = (value: bigint): Uint256 => {
   return Uint256.of(value)
 }
 
-/** `0`, a decimal without leading zeros, or `0x` hex of up to 64 digits. */
+/** Reads `0`, a decimal number without leading zeros, or `0x` and up to 64 hexadecimal digits. */
 export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   if (typeof literal === 'bigint') return withinRange(literal)
   const isHex = /^0x[0-9a-fA-F]{1,64}$/.test(literal)
@@ -54,12 +54,10 @@ export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   return withinRange(BigInt(literal))
 }
 
-/** The units of amounts, each with its number of decimals in the chain's smallest unit (wei or lamports). */
+/** Units of amounts, with their number of decimals relative to the chain's smallest unit (wei or lamports). */
 export const AMOUNT_UNITS: Readonly<Record<string, number>> = { ether: 18, gwei: 9, sol: 9, lamports: 0 }
 
-/**
- * Reads an amount, given as a whole number or as decimal text such as `ether("0.25")`, in the chain's smallest unit.
- */
+/** Reads an amount, given as an integer or as decimal text such as `ether("0.25")`, in the chain's smallest unit. */
 export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint256 => {
   const decimals = AMOUNT_UNITS[unit]!
   const [whole = '', fraction = '', ...rest] = String(literal).split('.')
@@ -76,8 +74,8 @@ export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
 
 /**
- * Reads an RFC 3339 time in whole seconds, with its zone. The library would accept anything that Date accepts, local
- * time included.
+ * Reads an RFC 3339 time in whole seconds with a time zone. The library would accept any input of Date, including local
+ * time.
  * @returns Unix seconds
  */
 export const parseTimestampLiteral = (text: string): number => {
@@ -92,12 +90,12 @@ export const parseTimestampLiteral = (text: string): number => {
 }
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
-/** A century: any sum of durations within one expression then still gives a valid date. */
+/** A century, so that any sum of durations in one expression is still a valid date. */
 const MAX_DURATION_SECONDS = 36_525 * 86_400
 
 /**
- * Reads whole hours, minutes and seconds, for example `36h` or `1h30m`. The language has no fractions, because the
- * library computes them wrongly, and no signs, because a subtraction says the same.
+ * Reads whole hours, minutes and seconds, for example `36h` or `1h30m`. Fractions are excluded, because the library
+ * computes them incorrectly. Signs are excluded, because a subtraction has the same effect.
  * @returns seconds
  */
 export const parseDurationLiteral = (text: string): number => {
@@ -111,7 +109,7 @@ export const parseDurationLiteral = (text: string): number => {
 }
 
 /**
- * Reads `days(7)` and the like.
+ * Reads calls such as `days(7)`.
  * @returns seconds
  */
 export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {

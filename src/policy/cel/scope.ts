@@ -1,5 +1,5 @@
-// The names that the rules of one document may use, and what the rules turn out to need. Each policy has one scope,
-// which is filled while its rules are compiled.
+// The names that the rules of one document may use, and the needs of these rules. Each policy has one scope, which is
+// filled during compilation.
 import type { Environment } from '@marcbachmann/cel-js'
 import type { OptionalField } from '../../domain/target.ts'
 import type { CallTable } from '../calls/call-table.ts'
@@ -13,28 +13,28 @@ import { type ConstantValue, constantValue } from './constants.ts'
 import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './environment.ts'
 import type { Steps } from './steps.ts'
 
-/** The sources that exist where an author's policy will run. */
+/** The sources of the deployment in which a policy will run. */
 export interface KnownSources {
   /**
-   * Names of the deployment's chains: a policy that names another chain gets a warning. Without them there are no
+   * Names of the deployment's chains: a policy that names any other chain gets a warning. If omitted, there are no
    * warnings.
    */
   readonly chains?: ReadonlySet<string>
-  /** The lists and screeners that exist: a policy that names another one is refused. */
+  /** Existing lists and screeners: a policy that names any other list or screener is rejected. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
 }
 
 export interface PolicyScope {
   readonly decides: PolicySubject
-  /** What the rules may read, by group. */
+  /** Facts that the rules may read, by group. */
   readonly facts: Readonly<Record<string, FactGroup>>
-  /** First names that an expression may read. A loop's variable can't use any of them. */
+  /** First names that an expression may read. A loop variable cannot use any of them. */
   readonly roots: ReadonlySet<string>
   readonly environment: Environment
-  /** Types in addition to the language's own: tuples, and lists of tuples. */
+  /** Types in addition to the language's types: tuples and lists of tuples. */
   readonly types: ReadonlySet<string>
-  /** Bound to one request after another. */
+  /** Bound to one request at a time. */
   readonly evaluation: Evaluation
   readonly constants: ReadonlyMap<string, ConstantValue>
   readonly reads: ReadonlyMap<string, PolicyRead>
@@ -50,7 +50,7 @@ const SESSION_ROOTS: ReadonlySet<string> = new Set([
   'constants',
 ])
 
-/** @throws LiteralMalformedError when the document holds a constant that the reader would have refused */
+/** @throws LiteralMalformedError if the document contains an invalid constant */
 export function* createPolicyScope(
   { decides, constants, reads }: Pick<PolicyDocument, 'decides' | 'constants' | 'reads'>,
   calls: CallTable | null,

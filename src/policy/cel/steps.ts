@@ -1,10 +1,10 @@
-// Work that is done in steps, so that a thread can do other work in between.
+// Work that is split into steps, so that a thread can do other work in between.
 import { nextTurn } from '../../lib/time.ts'
 
-/** Each step takes a few milliseconds at most; the last one returns the result. */
+/** Each step takes at most a few milliseconds; the last step returns the result. */
 export type Steps<Result> = Generator<void, Result, void>
 
-/** Runs all steps at once, where no other work is waiting. */
+/** Runs all steps at once, for threads without other work. */
 export const finish = <Result>(steps: Steps<Result>): Result => {
   for (;;) {
     const step = steps.next()
@@ -12,17 +12,20 @@ export const finish = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
-/** No step starts later than this in a turn of the event loop. */
+/** No step starts later than this within a turn of the event loop. */
 const TURN_MS = 2
 
-/** Every caller waits for the turn after the last one's, so that no turn of the event loop has several slices. */
+/**
+ * Every caller waits for the turn after the previous caller's turn, so that each turn of the event loop has at most one
+ * slice.
+ */
 let lastTurn = Promise.resolve()
 const takeTurn = (): Promise<void> => {
   lastTurn = lastTurn.then(nextTurn)
   return lastTurn
 }
 
-/** Runs all steps, and lets the event loop handle what is waiting every few milliseconds. */
+/** Runs all steps, and yields to the event loop every few milliseconds. */
 export const finishInTurns = async <Result>(steps: Steps<Result>): Promise<Result> => {
   for (;;) {
     await takeTurn()

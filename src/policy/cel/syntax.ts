@@ -1,10 +1,9 @@
-// The only access to the CEL library's syntax tree. Its nodes have more members than the published types show; those
-// that we use are declared here and nowhere else. The library's version is pinned, and a test fails when one of these
-// members changes.
+// The only access to the CEL library's syntax tree. Members of nodes that the published types lack are declared only
+// here. The library's version is pinned, and a test fails if one of these members changes.
 import { type ASTNode, ParseError } from '@marcbachmann/cel-js'
 import { Duration } from '@marcbachmann/cel-js/evaluator'
 
-/** A type as the library's checker names it, for example `list<address>`. */
+/** A type as named by the library's type checker, for example `list<address>`. */
 export interface CheckedType {
   readonly kind: string
   readonly name: string
@@ -14,13 +13,13 @@ export interface CheckedType {
 }
 
 export type SyntaxNode = ASTNode & {
-  /** The type checker sets it on every node that it visits. Missing on the parts of a macro that it does not check. */
+  /** Set by the type checker on every visited node. Missing on unchecked parts of a macro. */
   readonly checkedType?: CheckedType
-  /** Hooks of a node: `macro` replaces its check and evaluation, `async` says whether it may return a promise. */
+  /** Hooks of a node: `macro` replaces its check and evaluation, `async` states whether it may return a promise. */
   setMeta(key: 'macro' | 'async', value: unknown): SyntaxNode
 }
 
-/** The library's checker and evaluator as a macro's hooks receive them. */
+/** The library's checker and evaluator, as passed to a macro's hooks. */
 export interface TypeCheckerHook {
   check(node: SyntaxNode, context: unknown): CheckedType
   getType(name: string): CheckedType
@@ -38,25 +37,25 @@ export const constantNode = (type: string, value: unknown) => ({
 
 const constants = new WeakMap<object, unknown>()
 
-/** Records that a node has a value that is known now. */
+/** Records the value of a node that is known at compile time. */
 export const markConstant = (node: object, value: unknown): void => {
   constants.set(node, value)
 }
 
 export const isConstant = (node: SyntaxNode): boolean => node.op === 'value' || constants.has(node)
-/** The value of a constant node. */
+/** Returns the value of a constant node. */
 export const constantValue = (node: SyntaxNode): unknown => (node.op === 'value' ? node.args : constants.get(node))
 
-/** Before the type check: makes a node yield a constant of a type. */
+/** Call before the type check: makes a node yield a constant of a type. */
 export const replaceByConstant = (node: SyntaxNode, type: string, value: unknown): void => {
   markConstant(node, value)
   node.setMeta('macro', constantNode(type, value)).setMeta('async', false)
 }
 
-/** The maximum size of a value, and the steps that it takes to get it; see cost.ts. */
+/** Maximum size of a value, and the steps needed to compute it; see cost.ts. */
 export interface ValueBounds {
   readonly steps: number
-  /** Maximum elements of a list, and of each list inside it. */
+  /** Maximum number of elements of a list, and of each list inside it. */
   readonly elements: number
   /** Maximum UTF-16 code units of a text, and of each text inside the value. */
   readonly chars: number
@@ -69,17 +68,16 @@ interface Replacement extends ValueBounds {
 
 const replacements = new WeakMap<object, Replacement>()
 
-/** The replacement of a node, if it was replaced. */
 export const replacementOf = (node: SyntaxNode): Replacement | undefined => replacements.get(node)
 
-/** Before the type check: makes a node yield the value that `evaluate` returns. */
+/** Call before the type check: makes a node yield the value that `evaluate` returns. */
 export const replaceByValue = (node: SyntaxNode, type: string, bounds: ValueBounds, evaluate: () => unknown): void => {
   replacements.set(node, { ...bounds, operand: null })
   const macro = { typeCheck: (checker: TypeCheckerHook) => checker.getType(type), evaluate }
   node.setMeta('macro', macro).setMeta('async', false)
 }
 
-/** Before the type check: makes a node a function of one of its parts, which must be of `operandType`. */
+/** Call before the type check: makes a node a function of one of its parts, which must be of `operandType`. */
 export const replaceByFunction = (
   node: SyntaxNode,
   operand: SyntaxNode,
@@ -103,7 +101,7 @@ export const replaceByFunction = (
 }
 
 /**
- * After the type check: turns a list of constants into one constant, so that it is not built anew in each evaluation.
+ * Call after the type check: folds a list of constants into one constant, so that it is not rebuilt in each evaluation.
  */
 export const foldList = (node: SyntaxNode): void => {
   if (node.op !== 'list') return
@@ -116,11 +114,11 @@ export const foldList = (node: SyntaxNode): void => {
 
 export const timestampValue = (seconds: number): Date => new Date(seconds * 1000)
 export const durationValue = (seconds: number): unknown => new Duration(BigInt(seconds))
-/** The whole seconds of a duration; null for any other value. */
+/** Returns the whole seconds of a duration, or null for any other value. */
 export const secondsOfDuration = (value: unknown): number | null =>
   value instanceof Duration ? Number(value.seconds) : null
 
-/** The parts of a node that are expressions, in source order. */
+/** Returns the parts of a node that are expressions, in source order. */
 export const childrenOf = (node: SyntaxNode): readonly SyntaxNode[] => {
   switch (node.op) {
     case 'value':

@@ -1,5 +1,5 @@
-// Compiles a policy document that was read before: all that a signing worker needs. Nothing here reads YAML, whose
-// parser would take some megabytes in each worker.
+// Compiles a parsed policy document; this is all that a signing worker needs. It does not depend on the YAML parser,
+// which would take several megabytes per worker.
 import type { OptionalField } from '../../domain/target.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
 import { compileExpression } from '../cel/expression.ts'
@@ -13,7 +13,7 @@ import type { CheckedRule } from '../tools/warnings.ts'
 import type { PolicyDocument, PolicyRule } from '../types/document.ts'
 import type { PolicyProgram } from '../types/program.ts'
 
-/** The order in which missing fields are reported on the wire. */
+/** Order in which missing fields are reported. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']
 
 interface CompiledRules<Source> {
@@ -22,7 +22,7 @@ interface CompiledRules<Source> {
   readonly issues: readonly PolicyIssue[]
 }
 
-/** One step per rule. Ends early when there are as many mistakes as are reported, or the rules are larger than allowed. */
+/** One step per rule. Ends early at the maximum number of reported mistakes or at the size limit of a policy. */
 export function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
@@ -82,7 +82,7 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<Cal
 }
 
 /**
- * Compiles a document that was read before, in steps of a few milliseconds at most: for a thread with other work to do.
+ * Compiles a parsed document in steps of at most a few milliseconds, for threads with other work.
  * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression
  */
 export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram> {

@@ -1,9 +1,9 @@
-// The differences between two policies, in the words of their documents.
+// The differences between two policies, in the terms of their documents.
 import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from '../types/document.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 
 export type PolicyDifference =
-  /** A rule that only the second policy has, or only the first, and what it says. Places count from 1. */
+  /** A rule that only one of the policies has, and its content. `place` counts from 1. */
   | {
       readonly kind: 'rule-added' | 'rule-removed'
       readonly rule: string
@@ -12,13 +12,13 @@ export type PolicyDifference =
       readonly to: string | null
     }
   | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
-  /** The rules that both policies have are in another order. */
+  /** The common rules are in a different order. */
   | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
   | {
       readonly kind: 'changed'
       /** For example `rules/limit/deny` or `default`. */
       readonly what: string
-      /** Null when it did not exist before, or does not exist any more. */
+      /** Null if the part did not exist before, or if it was removed. */
       readonly from: string | null
       readonly to: string | null
     }
@@ -77,7 +77,7 @@ const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): P
   return [...removed, ...added, ...reordered, ...changed]
 }
 
-/** Compares things with names; two are equal when their `inWords` texts are. */
+/** Compares items by name. Two items are equal if their `inWords` texts are equal. */
 const compareNamed = <Named extends { readonly name: string }>(
   what: string,
   from: readonly Named[],
@@ -90,7 +90,7 @@ const compareNamed = <Named extends { readonly name: string }>(
   return [...names].flatMap((name) => compare(`${what}/${name}`, before.get(name), after.get(name)))
 }
 
-/** Texts are quoted: one text with a comma is not a list of two. */
+/** Texts are quoted, so that a text with a comma differs from a list of two. */
 const constantInWords = ({ type, values, isList }: PolicyConstant): string => {
   const written = type === 'string' ? values.map((value) => JSON.stringify(value)) : values
   return `${type} ${isList ? `[${written.join(', ')}]` : written[0]}`
@@ -105,7 +105,7 @@ const compareTests = (from: readonly PolicyTest[], to: readonly PolicyTest[]): P
     return [{ kind, test: difference.what.slice('tests/'.length) }]
   })
 
-/** A document in which nothing is stated. */
+/** An empty document. */
 type NoDocument = {
   readonly [Part in keyof PolicyDocument]: PolicyDocument[Part] extends readonly unknown[] ? [] : null
 }
@@ -138,7 +138,7 @@ const compareDocuments = (from: PolicyDocument | NoDocument, to: PolicyDocument)
   ...compareTests(from.tests, to.tests),
 ]
 
-/** Everything that a policy says: its differences from a document in which nothing is stated. */
+/** Describes a policy as its differences from an empty document. */
 export const describePolicy = ({ document, requires, needs }: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(NO_DOCUMENT, document),
   ...compare('requires', [], requires),
@@ -146,7 +146,8 @@ export const describePolicy = ({ document, requires, needs }: CompiledPolicy): r
 ]
 
 /**
- * In the order of the documents; empty when both decide, read and say the same. Formatting and comments don't count.
+ * Returns the differences in the order of the documents. Empty if both policies have the same content. Formatting and
+ * comments are ignored.
  */
 export const diffPolicies = (from: CompiledPolicy, to: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(from.document, to.document),

@@ -1,5 +1,5 @@
-// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI (a whole ABI may be pasted;
-// items that are not functions are skipped), and the content of an Anchor IDL file.
+// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI, and the content of an Anchor
+// IDL file. In a JSON ABI, items other than functions are skipped, so that a whole ABI can be pasted.
 import { AbiFragmentMalformedError, parseAbiFragment } from '../calls/abi-fragment.ts'
 import type { AbiSource, IdlSource } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -30,7 +30,7 @@ const readParameters = (
     const name = plainValue(parameter.node('name')) ?? ''
     if (type === null) return null
     if (typeof name !== 'string' || (name !== '' && !SOLIDITY_NAME.test(name))) {
-      return parameter.complainOf('name', 'that is no name of a parameter')
+      return parameter.complainOf('name', 'this is not a valid parameter name')
     }
     const isTuple = type === 'tuple' || type.startsWith('tuple[')
     const components = isTuple ? readParameters(context, parameter, 'components', depth + 1) : []
@@ -46,7 +46,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   if (typeof kind === 'string' && OTHER_ITEMS.has(kind)) return null
   if (kind !== 'function') return reader.complainOf('type', 'an item of an abi is a function')
   if (!reader.has('name')) return reader.complainOf('name', 'the function has no name')
-  const name = reader.matching('name', 128, SOLIDITY_NAME, 'is no name of a function')
+  const name = reader.matching('name', 128, SOLIDITY_NAME, 'is not a valid function name')
   const inputs = readParameters(context, reader, 'inputs', 0)
   const outputs = readParameters(context, reader, 'outputs', 0)
   if (name === null || inputs === null || outputs === null) return null
@@ -55,7 +55,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   return { type: 'function', name, stateMutability, inputs, outputs }
 }
 
-/** Reads a human-readable function; null after reporting a mistake. */
+/** Reads a human-readable function. Returns null after reporting a mistake. */
 export const readFragment = (context: DocumentContext, node: ScalarNode, path: string): AbiFunctionItem | null => {
   const complain = (at: number, message: string): null => {
     context.complain(at, path, message)

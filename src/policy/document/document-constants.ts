@@ -1,4 +1,4 @@
-// The `constants` of a document: a name, a type, and a value or a list of values.
+// Reads the `constants` of a document: a name, a type, and a value or a list of values.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError } from '../cel/literals.ts'

@@ -1,12 +1,12 @@
-// Reads the members of one mapping of a document by key. A mistake is reported at the value or, when the value is
-// missing, at the mapping. Unknown keys are mistakes, because a misspelt `deny` must not allow.
+// Reads the members of one mapping of a document by key. A mistake is reported at the value or, if the value is
+// missing, at the mapping. Unknown keys are mistakes, because a misspelled `deny` must not allow.
 import { LiteralMalformedError } from '../cel/literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 
 /** Receives each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
 export type ComplainAt = (offset: number, pointer: string, message: string) => void
 
-/** The syntax of names that a document defines: constants, reads, lists, screeners. */
+/** Syntax of names defined in a document: constants, reads, lists, screeners. */
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
 export const NAME_RULE = 'is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters'
 
@@ -20,9 +20,9 @@ export interface DocumentContext {
 }
 
 /**
- * The source text of a scalar. YAML's own value would not do: YAML reads `0x…` as a number and rounds it, and reads 1.0
- * as 1.
- * @returns null when the node is not a text, number or boolean
+ * Returns the source text of a scalar. YAML's value is unsuitable: YAML parses `0x…` as a number and rounds it, and
+ * parses 1.0 as 1.
+ * @returns null if the node is not a text, number or boolean
  */
 export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
   if (node?.kind !== 'scalar') return null
@@ -38,13 +38,16 @@ export interface MappingReader {
   node(key: string): SourceNode | null
   complainOf(key: string, message: string): null
   refuseUnknownKeys(known: readonly string[]): void
-  /** A YAML string, or null after reporting a mistake. Call it only for keys that are present. */
+  /** Returns a YAML string, or null after reporting a mistake. Call it only for keys that are present. */
   text(key: string, maxLength: number): string | null
   matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
-  /** The source text of a scalar, read by `parse`; a LiteralMalformedError from `parse` is reported as a mistake. */
+  /**
+   * Returns the result of `parse` for a scalar's source text. A LiteralMalformedError of `parse` is reported as a
+   * mistake.
+   */
   parsed<Value>(key: string, parse: (text: string) => Value): Value | null
   bool(key: string): boolean | null
-  /** Null after reporting a mistake. */
+  /** Returns null after reporting a mistake. */
   mapping(key: string, what: string): MappingReader | null
   sequence(key: string): readonly SourceNode[] | null
 }
@@ -118,7 +121,7 @@ export const createMappingReader = (
   }
 }
 
-/** A tree as a plain JSON value, for code that does its own checks. */
+/** Returns a tree as a plain JSON value, for code with its own checks. */
 export const plainValue = (node: SourceNode | null): unknown => {
   if (node === null) return null
   if (node.kind === 'scalar') return node.value

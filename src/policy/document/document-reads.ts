@@ -1,4 +1,4 @@
-// The `reads` of a document: state on chain under a name, of a type that rules are checked against.
+// Reads the `reads` of a document: named on-chain state with a type, against which rules are checked.
 import { EVM_ZERO_ADDRESS, parseEvmAddress } from '../../domain/address.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError, parseUint256Literal } from '../cel/literals.ts'
@@ -43,14 +43,14 @@ const parseHolder = (text: string): ReadOperand => {
 
 const parseNumber = (text: string): string => parseUint256Literal(text).value.toString()
 
-/** Reads an argument of a view function, in the only form allowed for its parameter's type. */
+/** Reads an argument of a view function in the only form allowed for its parameter's type. */
 const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand => {
   const operand = requestOperand(text)
   const isAddress = type === 'address'
   const isUnsigned = /^uint[0-9]+$/.test(type)
   if (operand?.kind === 'request') {
     if (operand.fact === 'tx.value' ? type === 'uint256' : isAddress) return operand
-    throw new LiteralMalformedError(`${text} is no ${type}`)
+    throw new LiteralMalformedError(`${text} is not of type ${type}`)
   }
   const literal = (value: string | boolean): ReadOperand => ({ kind: 'literal', value })
   if (isAddress) {
@@ -67,7 +67,7 @@ const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand =>
   if (size !== undefined && isHex && (size === '' || text.length === 2 + 2 * Number(size))) {
     return literal(text.toLowerCase())
   }
-  throw new LiteralMalformedError(`that is no ${type}, or a type that a read can't be given`)
+  throw new LiteralMalformedError(`this is not of type ${type}, or reads do not support that type`)
 }
 
 const resultType = ({ type }: AbiParameterItem): ReadType | null => {

@@ -1,12 +1,12 @@
-// Reads the rules of a document: an id, one of allow, deny and require (of sessions also review), and the code and message
-// of a denial (decisions §4). A rule that rejects a session has a message, because the person reads it.
+// Reads the rules of a document: an id, a kind (allow, deny, require; for sessions also review), and the code and
+// message of a denial (decisions §4). A rule that rejects a session needs a message, because the person reads it.
 
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyRule, PolicySubject, RuleKind } from '../types/document.ts'
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import type { ScalarNode } from './yaml-tree.ts'
 
-/** A rule and the place of its expression. */
+/** A rule and the position of its expression. */
 export interface RuleReading {
   readonly rule: PolicyRule
   readonly index: number
@@ -20,7 +20,7 @@ const RULE_KINDS: Readonly<Record<PolicySubject, readonly RuleKind[]>> = {
 
 const IDENTIFIER = /^[a-z0-9_-]+$/
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
-/** The name by which a test refers to the document's default. */
+/** Name with which a test refers to the document's default. */
 export const DEFAULT_RULE = 'default'
 
 const readIdentifier = (reader: MappingReader, index: number, seen: Map<string, number>): string => {

@@ -1,4 +1,4 @@
-// The facts of one test, under the names that rules read them by.
+// Reads the facts of one test. They have the same names as in rules.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestInteger } from '../cel/literals.ts'
 import { FACT_SOURCES, type SourceAnswers } from '../sources/all.ts'
@@ -51,7 +51,7 @@ const readVelocity = (reader: MappingReader): VelocityFacts => {
   }
 }
 
-/** Reads a test's list: addresses, or addresses and an age. */
+/** Reads a test's list: addresses, optionally with an age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
   const reader = node?.kind === 'mapping' ? createMappingReader(context, node, `${lists.path}/${name}`, 'a list') : null
@@ -68,7 +68,7 @@ const readList = (context: DocumentContext, lists: MappingReader, name: string):
   return { addresses, ageSeconds: age ?? 0 }
 }
 
-/** Reads each member of the mapping under `key`. */
+/** Reads each member of the mapping at `key`. */
 const readEach = <Value>(
   facts: MappingReader,
   key: string,
@@ -84,7 +84,7 @@ const readEach = <Value>(
   )
 }
 
-/** Returns null when the facts can't be read; the mistakes have been reported. */
+/** Returns null if the facts are unreadable; the mistakes have then been reported. */
 export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,
@@ -94,7 +94,7 @@ export const readTestFacts = (
   const facts = test.mapping('facts', 'facts')
   if (facts === null) return null
   facts.refuseUnknownKeys(PARTS)
-  // A fact that a test does not give can't be had.
+  // A fact that a test omits is unavailable.
   const answers: SourceAnswers = Object.fromEntries(
     FACT_SOURCES.map(({ part, group, readTest }) => {
       const reader = facts.has(group) ? facts.mapping(group, group) : null

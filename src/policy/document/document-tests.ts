@@ -1,6 +1,6 @@
-// Reads the `tests` of a document: each gives a request and facts, and expects a verdict and a rule. A fact that a test
-// leaves out is unavailable, as on a service without that source: a rule that reads it fails. Where the policy decides
-// sessions, a test gives facts alone.
+// Reads the `tests` of a document: each has a request and facts, and expects a verdict and a rule. An omitted fact is
+// unavailable, as on a service without that source: a rule that reads it fails. Tests of session policies have only
+// facts.
 
 import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -22,18 +22,18 @@ import { parseTestAmount } from './test-amount.ts'
 
 export interface TestReading {
   readonly test: PolicyTest
-  /** UTF-16 offset of its beginning. */
+  /** UTF-16 offset of its start. */
   readonly start: number
 }
 
-/** The names that tests may refer to. */
+/** Names that tests may refer to. */
 export interface TestScope {
   readonly decides: PolicySubject
   readonly rules: readonly string[]
   readonly reads: readonly PolicyRead[]
 }
 
-/** The time of a test's request unless the test gives one. Any time will do, as long as it is always the same. */
+/** Time of a test's request if the test states none. An arbitrary constant. */
 const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
 const DATA_MAX_LENGTH = 2 + 2 * 65_536
 const TEST_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
@@ -63,7 +63,7 @@ const addressOf = (family: ChainFamily, text: string, parse = parseAddress): Wal
   )
 }
 
-/** Returns null when the test does not say which chain it means; the mistake has been reported. */
+/** Returns null if the test's chain is unclear; the mistake has then been reported. */
 const readChain = (reader: MappingReader): Chain | null => {
   const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
   const name = reader.has('chain') ? reader.text('chain', 64) : null
@@ -73,7 +73,7 @@ const readChain = (reader: MappingReader): Chain | null => {
   if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
   const chainId = reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
   if (chainId === null) return null
-  // Keep the test: saved documents have such ids, and comparing two of them must still tell their tests apart.
+  // Keep the test: saved documents contain such ids, and a comparison of two documents must distinguish their tests.
   if (!Number.isSafeInteger(chainId)) reader.complainOf('chain_id', INTEGER_TOO_LARGE)
   return { name, family: 'evm', chainId }
 }
@@ -111,7 +111,7 @@ const readExpectation = (reader: MappingReader, { decides, rules }: TestScope): 
   if (!reader.has('rule')) return { outcome, ruleId: undefined }
   const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
   if (rule === null) return null
-  // If a rule has this name, the test means the rule.
+  // If a rule has this name, the test refers to the rule.
   if (rules.includes(rule)) return { outcome, ruleId: rule }
   if (rule === DEFAULT_RULE && outcome !== 'failure') return { outcome, ruleId: null }
   return reader.complainOf('rule', `there is no rule "${rule}"`)

@@ -1,5 +1,5 @@
-// Reads the policy document that people write, strictly (decisions §4). One pass finds every mistake and gives its line
-// and column. An unknown key is a mistake, because a misspelt `deny` must not allow.
+// Reads policy documents strictly (decisions §4). One pass finds every mistake and its line and column. An unknown key
+// is a mistake, because a misspelled `deny` must not allow.
 
 import { indexOfHidden } from '../../lib/hidden-characters.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
@@ -17,20 +17,20 @@ import { offsetInSource } from './scalar-position.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
 /**
- * What could be read of a document. `rules` holds the rules without mistakes of form, so that their expressions can be
- * checked, too.
+ * The readable parts of a document. `rules` contains the well-formed rules, so that their expressions can also be
+ * checked.
  */
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
-  /** The calls that the document's abi and idl describe; null without either. */
+  /** The calls that the document's abi and idl describe. Null if it has neither. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
-  /** Characters that people can't see. A text saved by an earlier version may have some. */
+  /** Hidden characters. A text saved by an earlier version may contain some. */
   readonly hidden: readonly PolicyIssue[]
-  /** The issue of a mistake at `index` of a rule's expression. */
+  /** Returns the issue for a mistake at `index` of a rule's expression. */
   expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
-  /** The issue of a failed test, by its index in the list. */
+  /** Returns the issue for a failed test, by its index in the list. */
   testIssue(index: number, message: string): PolicyIssue
 }
 
@@ -51,7 +51,7 @@ const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
   sessions: ['name', 'description', 'decides', 'default', 'constants', 'rules', 'tests'],
 }
 
-/** Converts UTF-16 offsets into lines and columns, both counted from 1. */
+/** Returns a function that converts UTF-16 offsets to lines and columns, counted from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
   const lineStarts = [0]
   for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) lineStarts.push(at + 1)
@@ -87,7 +87,7 @@ const readDefault = (reader: MappingReader, decides: PolicySubject): PolicyDocum
   if (decides === 'sessions') {
     const node = reader.has('default') ? reader.node('default') : null
     if (reader.has('default') && !(node?.kind === 'scalar' && node.value === 'review')) {
-      reader.complainOf('default', 'what no rule decides about a session, a person decides: leave default out')
+      reader.complainOf('default', 'omit default: if no rule decides, a person reviews the session')
     }
     return 'review'
   }
@@ -170,7 +170,7 @@ function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps
 
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** Reports each text with a hidden character: in YAML, double quotes can escape one. */
+/** Reports each text with a hidden character: double quotes in YAML can contain one as an escape. */
 const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) => void): void => {
   if (node?.kind === 'scalar' && typeof node.value === 'string' && indexOfHidden(node.value) >= 0) complain(node.start)
   if (node?.kind === 'sequence') for (const item of node.items) findHiddenByEscape(item, complain)
@@ -181,7 +181,7 @@ const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) 
   }
 }
 
-/** Reads as much of a document as possible, and reports all of its mistakes of form. Never throws on bad input. */
+/** Reads as much of a document as possible and reports all mistakes of form. Never throws on invalid input. */
 export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []
@@ -215,7 +215,7 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
 }
 
 /**
- * Reads the policy document in `source`, YAML or JSON. The expressions stay text; compilePolicy checks them.
+ * Reads the policy document in `source`, YAML or JSON. Does not compile the expressions; see compilePolicy.
  * @throws PolicyInvalidError with every mistake of form
  */
 export const parsePolicyDocument = (source: string): PolicyDocument => {

@@ -1,6 +1,5 @@
 // The policy document as JSON Schema (draft 2020-12), for editors and other tools; docs/policy.schema.json is generated
-// from it. The schema describes only shapes: what expressions mean, and whether tests pass, only `policy check` can
-// tell.
+// from it. The schema describes only the form: `policy check` also verifies expressions and runs tests.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { FACT_SOURCES } from '../sources/all.ts'
@@ -112,7 +111,7 @@ const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
   screeners: {
     type: 'object',
     description: 'By name; "onBehalf.name" is what it says of onBehalf.address.',
-    additionalProperties: object('What a screener says.', [], {
+    additionalProperties: object('Answer of a screener.', [], {
       flagged: flag,
       score: { type: 'integer' },
       categories: { type: 'array', items: { type: 'string' } },
@@ -141,7 +140,7 @@ const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
   },
 }
 const SESSION_FACT_SCHEMAS = sessionTestSchemas()
-const testFacts: Schema = object('What the sources say. What is left out is not available.', [], {
+const testFacts: Schema = object('Answers of the sources. Omitted facts are unavailable.', [], {
   ...REQUEST_FACTS,
   ...SESSION_FACT_SCHEMAS,
 })
@@ -152,7 +151,7 @@ const test: Schema = object('A request with facts, or facts of a session, and wh
     from: { type: 'string' },
     on_behalf: { type: 'string', description: 'The user whom from represents.' },
     chain: { type: 'string', description: 'ethereum unless stated.' },
-    chain_id: { type: 'integer', description: 'Of a chain that is not built in.' },
+    chain_id: { type: 'integer', description: 'Required for a chain that is not built in.' },
     to: { type: 'string' },
     msg_value: amount('0 unless stated.'),
     data: { type: 'string', pattern: '^0x(?:[0-9a-fA-F]{2})*$' },
@@ -164,13 +163,12 @@ const test: Schema = object('A request with facts, or facts of a session, and wh
   rule: text('The rule that decides (or fails), or "default".', POLICY_LIMITS.identifierLength),
 })
 
-/** Members that may not be there. */
+/** Forbids these properties. */
 const without = (...names: readonly string[]): Readonly<Record<string, false>> =>
   Object.fromEntries(names.map((name) => [name, false]))
 const members = (properties: Readonly<Record<string, unknown>>): Schema => ({ type: 'object', properties })
 const every = (items: Schema): Schema => ({ type: 'array', items })
 
-/** The schema of a whole document. */
 export const POLICY_JSON_SCHEMA: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Countersign policy',
@@ -215,5 +213,5 @@ export const POLICY_JSON_SCHEMA: Schema = {
   $defs: { parameter, condition: CONDITION },
 }
 
-/** The content of docs/policy.schema.json. */
+/** Returns the content of docs/policy.schema.json. */
 export const policyJsonSchemaText = (): string => `${JSON.stringify(POLICY_JSON_SCHEMA, null, 2)}\n`

@@ -1,4 +1,4 @@
-// Converts the value of a read from its JSON form to the policy language's.
+// Converts the value of a read from JSON to the policy language.
 import { parseEvmAddress } from '../../domain/address.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
 import { AddressValue, Uint256 } from '../values.ts'
@@ -12,7 +12,7 @@ const signed = (text: string): bigint | null => {
   return value === null || BigInt.asIntN(64, value) !== value ? null : value
 }
 
-/** Null when there is no value, or it has the wrong type: no other value may stand in for it. */
+/** Returns null if there is no value, or if it has the wrong type. */
 export const toReadValue = (type: ReadType, value: ReadValue | null | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'bool') return typeof value === 'boolean' ? value : null

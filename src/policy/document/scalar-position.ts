@@ -1,22 +1,23 @@
-// Finds the place of a character of a scalar's value in the YAML text, through indentation, folding and escapes, so
-// that a caret can be put under a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
+// Maps a character of a scalar's value to its position in the YAML text, through indentation, folding and escapes. Used
+// to mark a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
 import type { ScalarNode } from './yaml-tree.ts'
 
 const isWhitespace = (character: string | undefined): boolean =>
   character === ' ' || character === '\t' || character === '\n' || character === '\r'
 
 /**
- * Code units after the backslash of a double-quoted escape: `\x41`, `\u0041`, `\U00000041`; one for all other escapes.
+ * Code units after the backslash of an escape in double quotes: `\x41`, `\u0041`, `\U00000041`; 1 for all other
+ * escapes.
  */
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 3, u: 5, U: 9 }
 
-/** A piece of the source: its length there, and the number of characters of the value that it stands for. */
+/** A piece of the source: its length, and the length of the corresponding part of the value. */
 interface Piece {
   readonly sourceLength: number
   readonly valueLength: number
 }
 
-/** Reads white space inside a flow scalar: one line end folds into a space, n of them stand for n - 1. */
+/** Reads white space in a flow scalar: one line end folds into a space, n line ends fold into n - 1. */
 const readWhitespace = (source: string, at: number, end: number, isJoined: boolean): Piece => {
   let to = at
   let lineEnds = 0
@@ -28,12 +29,12 @@ const readWhitespace = (source: string, at: number, end: number, isJoined: boole
 const readEscape = (source: string, at: number, end: number): Piece => {
   const indicator = source[at + 1] ?? ''
   if (indicator === '\n' || indicator === '\r') {
-    // A backslash at the end of a line joins the line with the next.
+    // A backslash at the end of a line joins it with the next line.
     const { sourceLength, valueLength } = readWhitespace(source, at + 1, end, true)
     return { sourceLength: sourceLength + 1, valueLength }
   }
   const sourceLength = 1 + (ESCAPE_LENGTHS[indicator] ?? 1)
-  // A character beyond the basic plane takes two code units.
+  // A character outside the Basic Multilingual Plane takes two code units.
   const isPair = indicator === 'U' && Number.parseInt(source.slice(at + 2, at + 10), 16) > 0xffff
   return { sourceLength, valueLength: isPair ? 2 : 1 }
 }
@@ -56,8 +57,8 @@ const offsetInFlow = (source: string, { style, start, end: after }: ScalarNode, 
 }
 
 /**
- * Finds the offset in a block scalar. It has no escapes, so all characters other than white space have the same order
- * in both texts; in white space the offset may be off by the width of an indentation.
+ * Returns the offset in a block scalar. Block scalars have no escapes, so all characters other than white space have
+ * the same order in both texts. Within white space, the offset may be off by the indentation.
  */
 const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index: number): number => {
   const headerEnd = source.indexOf('\n', scalar.start)
@@ -72,7 +73,10 @@ const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index:
   return Math.min(at, end)
 }
 
-/** The offset in `source` of the value's character at `index`; the scalar's end when the index is past the value. */
+/**
+ * Returns the offset in `source` of the value's character at `index`, or the scalar's end if the index is past the
+ * value.
+ */
 export const offsetInSource = (source: string, scalar: ScalarNode, index: number): number =>
   scalar.style === 'block'
     ? offsetInBlock(source, scalar, typeof scalar.value === 'string' ? scalar.value : '', index)

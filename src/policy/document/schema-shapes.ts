@@ -26,7 +26,7 @@ export const list = (description: string, items: Schema, maxItems: number): Sche
   items,
   maxItems,
 })
-/** A value that may be written with or without quotes. */
+/** A value that may be quoted or unquoted. */
 export const scalar = (description: string): Schema => ({ type: ['string', 'number', 'boolean'], description })
 export const amount = (description: string): Schema => ({ type: ['string', 'number'], description })
 export const duration = (description: string): Schema => ({

@@ -1,7 +1,7 @@
 // Reads amounts in the tests of a document.
 import { AMOUNT_UNITS, LiteralMalformedError, parseAmountLiteral, parseUint256Literal } from '../cel/literals.ts'
 
-/** `100`, `0x64` or an amount in a unit: `1.5 ether`. */
+/** Reads `100`, `0x64`, or an amount with a unit such as `1.5 ether`. */
 export const parseTestAmount = (text: string): string => {
   const [amount = '', unit, ...rest] = text.trim().split(' ')
   if (unit === undefined) return parseUint256Literal(amount).value.toString()

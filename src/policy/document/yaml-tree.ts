@@ -1,6 +1,5 @@
-// Parses YAML (or JSON, which is YAML in flow style) into a plain tree in which every node knows its position. Refuses
-// anchors, aliases, tags, directives, duplicate keys and excessive numbers of tokens before anything is expanded.
-// Source: YAML 1.2.2.
+// Parses YAML, or JSON as its subset, into a plain tree with positions. Rejects anchors, aliases, tags, directives,
+// duplicate keys and excessive numbers of tokens before anything is expanded. Source: YAML 1.2.2.
 import {
   Composer,
   type CST,
@@ -22,7 +21,7 @@ export interface ScalarNode {
   readonly value: unknown
   readonly style: 'plain' | 'single' | 'double' | 'block'
   /**
-   * UTF-16 offsets into the source: of the first character (quote and block indicator included), and behind the last.
+   * UTF-16 offsets in the source: of the first character (including a quote or block indicator), and after the last.
    */
   readonly start: number
   readonly end: number
@@ -31,7 +30,7 @@ export interface ScalarNode {
 export interface MappingEntry {
   readonly key: string
   readonly keyStart: number
-  /** Null when the value is missing. */
+  /** Null if the value is missing. */
   readonly value: SourceNode | null
 }
 
@@ -49,7 +48,6 @@ export interface SequenceNode {
 
 export type SourceNode = ScalarNode | MappingNode | SequenceNode
 
-/** Receives each mistake with its UTF-16 offset. */
 export type Complain = (offset: number, message: string) => void
 
 const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
@@ -61,14 +59,17 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
 
 const TOO_MUCH = 'the document has more parts or deeper nesting than a policy needs'
 
-/** Lexical tokens per step: a millisecond or two. */
+/** Lexical tokens per step, which takes one or two milliseconds. */
 const STEP_TOKENS = 1_000
-/** No text that a policy may hold has more lines; the composer takes a microsecond for each, in one step. */
+/** No text in a valid policy has more lines. The composer takes one microsecond per line, in a single step. */
 const LINES_MAX = POLICY_LIMITS.expressionLength
 
 const hasTooManyLines = (token: string): boolean => token.length > LINES_MAX && token.split('\n').length > LINES_MAX
 
-/** Parses into concrete syntax and counts the tokens, because time and memory grow with them. Null if there are too many. */
+/**
+ * Parses the source into concrete syntax and counts the tokens, because time and memory depend on them. Returns null if
+ * there are too many.
+ */
 function* readSyntax(source: string, complain: Complain): Steps<readonly CST.Token[] | null> {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
     complain(0, `a policy has at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
@@ -119,7 +120,7 @@ const readMapping = (map: YAMLMap, complain: Complain): MappingNode => {
 const refuseDecoration = (node: Node, complain: Complain): void => {
   const start = node.range?.[0] ?? 0
   if ('anchor' in node && node.anchor !== undefined) complain(start, 'anchors (&) are not allowed')
-  // The library sets a tag on a collection or scalar only where the source wrote one.
+  // The library sets a tag on a collection or scalar only if the source contains one.
   if (node.tag !== undefined) complain(start, 'tags (!) are not allowed')
 }
 
@@ -138,12 +139,12 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
-/** Without stack traces: those of thousands of mistakes would take longer than everything else. */
+/** Composes without stack traces: for thousands of mistakes, they would dominate the time. */
 const compose = (syntax: readonly CST.Token[], length: number) => {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
-    // We find duplicates in linear time below; the library's own check compares each key with every other.
+    // Duplicates are found in linear time below; the library's check is quadratic.
     return [...new Composer({ prettyErrors: false, uniqueKeys: false }).compose(syntax, true, length)]
   } finally {
     Error.stackTraceLimit = limit
@@ -157,7 +158,7 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
   const [document, another] = compose(syntax, source.length)
   if (document === undefined) return null
   const { errors } = document
-  // The library reports its own stack overflow (block collections nest on one line: `- - -`) like any other error.
+  // The library reports its own stack overflow like any other error (block collections nest on one line: `- - -`).
   if (errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
   for (const error of errors) complain(error.pos[0], error.message)
   if (another !== undefined) complain(another.range[0], 'a policy is one document: there is another one after it')
@@ -168,9 +169,8 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
 }
 
 /**
- * The tree of one YAML document, or null when it is empty or not YAML: what the library salvages of broken text would
- * only cause false complaints. Every mistake goes to `complain`; use a tree that came with complaints only to find more
- * mistakes.
+ * Returns the tree of one YAML document. Returns null if the text is empty or not YAML: a partial tree would cause
+ * false reports. Every mistake is reported to `complain`. After a report, use the tree only to find more mistakes.
  */
 export function* readYamlTree(source: string, complain: Complain): Steps<SourceNode | null> {
   try {

@@ -1,17 +1,17 @@
-// Where the end user's IP address is, and whether it belongs to an anonymous network.
+// The location of the end user's IP address, and whether it belongs to an anonymous network.
 
 import { matchingText } from '../cel/literals.ts'
 import { flag, object } from '../document/schema-shapes.ts'
 import { matching } from '../fact-field.ts'
 import { defineSource } from './source.ts'
 
-/** A member is null when the data does not know it for this address: unknown is not "no". */
+/** A field is null if the data lacks it for this address: unknown does not mean "no". */
 export interface GeographyFacts {
-  /** ISO 3166-1 alpha-2, upper case. */
+  /** ISO 3166-1 alpha-2, uppercase. */
   readonly country: string | null
-  /** ISO 3166-2 with its country, for example "US-NY". */
+  /** ISO 3166-2 including the country, for example "US-NY". */
   readonly region: string | null
-  /** True when any of the four below is true, or the file calls the network anonymous. */
+  /** True if any of the four fields below is true, or if the file marks the network as anonymous. */
   readonly anonymous: boolean | null
   readonly vpn: boolean | null
   readonly proxy: boolean | null

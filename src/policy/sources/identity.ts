@@ -1,4 +1,4 @@
-// Whom the wallet, or the user whom it represents, belongs to.
+// The identity that the wallet, or the user whom it represents, belongs to.
 
 import { parseTestInteger, parseTimestampLiteral } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -7,11 +7,11 @@ import { intOf, oneOf, timeOf } from '../fact-field.ts'
 import { defineSource, type SourceDeclaration } from './source.ts'
 
 export interface IdentityFacts {
-  /** Verified at the organization's current level (spec, verification-level rule). */
+  /** True if verified at the organization's current level (spec, verification-level rule). */
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** Level of the verification: basic 1, standard 2, enhanced 3; 0 when not verified. */
+  /** Level of the verification: 1 basic, 2 standard, 3 enhanced. 0 if not verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
@@ -39,7 +39,7 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   }
 }
 
-/** @param whose names the address in descriptions */
+/** @param whose name of the address in descriptions */
 const identitySource = <const Kind extends string, const Part extends string>(
   names: Pick<SourceDeclaration<Kind, Part, IdentityFacts>, 'kind' | 'part' | 'group' | 'digest' | 'words'>,
   whose: string,

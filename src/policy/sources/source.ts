@@ -8,37 +8,37 @@ import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
 import type { SourceNeed } from '../types/needs.ts'
 
-/** A fact that a source's answer holds. */
+/** A fact in a source's answer. */
 export interface AnswerField<Answer> extends Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'> {
-  /** Reading the fact fails unless this returns a value of the type. */
+  /** Returns the fact. Reading the fact fails unless the value has the declared type. */
   readonly select: (answer: Answer) => unknown
 }
 
 export interface SourceDeclaration<Kind extends string, Part extends string, Answer> {
   readonly kind: Kind
-  /** The place of its answer among the facts of a request and, unless personal, of a record. */
+  /** Key of the answer in the facts of a request and, unless personal, in a decision record. */
   readonly part: Part
-  /** First name of its facts in rules, and of its answer in a document's tests: no two sources have the same. */
+  /** First name of the facts in rules, and of the answer in a document's tests. Unique per source. */
   readonly group: string
-  /** Completes a sentence that begins "Asks for". */
+  /** Completes a sentence that starts with "Asks for". */
   readonly words: string
-  /** Whether each question may cost money or count against a quota. */
+  /** True if each query may cost money or count against a quota. */
   readonly metered: boolean
-  /** Null: a record shows the answer. Otherwise the record holds only a keyed hash, under this name and "_hash". */
+  /** If null, a record contains the answer. Otherwise, it contains only a keyed hash, under this name and "_hash". */
   readonly digest: string | null
-  /** The request field that must be sent when a rule reads one of the facts. */
+  /** Request field that must be sent if a rule reads one of the facts. */
   readonly requires?: OptionalField
-  /** By the name after the group's. */
+  /** By the name after the group. */
   readonly fields: Readonly<Record<string, AnswerField<Answer>>>
-  /** Reads the source's answer in a document's test; reports mistakes to the reader. */
+  /** Reads the source's answer in a document's test. Reports mistakes to the reader. */
   readonly readTest: (reader: MappingReader) => Answer
-  /** The JSON Schema of what readTest reads. */
+  /** The JSON Schema of the input of `readTest`. */
   readonly testSchema: Schema
   /** The initial answer in a trial. */
   readonly example: Answer
 }
 
-/** Called as defineSource<Answer>()({ … }), because kind and part are inferred and the answer can't be. */
+/** Called as defineSource<Answer>()({ … }), because kind and part are inferred, but the answer cannot be. */
 export const defineSource =
   <Answer>() =>
   <const Kind extends string, const Part extends string>(declaration: SourceDeclaration<Kind, Part, Answer>) => {

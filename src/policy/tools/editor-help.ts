@@ -1,5 +1,5 @@
-// What an editor may offer at a place of a policy's text, and what it may say of the word there: facts, functions, methods,
-// and the names that the document and the deployment have. The text need not be a valid document.
+// Completions and descriptions for an editor at a position in a policy's text: facts, functions, methods, and names
+// from the document and the deployment. The text need not be a valid document.
 import { isInCondition } from '../../domain/condition-lines.ts'
 import type { KnownSources } from '../cel/scope.ts'
 import type { FactGroup } from '../fact-field.ts'
@@ -11,18 +11,18 @@ import { FUNCTIONS, METHODS, VELOCITY_METHODS } from './language.ts'
 export interface EditorChoice {
   readonly kind: 'fact' | 'function' | 'method' | 'name'
   readonly label: string
-  /** A type, or a way to write it. */
+  /** A type or an example. */
   readonly detail: string
   readonly description: string
 }
 
 export interface EditorChoices {
-  /** What of the line they replace: from this column up to the place. */
+  /** Start column of the replaced text, which ends at the cursor. */
   readonly from: number
   readonly choices: readonly EditorChoice[]
 }
 
-/** From 0; a column counts UTF-16 code units. */
+/** Counts from 0. A column counts UTF-16 code units. */
 export interface TextPlace {
   readonly line: number
   readonly column: number
@@ -60,7 +60,7 @@ const methodChoices = (names: Iterable<string>, of = ''): readonly EditorChoice[
     return { kind: 'method', label: method, detail: label, description }
   })
 
-/** Keys directly below a key of the first level, such as `constants`. */
+/** Returns the keys directly below a top-level key such as `constants`. */
 const namesBelow = (source: string, key: string): readonly string[] => {
   const block =
     new RegExp(`^${key}:[^\\S\\n]*\\n((?:[^\\S\\n]+.*\\n|\\s*\\n|#.*\\n)*)`, 'm').exec(`${source}\n`)?.[1] ?? ''
@@ -70,7 +70,7 @@ const namesBelow = (source: string, key: string): readonly string[] => {
     : [...block.matchAll(new RegExp(`^${indent}(\\w+):`, 'gm'))].map(([, found = '']) => found)
 }
 
-/** Texts that are given to a function anywhere in the document. */
+/** Returns the texts passed to a function anywhere in the document. */
 const usedIn = (source: string, pattern: RegExp): readonly string[] =>
   [...source.matchAll(pattern)].map(([, found = '']) => found).filter((found) => found !== '')
 
@@ -87,7 +87,7 @@ const namesFor = (source: string, known: KnownSources, called: string): readonly
     )
 }
 
-/** What may follow `first.`; null where a value stands before the dot. */
+/** Returns the completions after `first.`, or null if a value precedes the dot. */
 const membersOf = (source: string, first: string): readonly EditorChoice[] | null => {
   if (first === 'constants')
     return namesBelow(source, 'constants').map((found) => name(found, 'A constant of this document.'))
@@ -96,7 +96,7 @@ const membersOf = (source: string, first: string): readonly EditorChoice[] | nul
   return null
 }
 
-/** @returns null where nothing can be offered: outside of conditions */
+/** @returns null outside of conditions */
 export const choicesAt = (
   source: string,
   { line, column }: TextPlace,
@@ -108,14 +108,14 @@ export const choicesAt = (
   const inText = /(in_list|screener)\((?:[^()"]*,)?\s*"([\w-]*)$/.exec(before)
   if (inText !== null) {
     const [, called = '', typed = ''] = inText
-    // What is being typed is no name yet.
+    // The name being typed is incomplete, so it is not offered.
     const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
     return { from: column - typed.length, choices: namesFor(others, known, called) }
   }
   const screened = /screener\([^()]*\)\.(\w*)$/.exec(before)
   if (screened !== null) {
     const choices = Object.entries(SCREENER_FIELDS).map(([label, detail]) => ({
-      ...name(label, 'What the screener says.'),
+      ...name(label, 'Answer of the screener.'),
       detail,
     }))
     return { from: column - (screened[1] ?? '').length, choices }
@@ -130,7 +130,7 @@ export const choicesAt = (
   return { from: column - (word.length - dot - 1), choices }
 }
 
-/** What there is to say of the word at a place; null where that is nothing. */
+/** Returns the description of the word at a position, or null. */
 export const explainAt = (source: string, { line, column }: TextPlace): EditorChoice | null => {
   const lines = source.split(/\r?\n/)
   if (!isInCondition((number) => lines[number] ?? '', line)) return null

@@ -1,6 +1,6 @@
-// What an editor with a YAML extension offers and explains in a condition: every fact and function, as members of the JSON
-// Schema that Visual Studio Code's extension reads. They say nothing about what a document may be.
-// Source: https://github.com/redhat-developer/vscode-yaml, https://code.visualstudio.com/docs/languages/json.
+// Completions and descriptions of conditions for editors with a YAML extension: every fact and function, as extra
+// members of the JSON Schema for Visual Studio Code's extension. They do not constrain documents. Source:
+// https://github.com/redhat-developer/vscode-yaml, https://code.visualstudio.com/docs/languages/json.
 
 import type { Schema } from '../document/schema-shapes.ts'
 import { FACTS } from '../facts.ts'
@@ -11,12 +11,18 @@ interface Word {
   readonly description: string
 }
 
-/** A use of each function and method group, as one would write it. A test holds them to the language. */
+/** One example per function and method group. A test verifies that they match the language. */
 export const FUNCTION_WORDS: readonly Word[] = [
   { label: 'in_list(wallet.address, "name")', description: 'Whether an address is in a list.' },
-  { label: 'in_list(wallet.address, "name", days(2))', description: 'The same; fails where the list is older.' },
-  { label: 'screener("name").flagged', description: 'What a screener says of the wallet; also .score, .categories.' },
-  { label: 'screener("name", onBehalf.address).flagged', description: 'What it says of the represented user.' },
+  { label: 'in_list(wallet.address, "name", days(2))', description: 'The same, but fails if the list is older.' },
+  {
+    label: 'screener("name").flagged',
+    description: 'Answer of a screener about the wallet; also .score and .categories.',
+  },
+  {
+    label: 'screener("name", onBehalf.address).flagged',
+    description: 'Answer of a screener about the represented user.',
+  },
   { label: 'velocity.count(hours(1))', description: 'Compliant decisions of this wallet within a window.' },
   { label: 'velocity.value(days(1))', description: 'Native tokens of this wallet within a window, on this chain.' },
   { label: 'address("0x0000000000000000000000000000000000000000")', description: 'An address of any chain family.' },
@@ -43,14 +49,14 @@ const factWords = (): readonly Word[] =>
 
 const listed = ({ label, description }: Word): string => `- \`${label}\` ${description}`
 
-/** Of a text that is a condition. */
+/** Returns the schema members for a text that is a condition. */
 export const conditionWords = (): Schema => {
   const facts = factWords()
   return {
     defaultSnippets: [...facts, ...FUNCTION_WORDS].map(({ label, description }) => ({
       label,
       description,
-      // A brace or dollar sign would be a placeholder; no word has one.
+      // Braces and dollar signs would be placeholders; no word contains one.
       body: label,
     })),
     markdownDescription: ['Facts', ...facts.map(listed), '', 'Functions', ...FUNCTION_WORDS.map(listed)].join('\n'),

@@ -1,5 +1,5 @@
-// Checks a parsed expression against the language before the type check, so that the author reads our messages and not
-// the library's, and resolves its names.
+// Checks a parsed expression against the language, and resolves its names. Runs before the type check, so that authors
+// get clearer messages than the library's.
 
 import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf } from '../cel/fold.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -22,7 +22,7 @@ import {
   VELOCITY_METHODS,
 } from './language.ts'
 
-/** A mistake inside one expression; `at` is a UTF-16 index into the expression. */
+/** A mistake in one expression. `at` is a UTF-16 index into the expression. */
 export interface ExpressionIssue {
   readonly at: number
   readonly message: string
@@ -33,7 +33,7 @@ export interface Inspection {
   readonly nodes: number
 }
 
-/** The nesting depth of a node, and the variable of the loop that it is in, if any. */
+/** The nesting depth of a node, and the variable of the enclosing loop, if any. */
 interface Place {
   readonly depth: number
   readonly variable: string | null
@@ -90,7 +90,7 @@ class Inspector {
     for (const node of nodes) this.inspect(node, { depth: depth + 1, variable })
   }
 
-  /** The members that a first name can be followed by. */
+  /** Returns the valid members of a first name. */
   #membersOf(name: string): readonly string[] {
     if (name === 'constants') return [...this.#scope.constants.keys()]
     if (name === 'reads') return [...this.#scope.reads.keys()]
@@ -102,7 +102,7 @@ class Inspector {
     return [...Object.keys(facts[name] ?? {}), ...within, ...(name === 'call' ? ['args'] : [])]
   }
 
-  /** The group that `name` or `name.name` is; null for anything else. */
+  /** Returns the group that `name` or `name.name` denotes, or null. */
   #groupOf(node: SyntaxNode, { variable }: Place): string | null {
     const { facts, roots } = this.#scope
     if (node.op === 'id') {
@@ -115,7 +115,7 @@ class Inspector {
     return Object.hasOwn(facts, group) ? group : null
   }
 
-  /** Checks a name without a dot: it must be a loop's variable, because everything else is a member of a first name. */
+  /** Checks a name without a dot: it must be a loop variable, because everything else is a member of a first name. */
   #inspectName(node: SyntaxNode, place: Place): void {
     const name = node.args as string
     if (name === place.variable) return
@@ -140,7 +140,7 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener' && this.#scope.decides === 'requests') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
-      // The address is part of the question, so it must be read here: below, names are replaced by values.
+      // The address is part of the query, so it must be read before names are replaced by values below.
       const [, address] = parameters
       const isOf = (group: string): boolean =>
         address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
@@ -170,7 +170,7 @@ class Inspector {
     }
   }
 
-  /** The check that a fact makes of the texts that it is compared with. */
+  /** Returns the fact's check of text literals compared with it. */
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]
@@ -185,10 +185,7 @@ class Inspector {
     return factField(this.#scope, group, field)?.refuseLiteral
   }
 
-  /**
-   * A fact compared with a literal that it can never equal is a mistake: a denial would never apply, and nobody would
-   * notice.
-   */
+  /** Reports a fact compared with a literal that it can never equal: a denial would silently never apply. */
   #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
     const refuseLiteral = sides.map((side) => this.#literalCheck(side, place)).find((check) => check !== undefined)
@@ -216,9 +213,9 @@ class Inspector {
       this.#inspectAll(parameters, place)
       this.#resolver.inList(node, parameters)
     } else if (name === 'screener') {
-      this.#refuse(node, 'name what the screener says: screener("name").flagged')
+      this.#refuse(node, 'name a field of the answer: screener("name").flagged')
     } else if (LITERAL_FUNCTIONS.has(name) && parameters.length === 1 && only?.op === 'value') {
-      // The parser has read this literal; a number beyond 64 bits or a long text is allowed here.
+      // The parser has read this literal. A number beyond 64 bits or a long text is allowed here.
       this.nodes++
     } else {
       this.#inspectAll(parameters, place)
@@ -230,7 +227,7 @@ class Inspector {
     if (isName(receiver, 'velocity', place)) {
       this.#inspectVelocity(node, name, parameters, place)
     } else if (!METHODS.has(name)) {
-      // `lists.has(…)`: the name before the dot tells what the author meant.
+      // `lists.has(…)`: the name before the dot indicates the intended function.
       if (receiver.op === 'id' && MEANT.has(receiver.args as string)) this.#inspectName(receiver, place)
       else this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
@@ -263,7 +260,7 @@ class Inspector {
     if (place.variable !== null) {
       this.#refuse(node, `${name}() may not stand inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
-      // With another number of arguments, the parser treats it as an ordinary method.
+      // With a different number of arguments, the parser treats it as an ordinary method.
       this.#refuse(node, `${name}() takes a variable's name and an expression`)
     } else if (this.#scope.roots.has(variable.args as string)) {
       this.#refuse(variable, `"${variable.args}" is taken: give the variable another name`)
@@ -273,7 +270,7 @@ class Inspector {
   }
 }
 
-/** Replaces names and literals by their values, and notes in the scope what the policy needs for them. */
+/** Replaces names and literals with their values, and records the needs of the policy in the scope. */
 export const inspectExpression = (root: SyntaxNode, scope: PolicyScope): Inspection => {
   const inspector = new Inspector(scope)
   inspector.inspect(root, { depth: 1, variable: null })

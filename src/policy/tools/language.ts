@@ -1,22 +1,21 @@
-// The part of CEL that a policy may use: what is on the lists below, and nothing else. Left out are features that can
-// hang or grow (regex, string and list concatenation, nested loops, JSON), that depend on the machine (time zones), and
-// that no fact needs (floating point, bytes, maps, null, dyn). inspect.ts and cost.ts refuse them when a policy is
-// saved.
+// The subset of CEL that a policy may use. Excluded: features that can hang or grow (regular expressions,
+// concatenation, nested loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes,
+// maps, null). inspect.ts and cost.ts reject them when a policy is saved.
 import { nearNames } from '../../lib/edit-distance.ts'
 import { AMOUNT_UNITS } from '../cel/literals.ts'
 import type { CheckedType } from '../cel/syntax.ts'
 
-/** Functions of one literal, evaluated while the expression is parsed (environment.ts). */
+/** Functions of one literal, evaluated during parsing (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
-/** Functions that return a duration of whole units, for example `days(7)`. */
+/** Functions that return a duration of whole units, for example `days(7)`, with the unit in seconds. */
 export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['days', 86_400],
   ['hours', 3_600],
   ['minutes', 60],
 ])
 
-/** Functions that need sources beyond the request, see resolve.ts: not for policies that decide sessions. */
+/** Functions that need sources beyond the request (see resolve.ts). Not available to policies that decide sessions. */
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -28,10 +27,9 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
   ...SOURCE_FUNCTIONS,
 ])
 
-/** Methods of `velocity`. */
 export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
 
-/** Methods with a variable and expressions over each element of a list, and the numbers of arguments allowed. */
+/** Methods with a variable and expressions over each element of a list, and their valid numbers of arguments. */
 export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
   ['exists', [2]],
@@ -41,8 +39,8 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
 ])
 
 /**
- * Methods of timestamps (in UTC) and partly of durations. getDayOfYear is left out because it depends on the machine's
- * time zone.
+ * Methods of timestamps (in UTC) and, in part, of durations. getDayOfYear is excluded because it depends on the
+ * machine's time zone.
  */
 export const TIME_METHODS: ReadonlySet<string> = new Set([
   'getFullYear',
@@ -65,7 +63,7 @@ export const METHODS: ReadonlySet<string> = new Set([
   'contains',
 ])
 
-/** Why a function that CEL has is missing here, for the error message. */
+/** Reasons why functions of CEL are excluded, for error messages. */
 const REASONS: Readonly<Record<string, string>> = {
   matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
   has: 'has() is not needed: every fact is always present',
@@ -73,14 +71,14 @@ const REASONS: Readonly<Record<string, string>> = {
   getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
 }
 
-/** First names that people write where they mean a function. */
+/** First names that authors confuse with a function. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
   ['lists', 'in_list(wallet.address, "name")'],
   ['list', 'in_list(wallet.address, "name")'],
   ['screeners', 'screener("name").flagged'],
 ])
 
-/** The end of a message about an unknown name: similar names if there are any, otherwise all known names. */
+/** Returns the end of a message about an unknown name: similar names if there are any, otherwise all known names. */
 export const meantOf = (name: string, known: Iterable<string>): string => {
   const all = [...known]
   const meant = MEANT.get(name)
@@ -103,12 +101,12 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** Whether comparing two values of this type always costs the same. */
+/** Reports whether comparing two values of this type has a constant cost. */
 export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
 
 /**
- * Values, lists of them, and the types in `others` (of the policy's calls). Other lists of lists are not permitted,
- * because the cost of a loop over them can't be estimated.
+ * Permits values, lists of values, and the types in `others` (of the policy's calls). Other nested lists are excluded,
+ * because the cost of a loop over them cannot be estimated.
  */
 export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
   !type.hasDynType &&

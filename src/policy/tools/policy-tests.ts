@@ -1,4 +1,4 @@
-// Runs the tests of a document: each is evaluated like a request for which the sources answered what the test states.
+// Runs the tests of a document: each is evaluated like a request for which the sources return the test's facts.
 import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyEvaluationError } from '../errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
@@ -8,18 +8,18 @@ import type { CompiledPolicy } from '../types/program.ts'
 
 export interface TestResult {
   readonly name: string
-  /** What happened instead of what the test expects; null when it passed. */
+  /** The actual and the expected outcome. Null if the test passed. */
   readonly failure: string | null
 }
 
 interface Outcome {
   readonly outcome: TestExpectation['outcome']
   readonly ruleId: string | null
-  /** Why it failed. */
+  /** Reason of a failure. */
   readonly reason: string
 }
 
-/** The lists of a test, with the same behaviour as the workers' lists. */
+/** Returns the lists of a test, with the behavior of the workers' lists. */
 export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListReader => {
   const sets = new Map(Object.entries(lists).map(([name, { addresses }]) => [name, new Set(addresses)]))
   return {

@@ -1,8 +1,8 @@
-// Decides which facts a decision record shows in plain, and which as a keyed hash.
+// Determines the facts that a decision record contains in plain text or as a keyed hash.
 import { FACT_SOURCES } from '../sources/all.ts'
 import type { CarriedFacts, ExternalFacts } from '../types/facts.ts'
 
-/** Parts of the facts that a record holds in plain. */
+/** Parts of the facts that a record contains in plain text. */
 const SHOWN: readonly (keyof ExternalFacts)[] = [
   ...FACT_SOURCES.filter(({ digest }) => digest === null).map(({ part }) => part),
   'screeners',
@@ -10,7 +10,7 @@ const SHOWN: readonly (keyof ExternalFacts)[] = [
   'velocity',
 ]
 
-/** The facts of a job that its record shows. */
+/** Returns the facts of a job for its record. */
 export const shownFactsOf = (carried: CarriedFacts): Readonly<Record<string, unknown>> => {
   const shown: Record<string, unknown> = {}
   for (const part of SHOWN) if (carried[part] !== undefined) shown[part] = carried[part]
@@ -18,6 +18,6 @@ export const shownFactsOf = (carried: CarriedFacts): Readonly<Record<string, unk
   return shown
 }
 
-/** The facts in a record that a replay can evaluate on. */
+/** Returns the recorded facts on which a replay can evaluate. */
 export const recordedAnswersOf = (recorded: Readonly<Record<string, unknown>>): ExternalFacts =>
   Object.fromEntries(SHOWN.map((part) => [part, recorded[part]]))

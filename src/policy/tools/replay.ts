@@ -1,6 +1,6 @@
-// Evaluates a policy on recorded decisions, to see what it would change. A record holds the request and the facts that
-// were collected for it. It lacks personal facts (the client's address, the identity) and facts that no policy needed
-// at the time. A decision whose rules read such a fact can't be replayed, and is counted as unknown.
+// Evaluates a policy on recorded decisions to show its effects. A record contains the request and its collected facts,
+// but not personal facts (the client's address, the identity) or facts that no policy needed at the time. A decision is
+// counted as unknown if a rule reads such a fact.
 import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -13,7 +13,7 @@ import type { ListReader } from '../types/facts.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 import { recordedAnswersOf } from './recorded-facts.ts'
 
-/** The part of a decision record that a replay reads. */
+/** The fields of a decision record that a replay reads. */
 export type ReplayableDecision = Pick<
   DecisionRecord,
   | 'uuid'
@@ -31,20 +31,20 @@ export type ReplayableDecision = Pick<
   | 'rule'
 >
 
-/** The outcome of one decision when it is replayed. */
+/** The outcome of replaying one decision. */
 export type ReplayedDecision =
   | { readonly status: 'same' }
   | { readonly status: 'changed'; readonly verdict: Verdict }
-  /** A rule reads a fact that the record does not hold. */
+  /** A rule reads a fact that the record does not contain. */
   | { readonly status: 'unknown'; readonly fact: string }
   /** A rule fails, so there is no verdict. */
   | { readonly status: 'failed'; readonly ruleId: string }
-  /** The organization's own lists decided, before any policy. */
+  /** The organization's own lists decided before any policy. */
   | { readonly status: 'by-lists' }
 
 export interface ReplayOptions {
   readonly chain: (name: string) => Chain | undefined
-  /** Today's lists, for lists that were not looked up at the time; null for none. */
+  /** Current lists, for lists without recorded look-ups. Null if there are none. */
   readonly lists: ListReader | null
 }
 
@@ -69,7 +69,7 @@ const readerOf = (recorded: RecordedFacts['lists'], current: ListReader | null):
   }
 }
 
-/** The chain of a record; of one that the deployment no longer has, only the name can be read. */
+/** Returns the chain of a record. If the deployment no longer has it, only the name is readable. */
 const chainOf = (name: string, known: Chain | undefined): Chain =>
   known === undefined
     ? {
@@ -80,12 +80,12 @@ const chainOf = (name: string, known: Chain | undefined): Chain =>
       }
     : { ...known, name }
 
-/** The request of a record; reading a field that the record does not hold fails. */
+/** Returns the request of a record. Reading a field that the record does not contain fails. */
 const requestOf = (decision: ReplayableDecision, known: Chain | undefined): AttestationRequest => {
   const { data, data_size, requested } = decision
   return {
     chain: chainOf(decision.chain, known),
-    // The log holds canonical addresses.
+    // The log contains canonical addresses.
     from: decision.from as WalletAddress,
     onBehalf: (decision.on_behalf ?? '') as WalletAddress | '',
     to: decision.to as WalletAddress,
@@ -102,7 +102,7 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
   }
 }
 
-/** @throws any error that is neither a failure of a rule nor a missing fact: it is a bug */
+/** @throws any error other than a rule's failure or a missing fact; such an error is a bug */
 export const replayDecision = (
   policy: CompiledPolicy,
   decision: ReplayableDecision,
@@ -135,7 +135,7 @@ export interface ReplayChange {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  /** Uuids of the first few. */
+  /** Uuids of the first few decisions. */
   readonly examples: readonly string[]
 }
 
@@ -154,7 +154,7 @@ const EXAMPLES = 3
 const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
   right.count - left.count
 
-/** Adds up replayed decisions in constant memory. */
+/** Counts replayed decisions in constant memory. */
 export const createReplayTally = () => {
   let decisions = 0
   let same = 0

@@ -1,20 +1,20 @@
-// A policy over sessions that people have decided: what it would have done with each, and where the two disagree. A fact
-// that can't be had any more leaves a session to a person, as it would have then.
+// Evaluates a policy on sessions that people have decided, and reports the disagreements. A fact that is no longer
+// available leaves a session to a person, as it would have at the time.
 import { decideSession } from '../decide-session.ts'
 import type { PolicyProgram } from '../types/program.ts'
 import type { DecidedSession } from '../types/session-facts.ts'
 
-/** Sessions that one rule would have decided otherwise than people did. */
+/** Sessions that one rule would have decided differently. */
 export interface SessionDisagreement {
   readonly decided: DecidedSession['decided']
   readonly outcome: 'completed' | 'rejected'
   readonly rule: string | null
   readonly count: number
-  /** The first few. */
+  /** Ids of the first few sessions. */
   readonly sessions: readonly string[]
 }
 
-/** Why sessions would have been left to a person, the most frequent first. Both null: no rule decided. */
+/** Reasons for leaving sessions to a person, most frequent first. Both fields are null if no rule decided. */
 export interface SessionsLeft {
   readonly rule: string | null
   readonly problem: string | null
@@ -26,7 +26,7 @@ export interface SessionReplay {
   readonly completed: number
   readonly rejected: number
   readonly left: number
-  /** Of those that it would have decided: how many as people did. */
+  /** Number of sessions with the same decision, of the sessions that the policy would have decided. */
   readonly agreed: number
   readonly disagreements: readonly SessionDisagreement[]
   readonly reasons: readonly SessionsLeft[]

@@ -1,4 +1,4 @@
-// Policies to start from: the documents of docs/policies, which have their tests run like any other.
+// Policy templates: the documents of docs/policies. Their tests run like any other policy's.
 import { readFileSync } from 'node:fs'
 import ALLOW_LIST_ONLY from '../../../docs/policies/allow-list-only.yaml' with { type: 'file' }
 import FUNCTION_ALLOW_LIST from '../../../docs/policies/function-allow-list.yaml' with { type: 'file' }
@@ -9,7 +9,7 @@ import VALUE_AND_VELOCITY_LIMIT from '../../../docs/policies/value-and-velocity-
 import { sourceSteps } from '../cel/compile.ts'
 import { finish, finishInTurns, type Steps } from '../cel/steps.ts'
 
-/** Every file of the folder, by name: a file that is imported comes along wherever the program goes. */
+/** Every file of the folder by name. The imports make the files part of the single-file program. */
 const FILES: Readonly<Record<string, string>> = {
   'allow-list-only': ALLOW_LIST_ONLY,
   'function-allow-list': FUNCTION_ALLOW_LIST,
@@ -18,12 +18,12 @@ const FILES: Readonly<Record<string, string>> = {
   'sanctions-and-geography': SANCTIONS_AND_GEOGRAPHY,
   'value-and-velocity-limit': VALUE_AND_VELOCITY_LIMIT,
 }
-/** For editors, in the files of this folder: it names the schema by its place beside them. */
+/** A line for editors in the template files: the relative path of the schema. */
 const EDITOR_LINE = /^# yaml-language-server: .*\n/
 
 export interface PolicyTemplate {
   readonly name: string
-  /** Of its document. */
+  /** Name of the document. */
   readonly title: string
   readonly description: string
   readonly source: string
@@ -39,10 +39,10 @@ function* templateSteps(): Steps<readonly PolicyTemplate[]> {
   return templates
 }
 
-/** Templates by name. Reads the files each time, because requests for them are rare. */
+/** Returns the templates by name. Reads the files on each call, because calls are rare. */
 export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
 
-/** The same, for a thread that also handles requests. */
+/** Like `readTemplates`, for a thread that also handles requests. */
 export const readTemplatesInTurns = (): Promise<readonly PolicyTemplate[]> => finishInTurns(templateSteps())
 
 export const DEMO_POLICY = `name: Demo policy

@@ -1,21 +1,20 @@
-// Warns about rules that may be saved but are probably not meant: each warning looks at one rule's checked syntax and
-// says what the author probably meant. To add one: a function here and a line in WARNINGS.
+// Warns about valid rules that are probably mistakes. Each warning inspects one rule's checked syntax and suggests the
+// probable intention. To add one, add a function and an entry in WARNINGS.
 import { CHAIN_ALIASES } from '../../domain/chain.ts'
 import { nearNames } from '../../lib/edit-distance.ts'
 import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/syntax.ts'
 import type { PolicyRule } from '../types/document.ts'
 import type { ExpressionIssue } from './inspect.ts'
 
-/** A rule that compiles, and its syntax tree. */
+/** A compiled rule and its syntax tree. */
 export interface CheckedRule {
   readonly rule: PolicyRule
   readonly root: SyntaxNode
 }
 
 export interface WarningContext {
-  /** Names of the deployment's chains. */
   readonly chains: ReadonlySet<string>
-  /** The rules before it, in order. */
+  /** The preceding rules, in order. */
   readonly earlier: readonly CheckedRule[]
 }
 
@@ -32,7 +31,7 @@ const isSelection = (node: SyntaxNode, group: string, field: string): boolean =>
   return root.op === 'id' && root.args === group && name === field
 }
 
-/** The texts that a node consists of, each with its own place where it is written out. */
+/** Returns the texts of a node, each with its own position if it is written out. */
 const textsOf = (node: SyntaxNode): readonly { readonly at: number; readonly text: string }[] => {
   if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null
@@ -60,10 +59,10 @@ const unknownChain: Warning = ({ root }, { chains }) =>
     .map(({ at, text }) => ({ at, message: describeChain(text, chains) }))
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
-/** A number of wei or lamports up to this is worth nothing: an author who writes such a number means whole tokens. */
+/** Maximum number of wei or lamports that counts as a probable mistake: the author probably meant whole tokens. */
 const SMALL_AMOUNT_MAX = 1_000_000n
 
-/** Whether a node is `tx.value`, `velocity.value(…)`, or a sum or difference with one of them. */
+/** Reports whether a node is `tx.value`, `velocity.value(…)`, or a sum or difference that contains one of them. */
 const isAmount = (node: SyntaxNode): boolean => {
   if (node.op === '+' || node.op === '-') return childrenOf(node).some(isAmount)
   if (node.op !== 'rcall') return isSelection(node, 'tx', 'value')
@@ -84,7 +83,7 @@ const smallAmount: Warning = ({ root }) =>
       ),
     )
 
-/** Whether a rule is `allow: "true"`, `deny: "true"` or `require: "false"`. */
+/** Reports whether a rule is `allow: "true"`, `deny: "true"` or `require: "false"`. */
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
 
@@ -103,6 +102,6 @@ const unreachable: Warning = (_rule, { earlier }) => {
 
 const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable]
 
-/** In the order of the list; `at` is a UTF-16 index into the rule's expression. */
+/** Returns warnings in the order of WARNINGS. `at` is a UTF-16 index into the rule's expression. */
 export const warningsOf = (rule: CheckedRule, context: WarningContext): readonly ExpressionIssue[] =>
   WARNINGS.flatMap((look) => look(rule, context))

@@ -1,10 +1,10 @@
-// The document that people write. Source: decisions §4.
+// The policy document as written by its author. Source: decisions §4.
 import type { EvaluationFacts, ExternalFacts } from './facts.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
 
 /**
- * What a policy decides: attestations of requests, or sessions that were handed in. A session has one more verdict:
- * `review` leaves it to a person.
+ * The subject of a policy: attestation requests or submitted sessions. Only sessions have the verdict `review`, which
+ * leaves them to a person.
  */
 export const POLICY_SUBJECTS = ['requests', 'sessions'] as const
 export type PolicySubject = (typeof POLICY_SUBJECTS)[number]
@@ -20,12 +20,12 @@ export interface PolicyRule {
   readonly message: string | null
 }
 
-/** `constants.<name>`: one value, or a list of values, of one type. */
+/** `constants.<name>`: one value, or a list of values of one type. */
 export interface PolicyConstant {
   readonly name: string
-  /** As the document says it, for example "address" or "ether". */
+  /** As in the document, for example "address" or "ether". */
   readonly type: string
-  /** As written; exactly one value unless it is a list. */
+  /** As written in the document. Exactly one value unless it is a list. */
   readonly values: readonly string[]
   readonly isList: boolean
 }
@@ -33,21 +33,20 @@ export interface PolicyConstant {
 /** `reads.<name>`: on-chain state. */
 export interface PolicyRead {
   readonly name: string
-  /** In the policy language. */
+  /** Type in the policy language. */
   readonly type: ReadType
   readonly definition: ReadDefinition
 }
 
-/** The content of a list in a test. */
 export interface TestList {
-  /** Canonical. */
+  /** Canonical form. */
   readonly addresses: readonly string[]
   readonly ageSeconds: number
 }
 
-/** What a test expects. `ruleId` null means the default, undefined means any rule. */
+/** The expected result of a test. `ruleId`: null means the default, undefined means any rule. */
 export interface TestExpectation {
-  /** `failure`: the rule can't be evaluated, so there is no verdict. */
+  /** `failure`: the rule cannot be evaluated, so there is no verdict. */
   readonly outcome: 'allow' | 'deny' | 'review' | 'failure'
   readonly ruleId: string | null | undefined
 }
@@ -63,16 +62,16 @@ export interface PolicyTest extends Pick<EvaluationFacts, 'request' | 'session'>
 export interface PolicyDocument {
   readonly name: string
   readonly description: string
-  /** Default: `requests`. */
+  /** Defaults to `requests`. */
   readonly decides: PolicySubject
-  /** The verdict when no rule decides. Default: `deny`; always `review` where sessions are decided. */
+  /** The verdict if no rule decides. Defaults to `deny`; always `review` for sessions. */
   readonly default: 'allow' | 'deny' | 'review'
-  /** v1: how many attester keys must sign. Default: 1. */
+  /** v1: number of attester keys that must sign. Defaults to 1. */
   readonly quorum: number
   readonly constants: readonly PolicyConstant[]
-  /** Functions of EVM contracts whose calls the rules may read. */
+  /** Functions of EVM contracts with calls that the rules may read. */
   readonly abi: readonly AbiFunctionItem[]
-  /** The content of an Anchor IDL file, for a Solana program's calls; null without one. */
+  /** The content of an Anchor IDL file, for calls of a Solana program. Null if omitted. */
   readonly idl: unknown
   readonly reads: readonly PolicyRead[]
   readonly rules: readonly PolicyRule[]

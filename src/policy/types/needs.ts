@@ -1,21 +1,18 @@
-// What a policy needs beyond the request, and the interface that collects it. Source: decisions §4.
+// The needs of a policy beyond the request, and the interface of their collection. Source: decisions §4.
 import type { AttestationRequest } from '../../domain/attestation.ts'
 import type { SourceKind } from '../sources/all.ts'
 import type { ExternalFacts } from './facts.ts'
 import type { ReadDefinition } from './reads.ts'
 
-/**
- * One thing that a compiled policy needs beyond the request. Plain JSON, without duplicates, in a fixed order. A policy
- * without needs causes no work.
- */
+/** One need of a compiled policy beyond the request. Needs are plain JSON, without duplicates, in a fixed order. */
 export type FactNeed = ListNeed | SourceNeed | ScreenerNeed | ReadNeed | VelocityNeed
 
-/** The worker looks it up with a ListReader: nothing has to be collected. */
+/** Not collected: the worker looks up lists with a ListReader. */
 export interface ListNeed {
   readonly kind: 'list'
-  /** A list of the organization or, if it has none of this name, a shared one. */
+  /** A list of the organization or, if it has no list with this name, a shared list. */
   readonly list: string
-  /** The smallest maximum age that a rule demands; null when no rule demands one. */
+  /** The smallest maximum age that a rule requires. Null if no rule requires one. */
   readonly maxAgeSeconds: number | null
 }
 
@@ -24,68 +21,68 @@ export interface SourceNeed {
   readonly kind: SourceKind
 }
 
-/** A configured screener's answer about the wallet, or about the represented user. */
+/** The answer of a configured screener about the wallet or the represented user. */
 export interface ScreenerNeed {
   readonly kind: 'screener'
   readonly screener: string
-  /** Asked about the represented user, or about the wallet when it represents nobody. */
+  /** True to query the represented user, or the wallet if it represents nobody. */
   readonly onBehalf?: true
 }
 
-/** The key of a screener's answer among the facts. Screener names hold no dot, so keys are unique. */
+/** Returns the key of a screener's answer in the facts. Screener names contain no dot, so keys are unique. */
 export const screenerKey = ({ screener, onBehalf }: Pick<ScreenerNeed, 'screener' | 'onBehalf'>): string =>
   onBehalf === true ? `onBehalf.${screener}` : screener
 
 /** On-chain state that the document names. */
 export interface ReadNeed {
   readonly kind: 'read'
-  /** The document's name for it. The name means nothing in another policy, so cache by `definition`. */
+  /** Its name in the document. Names are specific to a policy, so cache by `definition`. */
   readonly read: string
   readonly definition: ReadDefinition
 }
 
 /**
- * The wallet's activity in this project within a window that ends now. The service itself keeps these counts; nothing
- * is collected.
+ * The wallet's activity in this project within a window that ends at the request. The service itself keeps these
+ * counts.
  */
 export interface VelocityNeed {
   readonly kind: 'velocity'
   readonly windowSeconds: number
 }
 
-/** The request that facts are collected for, and who makes it. */
+/** The request for which facts are collected, and its organization and project. */
 export interface FactSubject {
   readonly request: AttestationRequest
   readonly organizationId: string
   readonly projectId: string
-  /** The environment of the API key: a test key sees test identities. */
+  /** The environment of the API key: a test key gets test identities. */
   readonly environment: 'live' | 'test'
-  /** Absolute, in monotonic milliseconds: a fact that is not known by then is null (invariant 4). */
+  /** Absolute time in monotonic milliseconds. A fact that is unknown at that time is null (invariant 4). */
   readonly deadlineMs: number
 }
 
 /**
- * Told of each question that is not answered at once: its kind, and the configured name of the screener or chain, or an
- * empty text. Returns the function to call with whether it was answered.
+ * Called for each query without an immediate answer, with its kind and the configured name of the screener or chain
+ * (empty if none). Returns a function that must be called with the success of the query.
  */
 export type WatchQuestion = (kind: FactNeed['kind'], source: string) => (answered: boolean) => void
 
 /**
- * Reports whether the sources still give the answers among these facts. A promise if an answer has to be loaded; never
+ * Reports whether the sources still return the same answers. Returns a promise if an answer must be loaded. Never
  * rejects.
  */
 export type ConfirmFacts = (facts: ExternalFacts) => boolean | Promise<boolean>
 
-/** Asks the sources outside the workers. */
+/** Queries the sources outside the workers. */
 export interface FactCollector {
   /**
-   * Call before `collect`, because it counts the changes known by then. Null if no answer to these needs can be outdated
-   * by a change.
+   * Call before `collect`, because it captures the current change count. Returns null if no answer to these needs can
+   * become outdated.
    */
   confirmLater(needs: readonly FactNeed[], subject: FactSubject): ConfirmFacts | null
   /**
-   * Answers synchronously when everything is at hand. Skips needs of kind `list` and `velocity`, which are met
-   * elsewhere. Never rejects: a fact that can't be had is null.
+   * Synchronous if all answers are cached. Skips needs of kind `list` and `velocity`, which are handled elsewhere.
+   * Never rejects: an unavailable fact is null.
    */
   collect(
     needs: readonly FactNeed[],

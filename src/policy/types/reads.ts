@@ -1,20 +1,23 @@
-// On-chain state that a document names: what is read, and the type of the result. Source: decisions §4.
+// On-chain state that a document names: its definition, and the type of the result. Source: decisions §4.
 
-/** An argument of a read: a value from the request, or one given in the document. */
+/** An argument of a read: a value from the request or a literal in the document. */
 export type ReadOperand =
   | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
-  /** A canonical address, a decimal number, a text, 0x-hex, or a boolean, depending on the parameter's type. */
+  /**
+   * Depending on the parameter's type: a canonical address, a decimal number, a text, 0x-prefixed hexadecimal, or a
+   * boolean.
+   */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 
 /** The type of a read's result in the policy language. `int` is a signed integer of up to 64 bits. */
 export type ReadType = 'uint256' | 'int' | 'bool' | 'address' | 'string'
 
 interface ReadCommon {
-  /** The EVM chain to read on; null: the request's chain. */
+  /** The EVM chain to read from. Null for the request's chain. */
   readonly chain: string | null
 }
 
-/** Addresses are canonical EVM addresses, because reads are for EVM chains. */
+/** Addresses are canonical EVM addresses, because reads are only for EVM chains. */
 export type ReadDefinition = ReadCommon &
   (
     | { readonly kind: 'native-balance'; readonly of: ReadOperand }
@@ -32,7 +35,7 @@ export type ReadDefinition = ReadCommon &
     | {
         readonly kind: 'view'
         readonly contract: string
-        /** One JSON ABI item of type function with one output, as viem's readContract takes it. */
+        /** A JSON ABI item of type function with one output, as expected by viem's readContract. */
         readonly abi: AbiFunctionItem
         readonly arguments: readonly ReadOperand[]
         readonly type: ReadType
@@ -45,7 +48,7 @@ export interface AbiParameterItem {
   readonly components?: readonly AbiParameterItem[]
 }
 
-/** A function of a contract as an item of a JSON ABI (Solidity, "Contract ABI Specification", JSON). */
+/** A contract function as an item of a JSON ABI (Solidity, "Contract ABI Specification", JSON). */
 export interface AbiFunctionItem {
   readonly type: 'function'
   readonly name: string
@@ -54,8 +57,5 @@ export interface AbiFunctionItem {
   readonly outputs: readonly AbiParameterItem[]
 }
 
-/**
- * uint256 and int as decimal text; an address in canonical form; bool as a boolean; a text of at most 1,024 UTF-16 code
- * units.
- */
+/** uint256 and int: decimal text. address: canonical form. bool: boolean. string: at most 1,024 UTF-16 code units. */
 export type ReadValue = string | boolean

@@ -1,25 +1,25 @@
-// What a policy that decides sessions is evaluated on. Source: src/policy/session-facts.ts, the table of these facts.
+// The input of a policy that decides sessions. The facts are defined in src/policy/session-facts.ts.
 import type { Session } from '../../domain/session.ts'
 
 /**
- * What is known of one session, by the full names of the facts, for example `checks.document.matches`. JSON, because it is
- * kept with the decision. Null or left out: the fact can't be had.
+ * The facts of one session by their full names, for example `checks.document.matches`. JSON, because it is stored with
+ * the decision. A fact is unavailable if null or omitted.
  */
 export type SessionFacts = Readonly<Record<string, string | number | boolean | null>>
 
 export interface DecidedSession {
   readonly sessionId: string
-  /** What people made of it. */
+  /** The decision of a person. */
   readonly decided: 'completed' | 'rejected'
   readonly facts: SessionFacts
 }
 
 export interface SessionKnowledge {
-  /** As it is known now. */
+  /** Returns the current facts. */
   factsOf(session: Session, atSeconds: number): Promise<SessionFacts>
   /**
-   * The newest sessions of each outcome on which people decided within a time, with what was known of them then: hits that
-   * people cleared or confirmed are open again. Evidence that was erased is not known any more.
+   * Returns the newest sessions of each outcome that people decided within a period, with the facts at that time:
+   * cleared or confirmed hits are open again. Erased evidence is unavailable.
    */
   decidedByPeople(
     organizationId: string,

@@ -5,23 +5,24 @@ import type { FactNeed } from './needs.ts'
 /** A target as stored. The catalog adds the rest from the compiled revisions. */
 export type TargetRecord = Omit<Target, 'requires'>
 
-/** A target, and what has to be collected before a worker can decide. */
+/** A target, and the needs to collect before a worker can decide. */
 export interface ResolvedTarget extends Target {
   readonly needs: readonly FactNeed[]
-  /** What only the shadow revision needs; collecting it must not delay an answer for long. */
+  /** Needs of the shadow revision alone. Collecting them must not delay an answer for long. */
   readonly shadowNeeds: readonly FactNeed[]
   readonly shadowRequires: readonly OptionalField[]
 }
 
 /**
- * Where the catalog loads from. Each call names one organization's row, except `loadRevision`, whose id comes only from
- * a target already loaded for its organization. Rejects when the store is unavailable: that is never "not found".
+ * The catalog's source. Each method reads a row of one organization, except `loadRevision`, whose id always comes from
+ * a target already loaded for its organization. Rejects if the store is unavailable; unavailable never means "not
+ * found".
  */
 export interface PolicySource {
-  /** The project with this verification hash, or null when the organization has none. */
+  /** Returns the project with this verification hash, or null if the organization has none. */
   loadProjectTarget(organizationId: string, verificationHash: string): Promise<TargetRecord | null>
-  /** The project that this contract or program (canonical address) is bound to on this chain, or null. */
+  /** Returns the project to which this contract or program (canonical address) is bound on this chain, or null. */
   loadBindingTarget(organizationId: string, chainName: string, address: string): Promise<TargetRecord | null>
-  /** The immutable revision, or null when there is none of this id. */
+  /** Returns the immutable revision, or null if there is no revision with this id. */
   loadRevision(revisionId: string): Promise<PolicyRevision | null>
 }
