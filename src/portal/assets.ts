@@ -1,11 +1,11 @@
-// The verification page's own files, which know the page's public address.
+// Assets of the verification page, built for the page's public URL.
 import { buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
 import type { Language } from './contract.ts'
 
-/** The files with the page's words: each visitor needs one. */
+/** Language files of the page; each visitor needs one. */
 export const WORDS: Readonly<Record<Language, string>> = { en: 'english', de: 'german' }
 
-/** The path part of the page's public address, without a trailing slash: empty at the root of a host. */
+/** Returns the path of the page's public URL, without a trailing slash: empty at the root of a host. */
 export const basePathOf = (portalUrl: string): string => new URL(portalUrl).pathname.replace(/\/$/, '')
 
 /** @throws PageBuildError */

@@ -1,24 +1,24 @@
-// The cookie that identifies a browser. Each session has a cookie of its own, so that one browser can hold several
-// sessions and none reveals another. Scripts can't read it, and requests from other sites do not carry it. Source:
-// threats rows 4 and 23; RFC 6265bis.
+// Cookie that identifies a browser. Each session has a separate cookie, so that a browser can hold several sessions and
+// none reveals another. Scripts can't read it, and cross-site requests don't include it. Source: threats rows 4 and 23;
+// RFC 6265bis.
 import { randomBytes } from 'node:crypto'
 
 /** 144 random bits: 24 base64url characters. */
 const SECRET_BYTES = 18
 const SECRET = /^[A-Za-z0-9_-]{24}$/
-/** 30 days after the last use, as the server keeps its side (src/store/sessions/portal-links.ts). */
+/** 30 days after the last use, equal to the expiry on the server (src/store/sessions/portal-links.ts). */
 const MAX_AGE_SECONDS = 30 * 86_400
 
 export interface BrowserCookies {
-  /** A new secret. */
+  /** Creates a secret and its hash. */
   make(): { readonly secret: string; readonly hash: Uint8Array }
-  /** The hash of the secret in a request's cookie for a session; null when there is none. */
+  /** Returns the hash of the secret in a request's cookie for a session; null if there is none. */
   read(headers: Headers, sessionId: string): Uint8Array | null
-  /** Value of `Set-Cookie`. */
+  /** Returns the value of `Set-Cookie`. */
   write(sessionId: string, secret: string): string
-  /** Value of `Set-Cookie` that renews the cookie of a request for another 30 days; null when the request has none. */
+  /** Returns the value of `Set-Cookie` that renews a request's cookie for 30 days; null if the request has none. */
   renew(headers: Headers, sessionId: string): string | null
-  /** Value of `Set-Cookie` that deletes the cookie. */
+  /** Returns the value of `Set-Cookie` that deletes the cookie. */
   remove(sessionId: string): string
 }
 
@@ -28,7 +28,7 @@ const hashSecret = (secret: string): Uint8Array => {
   return hash
 }
 
-/** @param secure the page is served over https: the name then carries the `__Host-` prefix, which browsers enforce. */
+/** @param secure true if the page uses https; the name then starts with `__Host-`, which browsers enforce */
 export const createBrowserCookies = (secure: boolean): BrowserCookies => {
   const nameOf = (sessionId: string): string => `${secure ? '__Host-' : ''}portal-${sessionId}`
   const attributes = `Path=/; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`

@@ -1,4 +1,4 @@
-// The names of chains that people see.
+// Display names of chains.
 import type { ChainTable } from '../domain/chain.ts'
 import type { ChainView } from './contract.ts'
 
@@ -11,7 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
   optimism: 'OP Mainnet',
 }
 
-/** The chain's name with a capital first letter, or the name that people know better. */
+/** Returns the chain's name with a capital first letter, or its better-known name. */
 export const chainTitle = (name: string): string => {
   if (name.startsWith('eip155:')) return `Chain ${name.slice('eip155:'.length)}`
   const known = TITLES[name]
@@ -19,7 +19,7 @@ export const chainTitle = (name: string): string => {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** The EVM chains of a deployment, in its own order. */
+/** Returns the EVM chains of a deployment, in configuration order. */
 export const chainViews = (table: ChainTable): readonly ChainView[] =>
   table.chains.flatMap((chain) =>
     chain.family === 'evm' ? [{ name: chain.name, title: chainTitle(chain.name), chainId: chain.chainId }] : [],

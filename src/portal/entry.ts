@@ -1,5 +1,5 @@
-// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser, or the browser that
-// opens another link of a session in use, gets it by proving a wallet of the session. Source: threats rows 2 and 4.
+// Exchanges a link for a cookie. The first browser that opens a link gets the cookie. Another browser, or a browser
+// with another link of a session in use, gets it after proving a wallet of the session. Source: threats rows 2 and 4.
 import { Elysia } from 'elysia'
 import { randomBase62 } from '../domain/identifier.ts'
 import type { SessionState } from '../domain/session.ts'
@@ -25,7 +25,7 @@ const SIGNATURE_MAX = 20_000
 const NONCE_LENGTH = 22
 
 interface Entered extends LinkSession {
-  /** Value of `Set-Cookie`; null when the browser already has the cookie. */
+  /** Value of `Set-Cookie`; null if the browser already has the cookie. */
   readonly cookie: string | null
 }
 
@@ -47,7 +47,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     return { ...link, linkHash }
   }
 
-  /** Opens a link, and binds it to this browser if it is free to bind (PortalLinks). @throws LinkUnknownError */
+  /** Opens a link and binds it to this browser if the link is unbound (PortalLinks). @throws LinkUnknownError */
   const enter = async (token: string, headers: Headers): Promise<Entry> => {
     const { linkHash, cookieHash, organizationId, sessionId } = await requireLink(token)
     const { secret, hash } = cookies.make()
@@ -55,7 +55,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     if (cookieHash === null && (await links.bind({ organizationId, sessionId }, linkHash, hash, own))) {
       return { kind: 'entered', organizationId, sessionId, cookie: cookies.write(sessionId, secret) }
     }
-    // The browser may have got its cookie by any link of the session.
+    // The browser may have its cookie from any link of the session.
     if (own !== null && (await links.findBrowser(own, sessionId)) !== null) {
       return { kind: 'entered', organizationId, sessionId, cookie: null }
     }
@@ -93,8 +93,8 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
   }
 
   /**
-   * Whether a proven wallet belongs to the session. A key has the same address on every chain. A contract's address may
-   * belong to somebody else on another chain, so only the chain on which it was connected counts.
+   * Returns whether a proven wallet belongs to the session. A key has the same address on every chain. A contract
+   * address may have another owner on another chain, so it counts only on the chain on which it was connected.
    */
   const belongs = (state: SessionState, on: WalletOnChain, kind: ProofKind): boolean => {
     const { address } = on
@@ -114,7 +114,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     const kind = asked === null ? null : await verifyProof({ ...asked, signature })
     if (asked === null || kind === null) throw new ProofInvalidError()
     const state = await sessions.find(organizationId, sessionId)
-    // This answer comes only after a valid proof, so nobody can find out a session's wallets by trying.
+    // This error requires a valid proof, so nobody can discover a session's wallets by guessing.
     if (state === null || !belongs(state, asked.wallet, kind)) throw new WalletForeignError()
     const { secret, hash } = cookies.make()
     if (!(await links.moveLink(asked, hash))) throw new ProofInvalidError()

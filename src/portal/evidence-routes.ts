@@ -1,4 +1,4 @@
-// The routes by which a person submits fields and documents. The evidence service checks everything when it stores it.
+// Routes for submitting fields and documents. The evidence service validates everything before storing it.
 import { Elysia } from 'elysia'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { type DocumentKind, type FieldName, partOf, requirementsOf } from '../domain/requirements.ts'
@@ -19,14 +19,14 @@ import type { PortalParts } from './types.ts'
 const FILE_NAME_HEADER = 'x-file-name'
 const FILE_NAME_HEADER_MAX = 1_000
 
-/** Header values are bytes, so names come percent-encoded. */
+/** Names are percent-encoded, because header values are bytes. */
 const readFileName = (headers: Headers): string => {
   const text = headers.get(FILE_NAME_HEADER) ?? ''
   if (text.length > FILE_NAME_HEADER_MAX) return ''
   try {
     return decodeURIComponent(text)
   } catch {
-    // The name is only a label, so a malformed one is no reason to refuse the document.
+    // The name is only a label, so a malformed one doesn't justify refusing the document.
     return ''
   }
 }
@@ -50,7 +50,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
     return kind
   }
 
-  /** Deletes the documents of a kind that was sent back, when the first new one arrives. */
+  /** Deletes the documents of a kind that was sent back when the first replacement arrives. */
   const makeWay = async (session: EvidenceSession, kind: DocumentKind): Promise<void> => {
     const corrections = await progress.findCorrections(session.organizationId, session.id)
     if (corrections === null || !corrections.parts.includes(kind) || corrections.done.includes(kind)) return
@@ -73,7 +73,7 @@ export const evidenceRoutes = (gate: PortalGate, parts: PortalParts, tools: Sess
       requirement.part === 'field' ? [requirement.name] : [],
     )
     const given = asked.filter((name) => body[name] !== undefined)
-    // Takes only the fields that the session asks for. The evidence service checks their values.
+    // Accepts only the fields that the session requires. The evidence service validates their values.
     const fields = Object.fromEntries(given.map((name: FieldName) => [name, body[name]])) as EvidenceFields
     await evidence.putFields(session, fields)
     return answer(state, call.requestId)

@@ -1,5 +1,5 @@
-// Every request to an endpoint of the verification page goes through this function: request id, origin, deadline, then
-// the endpoint's own work. Errors are mapped and counted, and get a `reason`, by which the page chooses its words.
+// Handles every request of the verification page: request id, origin, deadline, then the endpoint. Errors are mapped
+// and counted, and get a `reason`, which determines the text on the page.
 import { CountersignError } from '../domain/errors.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
@@ -12,14 +12,14 @@ import { checkSameOrigin } from './same-origin.ts'
 
 export interface PortalGateDependencies {
   readonly deadlines: Deadlines
-  /** Longer deadlines for uploads over slow lines. */
+  /** Longer deadlines for uploads over slow connections. */
   readonly uploadDeadlines: Deadlines
   readonly requestIds: RequestIdSource
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly report: (error: unknown, requestId: string) => void
   readonly clientAddress: ClientAddress
-  /** Scheme, host and port of the page, as browsers write it. */
+  /** Scheme, host and port of the page, in the form of the Origin header. */
   readonly origin: string
 }
 
@@ -27,17 +27,17 @@ export interface PortalCall {
   readonly request: Request
   readonly requestId: string
   readonly deadline: Deadline
-  /** The parameters of the path, decoded. */
+  /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
-  /** The client's address in canonical form; empty when it is not known. */
+  /** Canonical IP address of the client; empty if unknown. */
   readonly address: string
-  /** Lifts the listener's idle timeout for this connection. */
+  /** Disables the listener's idle timeout for this connection. */
   keepOpen(): void
 }
 
-/** A request as Elysia passes it to a handler. */
+/** Request in the form that Elysia passes to handlers. */
 interface RoutedRequest extends Pick<PortalCall, 'request' | 'params'> {
-  /** The path as declared. */
+  /** Route pattern. */
   readonly route: string
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
@@ -56,7 +56,7 @@ const reasonOf = (error: unknown): string =>
         .toLowerCase()
     : 'internal'
 
-/** The answer to any thrown value: an RFC 9457 problem, with its `reason`. */
+/** Maps any thrown value to an RFC 9457 problem with a `reason`. */
 export const portalProblem = (error: unknown, requestId: string): Response => {
   const problem = toProblem(error)
   const headers: Record<string, string> = {
@@ -72,7 +72,7 @@ export const portalProblem = (error: unknown, requestId: string): Response => {
   })
 }
 
-/** Without the path of a larger site that the page is part of. */
+/** Omits the path prefix of a larger site that contains the page. */
 const metricName = (route: string): string => `portal ${route.slice(route.indexOf('/api/')).replaceAll(/:[^/]+/g, '*')}`
 
 export const createPortalGate =

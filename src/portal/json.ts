@@ -1,12 +1,12 @@
-// Reads fields of the page's own requests. The page is ours, so only malformed values are refused.
+// Reads fields of the page's requests. Unknown fields are ignored, because only the page sends these requests.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 
-/** Larger than the largest body that the page sends, a contract wallet's signature. */
+/** Above the largest body that the page sends, which contains a contract wallet's signature. */
 const BODY_MAX_BYTES = 65_536
 
-/** @throws what readJsonBody and parseStrictJsonObject throw */
+/** @throws the errors of readJsonBody and parseStrictJsonObject */
 export const readObject = async (request: Request): Promise<JsonObject> =>
   parseStrictJsonObject(await readJsonBody(request, { maxBytes: BODY_MAX_BYTES }))
 

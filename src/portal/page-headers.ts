@@ -1,8 +1,8 @@
-// Headers of the verification page in addition to those of every answer: browsers run and load only what this host
-// serves. Source: threats rows 2, 17 and 23; CSP Level 3.
+// Additional headers of the verification page: browsers run and load only content of this host. Source: threats rows 2,
+// 17 and 23; CSP Level 3.
 import { PAGE_HEADERS } from '../server/security-headers.ts'
 
-/** Features that the page never uses, and the camera, which it asks for itself. */
+/** Features that the page never uses, and the camera, for which it requests permission. */
 const PERMISSIONS = [
   'camera=(self)',
   ...['accelerometer', 'autoplay', 'display-capture', 'encrypted-media', 'fullscreen', 'geolocation', 'gyroscope'].map(
@@ -14,8 +14,8 @@ const PERMISSIONS = [
 ].join(', ')
 
 /**
- * Allows the scripts that carry the response's nonce, and what these load. Browsers that do not know `strict-dynamic`
- * allow this host instead. Data URIs are for the icons of wallets, blobs for photographs before they are sent.
+ * Allows scripts with the response's nonce and the scripts that they load. Browsers without support for
+ * `strict-dynamic` allow this host instead. Data URIs are for wallet icons, blobs for photographs before upload.
  */
 const contentSecurityPolicy = (nonce: string): string =>
   [
@@ -32,12 +32,12 @@ const contentSecurityPolicy = (nonce: string): string =>
     "frame-src 'none'",
   ].join('; ')
 
-/** The headers of every page. */
+/** Returns the headers of every page. */
 export const pageHeaders = (nonce: string): Record<string, string> => ({
   ...PAGE_HEADERS,
   'cache-control': 'no-store',
   'content-security-policy': contentSecurityPolicy(nonce),
   'permissions-policy': PERMISSIONS,
-  // Wallets open windows that must be able to answer this page.
+  // Wallets open windows that must be able to communicate with this page.
   'cross-origin-opener-policy': 'same-origin-allow-popups',
 })

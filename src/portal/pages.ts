@@ -1,5 +1,5 @@
-// The verification page and its files. A link that a person follows is exchanged before the page loads, so that its token
-// is in no page's address and reaches no script.
+// Serves the verification page and its files. A link is exchanged before the page loads, so that its token is never in
+// the URL of a page or available to scripts.
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
 import { assetResponse, type PageAssets } from '../pages/page-assets.ts'
@@ -12,7 +12,7 @@ import { requestedLanguage } from './preferred-language.ts'
 export interface PortalPagesOptions {
   readonly assets: PageAssets
   readonly entry: Pick<PortalEntry, 'enter'>
-  /** The page's public address, without a trailing slash. */
+  /** Public URL of the page, without a trailing slash. */
   readonly portalUrl: string
 }
 
@@ -20,7 +20,7 @@ const NONCE_BYTES = 18
 const LINK = '/v/'
 const SESSION_PAGE = /^\/s\/[0-9a-f-]{36}$/
 
-/** Whether a person opens the page, and not a link preview or a browser's prefetch. */
+/** Returns whether a person opens the page, as opposed to a link preview or a prefetch. */
 const isVisit = (headers: Headers): boolean =>
   headers.get('sec-fetch-mode') === 'navigate' &&
   headers.get('sec-fetch-dest') === 'document' &&
@@ -39,7 +39,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     })
   }
 
-  /** Exchanges an unused link that a person opens for a cookie. In all other cases the page itself shows what to do. */
+  /** Exchanges an unused link that a person opens for a cookie. In all other cases, the page shows the next step. */
   const followLink = async (request: Request, token: string): Promise<Response> => {
     if (request.method !== 'GET' || !isVisit(request.headers)) return page(request)
     try {
@@ -57,7 +57,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     }
   }
 
-  /** Null for a path that is not a page's. */
+  /** Returns null if the path doesn't belong to a page. */
   return (request: Request, asked: string): Response | Promise<Response> | null => {
     const path = asked.startsWith(`${base}/`) ? asked.slice(base.length) : asked
     if (path.startsWith('/api/')) return null
@@ -67,7 +67,7 @@ export const createPortalPages = ({ assets, entry, portalUrl }: PortalPagesOptio
     }
     if (path.startsWith(LINK)) return followLink(request, path.slice(LINK.length))
     if (path === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
-    // For any other path, the page itself tells the person what is wrong.
+    // For any other path, the page itself shows the problem.
     return page(request, SESSION_PAGE.test(path) ? 200 : 404)
   }
 }

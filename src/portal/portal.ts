@@ -1,4 +1,4 @@
-// The hosted verification page, put together: its API and its pages, on a listener of their own.
+// Starts the hosted verification page: its API and pages, on a separate listener.
 
 import { Elysia } from 'elysia'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
@@ -30,7 +30,7 @@ export const portalApi = (gate: PortalGate, parts: PortalParts, entry: PortalEnt
     .use(streamRoutes(gate, parts, tools))
 }
 
-/** A phone on a bad line may pause between two packets of a photograph. */
+/** On a poor connection, a phone may pause between two packets of a photograph. */
 const IDLE_SECONDS = 60
 
 /** @throws PageBuildError */
@@ -41,7 +41,7 @@ export const startPortal = async (options: PortalOptions): Promise<Listener> => 
   const limits = createPageLimits(clock)
   const entry = createEntry(parts, limits)
   const api = portalApi(gate, parts, entry, limits)
-  // Behind a proxy the page may be under a path of a larger site. The proxy may remove that path or pass it on.
+  // Behind a proxy, the page may be under a path of a larger site. The proxy may remove that path or forward it.
   const base = decodeURI(basePathOf(portalUrl))
   return startListener({
     listen,

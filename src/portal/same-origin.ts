@@ -1,15 +1,15 @@
-// A cookie authenticates here, so a request that changes something must come from the page itself (threats row 23).
-// Browsers send Origin with every POST, PUT and DELETE. A request without Origin is judged by Sec-Fetch-Site.
+// Prevents cross-site requests: a cookie authenticates here, so changes must come from the page itself (threats row
+// 23). Browsers send Origin with every POST, PUT and DELETE. Without Origin, Sec-Fetch-Site decides.
 import { CountersignError } from '../domain/errors.ts'
 
-/** The request was made by another site's page, or by this page under another address. */
+/** The request came from another site's page, or from this page under another URL. */
 class OriginForeignError extends CountersignError {
   constructor(origin: string) {
-    super('FORBIDDEN_ORIGIN', `this may only be asked by the verification page at ${origin}`)
+    super('FORBIDDEN_ORIGIN', `this request is accepted only from the verification page at ${origin}`)
   }
 }
 
-/** @param origin scheme, host and port of the page, as browsers write it. @throws OriginForeignError */
+/** @param origin scheme, host and port of the page, in the form of the Origin header. @throws OriginForeignError */
 export const checkSameOrigin = (headers: Headers, origin: string): void => {
   const site = headers.get('sec-fetch-site')
   const sent = headers.get('origin')

@@ -1,4 +1,4 @@
-// Finds the session that a request may use. Only the request's cookie decides: a session's id alone opens nothing, and
+// Finds the session that a request may use. Only the request's cookie grants access. The session id alone does not, and
 // a session of another browser is answered like an unknown one (threats row 2).
 import type { Session, SessionState } from '../domain/session.ts'
 import { BrowserUnknownError } from '../domain/session-errors.ts'
@@ -7,7 +7,7 @@ import type { FromBrowser, PortalParts } from './types.ts'
 
 interface Access extends FromBrowser {
   readonly state: SessionState
-  /** The session as this browser changes it. */
+  /** Session with the browser that changes it. */
   readonly session: Session & FromBrowser
 }
 
@@ -16,7 +16,7 @@ export const createSessionAccess = ({
   sessions,
   cookies,
 }: Pick<PortalParts, 'links' | 'sessions' | 'cookies'>) => {
-  /** The organization and session that the browser may open; null without a valid cookie. */
+  /** Returns the organization and session that the browser may access; null without a valid cookie. */
   const find = async (headers: Headers, idText: string) => {
     const sessionId = parseSessionId(idText)
     const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)

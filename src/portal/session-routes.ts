@@ -1,6 +1,6 @@
-// The routes by which the page reads its session, records the agreement, submits the session, and passes it on to
-// another device. Wallets and evidence have files of their own. The answer to a change is the whole view, so that the
-// page always shows the session's real state.
+// Routes for reading and submitting the session, recording the consent, and continuing on another device. Wallets and
+// evidence have separate files. The response to a change is the whole view, so that the page always shows the current
+// state.
 
 import { Elysia } from 'elysia'
 import { isSessionFinal, isSessionOpen, type SessionState } from '../domain/session.ts'
@@ -16,7 +16,7 @@ import type { PageLimits } from './session-limit.ts'
 import { createSessionViews } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 
-/** How long a link to another device works. */
+/** Lifetime of a link to another device. */
 const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
@@ -26,7 +26,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
   const view = createSessionViews(parts)
   const { progress, sessions } = parts
 
-  /** The answer with the session's current view. */
+  /** Returns a response with the session's current view. */
   const answer = async ({ session }: SessionState, requestId: string): Promise<Response> => {
     const state = await sessions.find(session.organizationId, session.id)
     if (state === null) throw new BrowserUnknownError()
@@ -34,7 +34,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
   }
 
   /**
-   * The session for a route that does more than read. A final session can only be read.
+   * Returns the session for a route that does more than read, which a final session doesn't permit.
    * @throws BrowserUnknownError, RateExceededError, SessionClosedError
    */
   const openForWork = async ({ request, params }: PortalCall) => {
@@ -45,7 +45,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
     return opened
   }
 
-  /** The session for a route that changes it. @throws as openForWork */
+  /** Returns the session for a route that changes it. @throws like openForWork */
   const openForChange = async (call: PortalCall) => {
     const opened = await openForWork(call)
     const { status } = opened.state.session
@@ -54,7 +54,7 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
   }
 
   /**
-   * Like `openForChange`, and the person must have agreed to the text.
+   * Like `openForChange`, but requires consent to the current text.
    * @throws also AgreementMissingError, AgreementOutdatedError
    */
   const openAgreed = async (call: PortalCall) => {
@@ -87,7 +87,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
 
   const leave = gate(async ({ request, requestId, params }) => {
     const found = await access.find(request.headers, params['session'] ?? '')
-    // If the browser was released before, the person's wish is already met.
+    // If the browser was already released, the request has succeeded.
     const response = jsonResponse('{}', requestId)
     if (found === null) return response
     takeChange(found.sessionId)
@@ -104,7 +104,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
       headers: {
         'content-type': logo.type,
         'x-request-id': requestId,
-        // The logo's address changes with the logo.
+        // The logo's URL changes with its content.
         'cache-control': `private, max-age=${LOGO_MAX_AGE_SECONDS}, immutable`,
       },
     })
@@ -133,7 +133,7 @@ export const sessionRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessi
     if (lockedAddress !== null && wallets.some(({ address }) => address !== lockedAddress)) {
       throw new WalletForeignError()
     }
-    // Store the country before the checks are queued: they compare it with the person's fields.
+    // Store the country before the checks are queued, because they compare it with the person's fields.
     await parts.noteAddress({ organizationId, sessionId }, call.address)
     await providers.of(session).submitted(session)
     return answer(state, call.requestId)

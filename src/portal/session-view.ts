@@ -1,4 +1,4 @@
-// Builds everything that the page shows of a session: what the person has given, what is missing, what to correct.
+// Builds the page's view of a session: present, missing and incorrect parts.
 import { LRUCache } from 'lru-cache'
 import { missingParts, requiredParts, requirementsOf, type SessionPart } from '../domain/requirements.ts'
 import { isSessionFinal, type SessionState } from '../domain/session.ts'
@@ -16,7 +16,7 @@ export type ViewParts = Pick<
 /** The usual wait is cached for ten minutes, because it changes slowly and every step shows it. */
 const WAIT_KEPT_MS = 600_000
 
-/** The host in ASCII, so that no letter is mistaken for another (threats row 16). */
+/** The host is in ASCII, so that lookalike letters are visible (threats row 16). */
 const originOf = (url: string | null): SessionView['origin'] => (url === null ? null : { url, host: new URL(url).host })
 
 export const contractChainTitles = ({ chains, contractChainIds }: ViewParts): readonly string[] =>

@@ -1,4 +1,5 @@
-// The stream by which the page follows its session: the same as the organization's backend gets, opened by the cookie.
+// Event stream of the session for the page: the same stream as for the organization's backend, authenticated by the
+// cookie.
 import { Elysia } from 'elysia'
 import { isSessionFinal } from '../domain/session.ts'
 import { SessionClosedError } from '../domain/session-errors.ts'
@@ -7,7 +8,7 @@ import type { PortalGate } from './gate.ts'
 import type { SessionTools } from './session-routes.ts'
 import type { PortalParts } from './types.ts'
 
-/** Enough for several tabs, and for streams that the network has cut without either side noticing yet. */
+/** Sufficient for several tabs, and for broken connections that neither side has detected yet. */
 const STREAMS_PER_BROWSER_MAX = 10
 
 export const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>, { access }: SessionTools) =>
@@ -25,7 +26,7 @@ export const streamRoutes = (gate: PortalGate, { hub }: Pick<PortalParts, 'hub'>
         keyId: `portal:${Buffer.from(cookieHash).toString('base64url')}`,
         accepts: () => true,
         mayReceive: async () => (await access.find(request.headers, sessionId)) !== null,
-        // Called every 15 s: ends the stream of a released browser, and all streams once the session is final.
+        // Called every 15 s: ends the stream of a released browser, and all streams of a final session.
         allowed: async () => {
           const found = await access.find(request.headers, sessionId)
           return found !== null && !isSessionFinal(found.status)

@@ -1,4 +1,4 @@
-// The interfaces of the store and of identity that the verification page needs; the composition root passes them in.
+// Interfaces of the store and of identity that the verification page needs; the composition root provides them.
 
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -14,14 +14,14 @@ import type { StreamHub } from '../identity/streams/stream-hub.ts'
 import type { Clock } from '../lib/time.ts'
 import type { BrowserCookies } from './browser-cookie.ts'
 
-/** With every change: the browser that makes it. See ByBrowser. */
+/** Browser that makes a change. See ByBrowser. */
 export interface FromBrowser {
   readonly cookieHash: Uint8Array
 }
 
 type Removal = Parameters<SessionChanges['removeWallet']>[0]
 
-/** See store/portal-links.ts. */
+/** See src/store/sessions/portal-links.ts. */
 export interface PortalLinks {
   find(linkHash: Uint8Array): Promise<(LinkSession & { readonly cookieHash: Uint8Array | null }) | null>
   bind(link: LinkSession, linkHash: Uint8Array, cookieHash: Uint8Array, own: Uint8Array | null): Promise<boolean>
@@ -37,7 +37,7 @@ export interface PortalLinks {
   moveLink(challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean>
 }
 
-/** See store/portal-progress.ts. */
+/** See src/store/sessions/portal-progress.ts. */
 export interface PortalProgress {
   recordAgreement(
     input: LinkSession & FromBrowser & { readonly version: string; readonly shares: boolean },
@@ -52,7 +52,7 @@ export interface PortalProgress {
   ): Promise<{ readonly parts: readonly string[]; readonly done: readonly string[] } | null>
 }
 
-/** See store/organization-brands.ts. */
+/** See src/store/organizations/organization-brands.ts. */
 export interface OrganizationBrands {
   find(organizationId: string): Promise<{
     readonly color: string | null
@@ -66,7 +66,7 @@ export interface OrganizationBrands {
 }
 
 export interface PortalParts {
-  /** Stores the country from which a session is submitted, but not the address. */
+  /** Stores the country from which a session is submitted, without the address. */
   readonly noteAddress: (session: LinkSession, address: string) => Promise<void>
   readonly sessions: {
     find(organizationId: string, sessionId: string): Promise<SessionState | null>
@@ -74,7 +74,7 @@ export interface PortalParts {
   }
   readonly organizations: { find(organizationId: string): Promise<{ readonly name: string } | null> }
   readonly brands: OrganizationBrands
-  /** See store/evidence-retention.ts. */
+  /** See src/store/evidence/evidence-retention.ts. */
   readonly retention: {
     find(organizationId: string): Promise<{
       readonly completedDays: number
@@ -94,10 +94,10 @@ export interface PortalParts {
   readonly hub: Pick<StreamHub, 'open'>
   readonly cookies: BrowserCookies
   readonly chains: ChainTable
-  /** EIP-155 ids of the chains on which contract wallets can be asked. */
+  /** EIP-155 ids of the chains on which contract wallets can be verified. */
   readonly contractChainIds: readonly number[]
   readonly qrCodeOf: QrCodeOf
-  /** The page's public address, without a trailing slash. */
+  /** Public URL of the page, without a trailing slash. */
   readonly portalUrl: string
   readonly clock: Clock
 }

@@ -1,4 +1,4 @@
-// Decodes a wallet that a person typed or their wallet's software sent.
+// Decodes a wallet that a person typed or wallet software sent.
 
 import { FieldInvalidError } from '../domain/errors.ts'
 import { parseWalletAddress, type WalletOnChain } from '../domain/wallet.ts'
@@ -11,8 +11,8 @@ const ADDRESS_MAX = 64
 const hasBothCases = (text: string): boolean => /[a-f]/.test(text) && /[A-F]/.test(text)
 
 /**
- * Address and chain. A person may have typed the address, so in mixed case it must match its EIP-55 checksum. An
- * address in a single case has no checksum.
+ * Returns the address and chain. A typed address in mixed case must match its EIP-55 checksum; an address in a single
+ * case has no checksum.
  * @throws FieldMissingError, FieldInvalidError, AddressChecksumError
  */
 export const decodeWalletOnChain = (body: JsonObject): WalletOnChain => {

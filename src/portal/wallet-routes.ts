@@ -1,5 +1,5 @@
-// The routes for a session's wallets: request the message to sign, submit the signature, remove a wallet. Identity
-// checks the proofs.
+// Routes for the wallets of a session: request the message to sign, submit the signature, remove a wallet. Identity
+// verifies the proofs.
 import { Elysia } from 'elysia'
 import { walletAddressText } from '../domain/wallet.ts'
 import { jsonResponse } from '../server/response.ts'
@@ -11,7 +11,7 @@ import type { PortalParts } from './types.ts'
 import { decodeWalletOnChain } from './wallet-input.ts'
 
 const NONCE_MAX = 64
-/** Contract wallets choose their signature's format, so the limit is high; identity has a lower one. */
+/** Contract wallets choose their signature format, so the limit is high; identity has a lower one. */
 const SIGNATURE_MAX = 20_000
 
 export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: SessionTools) => {
@@ -47,7 +47,7 @@ export const walletRoutes = (gate: PortalGate, parts: PortalParts, tools: Sessio
     const { state, session, cookieHash } = await openAgreed(call)
     const { organizationId, id: sessionId } = session
     const walletId = call.params['wallet'] ?? ''
-    // If another tab has removed the wallet before, the person's wish is already met.
+    // If another tab already removed the wallet, the request has succeeded.
     if (state.wallets.some(({ id }) => id === walletId)) {
       await changes.removeWallet({ organizationId, sessionId, cookieHash, walletId, actor: 'person' })
     }

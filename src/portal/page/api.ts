@@ -1,8 +1,8 @@
-// All requests of the page to its server, and their errors. The page asks no other server.
+// All requests of the page to its server, and their errors. The page contacts no other server.
 import type { EvidenceFields } from '../../identity/evidence-types.ts'
 import type { ChallengeAnswer, EntryAnswer, HandoverAnswer, Language, ProblemAnswer, SessionView } from '../contract.ts'
 
-/** The server refused. The page shows its own text for `reason`. */
+/** The server refused the request. The page shows a translated text for `reason`. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -16,22 +16,22 @@ export class RefusedError extends Error {
   }
 }
 
-/** Whether the same request may succeed later. False when its content was refused. */
+/** Returns whether the same request may succeed later; false if its content was refused. */
 export const mayHelpAgain = (error: unknown): boolean =>
   !(error instanceof RefusedError) || error.status >= 500 || error.status === 408 || error.status === 429
 
-/** The server was not reached, or its answer got lost. */
+/** The server could not be reached, or its response was lost. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
-/** The page's public address without a trailing slash, as its server knows it. */
+/** Returns the page's public URL without a trailing slash, as configured on the server. */
 export const portalUrl = (): string => document.querySelector<HTMLMetaElement>('meta[name="portal-url"]')?.content ?? ''
 
-/** Path of that address: empty at the root of a host. */
+/** Returns the path of that URL: empty at the root of a host. */
 export const basePath = (): string => {
   const url = portalUrl()
-  // URL.parse exists only since Safari 18.
+  // URL.parse requires Safari 18.
   return URL.canParse(url) ? new URL(url).pathname.replace(/\/$/, '') : ''
 }
 
@@ -43,7 +43,7 @@ const refused = async (response: Response): Promise<RefusedError> => {
     const problem = (await response.json()) as Partial<ProblemAnswer>
     return new RefusedError(response.status, problem.reason ?? '', requestId)
   } catch {
-    // Not our server's answer, but for example a proxy's page: only the status is known.
+    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
     return new RefusedError(response.status, '', requestId)
   }
 }
@@ -76,7 +76,7 @@ export interface WalletToProve {
   readonly chainId: number | null
 }
 
-/** The two requests that connect a wallet: the same for a session and for a link that is bound to another browser. */
+/** The two requests that connect a wallet, to a session or to a link that is bound to another browser. */
 export interface ProofCalls<Result> {
   challenge(wallet: WalletToProve): Promise<ChallengeAnswer>
   prove(nonce: string, signature: string): Promise<Result>

@@ -1,4 +1,4 @@
-// The page: opens a link, leads the person through the steps of a session, or says why there is nothing to show.
+// Root of the page: opens a link, shows the steps of a session, or explains why nothing can be shown.
 import { Component, type ComponentChildren } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { EntryAnswer } from '../contract.ts'
@@ -122,7 +122,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
           token={token}
           {...state}
           onEntered={(sessionId) => {
-            // Has signed for it.
+            // The person has signed for this session.
             rememberBegun(sessionId)
             onEntered(sessionId)
           }}
@@ -132,7 +132,7 @@ const Link = ({ token, onEntered }: { readonly token: string; readonly onEntered
   )
 }
 
-/** Shows a message instead of an empty window when the page itself fails. */
+/** Shows a message instead of an empty window if the page fails. */
 class Guard extends Component<
   { readonly fallback: ComponentChildren; readonly children: ComponentChildren },
   { readonly broken: boolean }
@@ -159,7 +159,7 @@ const Routed = () => {
   const own = portalUrl()
   const [, kind, value = ''] = path.split('/')
   const enterSession = (sessionId: string): void => {
-    // Remove the link's token from the address: the session's id alone opens nothing.
+    // Remove the link's token from the URL: the session id alone grants no access.
     history.replaceState(null, '', `${basePath()}/s/${sessionId}`)
     setPath(`/s/${sessionId}`)
   }

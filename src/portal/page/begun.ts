@@ -1,5 +1,5 @@
-// Remembers whether the person has seen in this browser who asks, and why. A person who was given a link that continues
-// a session has not, and is told before they give anything (threats row 4).
+// Stores whether the person has seen in this browser who requests the verification, and why. A person with a link that
+// continues a session has not seen it, so the page shows it before they enter anything (threats row 4).
 
 const keyOf = (sessionId: string): string => `portal-begun-${sessionId}`
 
@@ -7,7 +7,7 @@ export const hasBegun = (sessionId: string): boolean => {
   try {
     return localStorage.getItem(keyOf(sessionId)) !== null
   } catch {
-    // Storage is forbidden: the person is told again.
+    // Storage is blocked: the page shows the introduction again.
     return false
   }
 }
@@ -16,7 +16,7 @@ export const forgetBegun = (sessionId: string): void => {
   try {
     localStorage.removeItem(keyOf(sessionId))
   } catch {
-    // Storage is forbidden: there is nothing in it.
+    // Storage is blocked, so it contains nothing.
   }
 }
 
@@ -24,6 +24,6 @@ export const rememberBegun = (sessionId: string): void => {
   try {
     localStorage.setItem(keyOf(sessionId), '1')
   } catch {
-    // Not stored: the person is told again next time.
+    // Not stored: the page shows the introduction again next time.
   }
 }

@@ -1,5 +1,5 @@
-// Chooses the page's language: the one chosen here before, otherwise the first of the browser's languages that exists
-// here. Only the words of this language are loaded.
+// Selects the page's language: the language chosen earlier, otherwise the first supported language of the browser. Only
+// the texts of this language are loaded.
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import type { Language } from '../contract.ts'
@@ -16,7 +16,7 @@ export interface Speech {
   readonly change: (language: Language) => void
 }
 
-/** Storage may be forbidden; then the choice lasts as long as the page. */
+/** Storage may be blocked; the choice then lasts until the page is closed. */
 const stored = (): string | null => {
   try {
     return localStorage.getItem(STORAGE_KEY)
@@ -29,7 +29,7 @@ export const rememberLanguage = (language: Language): void => {
   try {
     localStorage.setItem(STORAGE_KEY, language)
   } catch {
-    // Not stored: the browser's own language is used next time.
+    // Not stored: next time, the browser's language is used.
   }
 }
 
@@ -40,7 +40,7 @@ const LOADERS: Readonly<Record<Language, () => Promise<Messages>>> = {
   de: async () => (await import('./messages/german.ts')).german,
 }
 
-/** Falls back to English when the language can't be loaded, because any words are better than none. */
+/** Falls back to English if the language can't be loaded. */
 export const loadMessages = (language: Language): Promise<Messages> => LOADERS[language]().catch(() => LOADERS.en())
 
 export const SpeechContext = createContext<Speech | null>(null)

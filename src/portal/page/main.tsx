@@ -1,4 +1,4 @@
-// Starts the page: the language first, so that nothing is said twice.
+// Starts the page. The language is loaded first, so that no text changes after it is shown.
 import { render } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Language } from '../contract.ts'

@@ -1,4 +1,4 @@
-// What went wrong, in the person's own language.
+// Translated error messages.
 import { NetworkError, RefusedError } from './api.ts'
 import type { Messages } from './messages/english.ts'
 

@@ -1,23 +1,23 @@
-// The page's view of its session: read at the start, after every change, when the stream reports a change, and when the
-// page becomes visible again. An answer older than the current view is dropped.
+// The page's view of its session. It is read at the start, after every change, when the stream reports a change, and
+// when the page becomes visible again. Responses older than the current view are dropped.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionFinal } from '../../domain/session.ts'
 import type { SessionView } from '../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from './api.ts'
 
 const RETRY_MS = 3_000
-/** Delay before the stream is opened again after the server has closed it. */
+/** Delay before the stream is reopened after the server closed it. */
 const STREAM_RETRY_MS = 15_000
 
 export interface SessionModel {
   /** Null before the first read. */
   readonly view: SessionView | null
-  /** Why the session can't be read; null when it can. */
+  /** Error if the session can't be read; otherwise null. */
   readonly failure: RefusedError | null
-  /** Takes the answer to a change. */
+  /** Applies the response to a change. */
   readonly apply: (view: SessionView) => void
   readonly refresh: () => void
-  /** Call when the person has left this browser: its other tabs then read the session again. */
+  /** Notifies other tabs that the person has left this browser; they then read the session again. */
   readonly tellTabs: () => void
 }
 
@@ -41,7 +41,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     (next: SessionView): void => {
       turn.current += 1
       accept(next)
-      // Tell this browser's other tabs, because the stream reports only changes of the status and the wallets.
+      // Notify other tabs of this browser, because the stream reports only changes of status and wallets.
       channel.current?.postMessage('changed')
     },
     [accept],
@@ -92,7 +92,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     const follow = (): void => {
       source = new EventSource(`${calls.path}/events`)
       source.onmessage = ({ lastEventId }: MessageEvent<string>) => {
-        // The first event usually repeats what was just read.
+        // The first event usually repeats the current state.
         if (Number(lastEventId) > sequence.current) refresh()
       }
       source.onerror = () => {
@@ -115,7 +115,7 @@ export const useSession = (calls: SessionCalls): SessionModel => {
   return { view, failure, apply, refresh, tellTabs }
 }
 
-/** Whether the browser has a connection, as far as it knows. */
+/** Returns whether the browser reports a connection. */
 export const useOnline = (): boolean => {
   const [online, setOnline] = useState(navigator.onLine)
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Shows a session: the step in the address, if the person may be there already, or the outcome.
+// Shows a session: the step in the URL if it is permitted, or the outcome.
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { SessionView } from '../contract.ts'
@@ -15,7 +15,7 @@ import { lazy } from './ui/lazy.tsx'
 import { Notice } from './ui/parts.tsx'
 
 const later = async () => (await import('./screens/later.ts')).LATER_SCREENS
-/** Screens that are loaded while the person reads the agreement. */
+/** Screens that are loaded while the person reads the consent. */
 const LATER = {
   wallets: lazy<StepProps>(async () => (await later()).Wallets),
   details: lazy<StepProps>(async () => (await later()).Details),
@@ -31,7 +31,7 @@ const Outcome = lazy<OutcomeProps>(async () => (await later()).Outcome)
 
 const stepInAddress = (): string => location.hash.slice(1)
 
-/** The step in the address, and functions that change it so that the browser's back button works. */
+/** Returns the step in the URL, and functions that change it so that the browser's back button works. */
 const useStepInAddress = () => {
   const [step, setStep] = useState(stepInAddress)
   useEffect(() => {
@@ -43,7 +43,7 @@ const useStepInAddress = () => {
     if (stepInAddress() !== next) history.pushState(null, '', next === '' ? location.pathname : `#${next}`)
     setStep(next)
   }, [])
-  /** Removes the step from the address and the history, when it is over. */
+  /** Removes the step from the URL and the history after the session ends. */
   const clear = useCallback((): void => {
     if (stepInAddress() !== '') history.replaceState(null, '', location.pathname)
     setStep('')
@@ -66,7 +66,7 @@ export const Stepped = ({ view, calls, apply, refresh, online, onLeave }: Steppe
   const { welcome } = useMessages()
   const { status, organization, sessionId } = view
   const [begun, setBegun] = useState(() => hasBegun(sessionId))
-  // A person who was sent back first sees why. The address has a step only once they begin to correct.
+  // If a session was sent back, the reason is shown first. The URL has a step only after the person starts to correct.
   const acting = status === 'pending' || (status === 'retry' && STEPS.some((step) => step === wanted))
   const step = acting ? (wanted === '' ? currentStep(view) : allowedStep(view, wanted)) : null
 

@@ -1,4 +1,4 @@
-// The steps of a session on the page: which it has, which are done, and which one the person may see. Pure.
+// Steps of a session on the page: existing, completed and permitted steps. Pure functions.
 import type { Requirement, SessionPart } from '../../domain/requirements.ts'
 import type { SessionView } from '../contract.ts'
 
@@ -10,25 +10,25 @@ type View = Pick<SessionView, 'status' | 'requirements' | 'missing' | 'correctio
 const partOf = (requirement: Requirement): SessionPart =>
   requirement.part === 'field' ? requirement.name : requirement.kind
 
-/** Whether a step asks for a part. */
+/** Returns whether a step covers a part. */
 const belongsTo = (step: Step, part: SessionPart, requirements: readonly Requirement[]): boolean => {
   if (part === 'wallets') return step === 'wallets'
   const requirement = requirements.find((known) => partOf(known) === part)
   return requirement?.part === 'field' ? step === 'details' : step === 'documents'
 }
 
-/** Whether the session was sent back for certain parts. Then only these are asked for. */
+/** Returns whether the session was sent back for certain parts; only these are then required. */
 export const isCorrecting = ({ status, corrections }: Pick<View, 'status' | 'corrections'>): boolean =>
   status === 'retry' && corrections.length > 0
 
-/** The parts that a step shows: all of its parts or, in a session that was sent back, those to correct or missing. */
+/** Returns the parts of a step. If the session was sent back, only parts that must be corrected or are missing. */
 export const partsOf = (view: View, step: Step): readonly SessionPart[] => {
   const all = view.requirements.map(partOf).filter((part) => belongsTo(step, part, view.requirements))
   if (!isCorrecting(view)) return all
   return all.filter((part) => view.corrections.includes(part) || view.missing.includes(part))
 }
 
-/** The steps of a session, in order, without steps that ask for nothing. */
+/** Returns the steps of a session in order, without steps that require nothing. */
 export const stepsOf = (view: View): readonly Step[] =>
   STEPS.filter((step) => {
     if (step === 'welcome') return view.status === 'pending'
@@ -42,7 +42,7 @@ export const stepsOf = (view: View): readonly Step[] =>
 const hasAgreed = ({ agreement, agreementVersion }: Pick<View, 'agreement' | 'agreementVersion'>): boolean =>
   agreement?.version.split('.')[0] === agreementVersion
 
-/** Whether the person has given everything that the step asks for. */
+/** Returns whether all required parts of a step are present. */
 export const isDone = (view: View, step: Step): boolean => {
   if (step === 'welcome') return true
   if (step === 'consent') return hasAgreed(view)
@@ -50,16 +50,16 @@ export const isDone = (view: View, step: Step): boolean => {
   return !view.missing.some((part) => belongsTo(step, part, view.requirements))
 }
 
-/** The first step that is not done. Later steps can't be opened. */
+/** Returns the first incomplete step. Later steps can't be opened. */
 const openStep = (view: View): Step => stepsOf(view).find((step) => !isDone(view, step)) ?? 'review'
 
-/** The step that the page shows first. */
+/** Returns the step that the page shows first. */
 export const currentStep = (view: View): Step => {
   const [first] = stepsOf(view)
   return first === 'welcome' && !hasAgreed(view) ? first : openStep(view)
 }
 
-/** The wanted step, if it may be opened already; otherwise the first that is not done. */
+/** Returns the wanted step if it is permitted; otherwise the first incomplete step. */
 export const allowedStep = (view: View, wanted: string): Step => {
   const steps = stepsOf(view)
   const last = steps.indexOf(openStep(view))
@@ -77,5 +77,5 @@ export const stepBefore = (view: View, step: Step): Step | null => {
   return steps[steps.indexOf(step) - 1] ?? null
 }
 
-/** The steps that the page counts for people: all except the welcome. */
+/** Returns the numbered steps: all except the welcome. */
 export const countedSteps = (view: View): readonly Step[] => stepsOf(view).filter((step) => step !== 'welcome')

@@ -1,7 +1,7 @@
-// Puts an organization's colour on the page.
+// Applies an organization's color to the page.
 import { accentFor, cssColor, parseColor } from '../../pages/accent.ts'
 
-/** Sets the colours of both schemes; the style sheet chooses between them. */
+/** Sets the colors of both color schemes; the style sheet selects one. */
 export const applyBrand = (color: string | null): void => {
   const rgb = color === null ? null : parseColor(color)
   const { style } = document.documentElement

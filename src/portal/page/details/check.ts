@@ -1,9 +1,9 @@
-// Finds mistakes in a form before it is sent. The server applies the same rules; see evidence/fields.ts.
+// Validates the form before it is sent, by the same rules as the server; see evidence/fields.ts.
 import type { FieldName } from '../../../domain/requirements.ts'
 import type { Messages } from '../messages/english.ts'
 import type { Draft } from './draft.ts'
 
-/** Problems by the id of the input to correct, in the order of the form. */
+/** Problems by the id of the invalid input, in the order of the form. */
 export type Problems = ReadonlyMap<string, string>
 
 const NAME_MAX = 200
@@ -20,7 +20,7 @@ const checkText = (text: string, maximum: number, missing: string, long: string,
   return UNPRINTABLE.test(trimmed) ? words.characters : null
 }
 
-/** @param now for the test of dates in the future */
+/** @param now current time, to reject future dates */
 const checkDate = ({ day, month, year }: Pick<Draft, 'day' | 'month' | 'year'>, now: Date, words: Words) => {
   if (day.trim() === '' || month.trim() === '' || year.trim() === '') return words.dateMissing
   const [d, m, y] = [Number(day), Number(month), Number(year)]
@@ -36,7 +36,7 @@ const checkOwners = (draft: Draft, words: Words): ReadonlyMap<string, string> =>
   let sum = 0
   let named = 0
   for (const [index, { name, share }] of draft.owners.entries()) {
-    // A row that was left empty is no owner, unless it is the only one.
+    // An empty row isn't an owner, unless it is the only row.
     if (name.trim() === '' && share.trim() === '' && draft.owners.length > 1) continue
     named += 1
     const wrongName = checkText(name, NAME_MAX, words.nameMissing, words.nameLong, words)

@@ -1,4 +1,5 @@
-// Fills the form from a picture of a passport or a card: people correct instead of typing. The picture stays on the device.
+// Fills the form from an image of a passport or identity card, so that people correct instead of typing. The image
+// stays on the device.
 import { useRef, useState } from 'preact/hooks'
 import { useMessages } from '../language.ts'
 import { Button } from '../ui/parts.tsx'
@@ -11,7 +12,7 @@ interface DocumentFillProps {
 export const DocumentFill = ({ onRead }: DocumentFillProps) => {
   const { details } = useMessages()
   const input = useRef<HTMLInputElement>(null)
-  // Fills the form as it is when the picture has been read, not as it was when the picture was chosen.
+  // Fills the form in its state after the image is read, not when it was chosen.
   const latest = useRef(onRead)
   latest.current = onRead
   const [state, setState] = useState<'idle' | 'reading' | 'read' | 'unread'>('idle')
@@ -25,7 +26,7 @@ export const DocumentFill = ({ onRead }: DocumentFillProps) => {
       if (part !== null) latest.current(part)
       setState(part === null ? 'unread' : 'read')
     } catch {
-      // The file is no picture, or the reader could not be loaded: the person can still type.
+      // The file isn't an image, or the reader could not be loaded: the person can still type.
       setState('unread')
     }
   }

@@ -1,5 +1,5 @@
-// Keeps what the person has typed in this tab's storage, so that a reload loses nothing. It is deleted when it was
-// sent, the session is closed, or the person leaves the device.
+// Stores the typed values in this tab's session storage, so that a reload loses nothing. The draft is deleted after it
+// is sent, when the session is closed, or when the person leaves the device.
 import type { FieldName } from '../../../domain/requirements.ts'
 import type { EvidenceFields, Owner } from '../../../identity/evidence-types.ts'
 
@@ -56,7 +56,7 @@ const ownersOf = (owners: readonly OwnerDraft[]): readonly Owner[] =>
     .filter(({ name, share }) => name.trim() !== '' || share.trim() !== '')
     .map(({ name, share }) => ({ name: name.trim(), sharePercent: Number(share) }))
 
-/** The fields to send: those that this form asked for. */
+/** Returns the requested fields of the form. */
 export const toFields = (draft: Draft, names: readonly FieldName[]): EvidenceFields => {
   const all: Required<EvidenceFields> = {
     fullName: draft.fullName.trim(),
@@ -76,17 +76,17 @@ export const loadDraft = (sessionId: string): Draft | null => {
     const text = sessionStorage.getItem(keyOf(sessionId))
     return text === null ? null : { ...EMPTY_DRAFT, ...(JSON.parse(text) as Partial<Draft>) }
   } catch {
-    // Storage is forbidden or spoilt: the form begins with what the server has.
+    // Storage is blocked or corrupt: the form starts with the server's values.
     return null
   }
 }
 
-/** @param draft null deletes it */
+/** @param draft null deletes the draft */
 export const keepDraft = (sessionId: string, draft: Draft | null): void => {
   try {
     if (draft === null) sessionStorage.removeItem(keyOf(sessionId))
     else sessionStorage.setItem(keyOf(sessionId), JSON.stringify(draft))
   } catch {
-    // Not kept: a reload would ask for it again.
+    // Not stored: a reload loses the typed values.
   }
 }

@@ -1,4 +1,4 @@
-// The owners of a business: a name and a share each.
+// Owners of a business, each with a name and a share.
 import { useMessages } from '../language.ts'
 import { Button, Field } from '../ui/parts.tsx'
 import type { Problems } from './check.ts'
@@ -22,7 +22,7 @@ export const OwnerFields = ({ owners, problems, onChange }: OwnerFieldsProps) =>
       <legend>{details.owners}</legend>
       <p class="hint">{details.ownersHint}</p>
       {owners.map((owner, index) => (
-        // Rows have no identity but their place.
+        // Rows are identified only by their index.
         <fieldset class="owner" key={index} aria-label={details.owner(index + 1)}>
           <Field id={`owner-name-${index}`} label={details.ownerName} error={problems.get(`owner-name-${index}`)}>
             {(attributes) => (

@@ -1,5 +1,5 @@
-// Reads the machine-readable zone of a picture on this device. Loaded when the first picture is chosen, because the
-// reader and its weights are large.
+// Reads the machine-readable zone of an image on this device. Loaded with the first image, because the reader and its
+// weights are large.
 import { readPicture } from '../../../zone-reader/picture/read-zone.ts'
 import type { Draft } from './draft.ts'
 
@@ -14,7 +14,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
   context.drawImage(bitmap, 0, 0, canvas.width, canvas.height)
   const { data } = context.getImageData(0, 0, canvas.width, canvas.height)
   const pixels = new Uint8Array(canvas.width * canvas.height)
-  // Rec. 709.
+  // Luma coefficients of Rec. 709.
   for (let at = 0; at < pixels.length; at++) {
     pixels[at] = 0.2126 * data[at * 4]! + 0.7152 * data[at * 4 + 1]! + 0.0722 * data[at * 4 + 2]!
   }
@@ -23,7 +23,7 @@ const grayOf = (bitmap: ImageBitmap, side: number) => {
 
 const inWords = (name: string): string => name.toLowerCase().replace(/(^| )[a-z]/g, (letters) => letters.toUpperCase())
 
-/** The fields that the document shows, for the person to correct; null when the zone can't be read. */
+/** Returns the fields read from the document, for the person to correct; null if the zone can't be read. */
 export const readDocument = async (file: Blob): Promise<Partial<Draft> | null> => {
   const bitmap = await createImageBitmap(file, { imageOrientation: 'from-image' })
   try {

@@ -1,5 +1,5 @@
-// A photograph by the computer's camera, in a dialog: a frame to fit the document or the face into, a look at the result,
-// and the choice to take it again. Phones use their own camera app instead. Loaded when it is first opened.
+// Dialog that takes a photograph with the computer's camera: a frame for the document or face, a preview, and a retry.
+// Phones use their own camera app. Loaded when first opened.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { useMessages } from '../language.ts'

@@ -1,4 +1,4 @@
-// One kind of document: what it should show, what has arrived, what is on its way, and how to add one.
+// One kind of document: its requirements, received files, uploads in progress, and controls to add files.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
@@ -24,7 +24,7 @@ interface DocumentCardProps {
   readonly calls: SessionCalls
   readonly apply: (view: SessionView) => void
   readonly announce: (text: string) => void
-  /** Called with the number of uploads under way, without refused ones. */
+  /** Called with the number of uploads in progress, without refused uploads. */
   readonly onPending: (kind: DocumentKind, count: number) => void
 }
 
@@ -64,9 +64,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
   const count = shown.length + onTheWay
   const full = count >= rule.maximum
 
-  /**
-   * Moves the focus to the heading when the focused element is removed, for people with a keyboard or a screen reader.
-   */
+  /** Moves the focus to the heading if the focused element was removed, for keyboard and screen reader users. */
   const keepPlace = (): void => {
     if (document.activeElement === document.body) heading.current?.focus({ preventScroll: true })
   }
@@ -76,14 +74,14 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const take = (files: Iterable<File>): void => {
     setProblem(null)
-    // A new file replaces one that was refused.
+    // A new file replaces a refused one.
     for (const { id, phase } of uploads.pending) if (phase === 'failed') uploads.stop(id)
     let room = rule.maximum - count
     for (const file of files) {
       const known = (rule.mediaTypes as readonly string[]).includes(file.type)
       if (!known) setProblem(words.wrongType(formats))
       else if (file.size === 0) setProblem(words.empty)
-      // Pictures are made smaller before they are sent.
+      // Images are reduced before they are sent.
       else if (file.size > view.documentBytesMax && file.type === 'application/pdf') {
         setProblem(words.tooLarge(megabytes))
       } else if (room <= 0) setProblem(words.full(rule.maximum))
@@ -108,7 +106,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
 
   const fromInput = (event: { readonly currentTarget: HTMLInputElement }): void => {
     take(Array.from(event.currentTarget.files ?? []))
-    // The same file may be chosen again.
+    // Permits choosing the same file again.
     event.currentTarget.value = ''
   }
 

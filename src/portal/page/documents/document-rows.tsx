@@ -1,4 +1,4 @@
-// What has arrived of a kind of document, and what is on its way.
+// Received documents of one kind, and uploads in progress.
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
 import { mayHelpAgain } from '../api.ts'
 import { formatBytes } from '../format.ts'

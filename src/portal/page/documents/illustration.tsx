@@ -1,4 +1,4 @@
-// What each document looks like, roughly: a picture says faster than a word what is meant.
+// Simplified drawings of each kind of document.
 import type { DocumentKind } from '../../../domain/requirements.ts'
 
 const Lines = ({

@@ -1,10 +1,10 @@
-// Makes a photograph small enough to send: phones take pictures many times larger than needed to read a document. The
-// new picture also lacks the place where the photograph was taken. Loaded when the first picture is chosen.
+// Reduces a photograph before upload, because phones take pictures many times larger than necessary. This also removes
+// the location of the photograph. Loaded with the first image.
 
-/** Longest side in pixels: small print on a page stays readable. */
+/** Longest side in pixels at which small print stays legible. */
 const SIDE_MAX = 2_600
 const QUALITY = 0.86
-/** Smaller files are sent as they are. */
+/** Smaller files are sent unchanged. */
 const SMALL_BYTES = 1_500_000
 
 const PICTURES = new Set(['image/jpeg', 'image/png', 'image/webp'])
@@ -16,7 +16,7 @@ const draw = async (bitmap: ImageBitmap): Promise<Blob | null> => {
   canvas.height = Math.max(1, Math.round(bitmap.height * scale))
   const context = canvas.getContext('2d')
   if (context === null) return null
-  // Transparent parts of a PNG would turn black.
+  // Otherwise, transparent parts of a PNG turn black.
   context.fillStyle = '#fff'
   context.fillRect(0, 0, canvas.width, canvas.height)
   context.imageSmoothingQuality = 'high'
@@ -24,7 +24,7 @@ const draw = async (bitmap: ImageBitmap): Promise<Blob | null> => {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', QUALITY))
 }
 
-/** The picture to send; the file itself when it is small, is no picture, or can't be opened here. */
+/** Returns the reduced image; the file itself if it is small, isn't an image, or can't be opened here. */
 export const prepareImage = async (file: Blob): Promise<Blob> => {
   if (!PICTURES.has(file.type) || file.size <= SMALL_BYTES) return file
   try {

@@ -1,4 +1,4 @@
-// Small pictures of what was just sent, kept by this page alone: the server never gives a document back to a browser.
+// Thumbnails of uploaded documents, kept only by this page: the server never returns a document to a browser.
 const previews = new Map<string, string>()
 
 export const previewOf = (documentId: string): string | null => previews.get(documentId) ?? null

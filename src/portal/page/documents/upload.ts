@@ -1,4 +1,4 @@
-// Sends one document by XMLHttpRequest, because fetch reports no progress of an upload.
+// Uploads one document with XMLHttpRequest, because fetch reports no upload progress.
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { ProblemAnswer, SessionView } from '../../contract.ts'
 import { NetworkError, RefusedError, type SessionCalls } from '../api.ts'
@@ -17,7 +17,7 @@ const problemOf = (request: XMLHttpRequest): RefusedError => {
   try {
     reason = (JSON.parse(request.responseText) as Partial<ProblemAnswer>).reason ?? ''
   } catch {
-    // Not our server's answer, but for example a proxy's page: only the status is known.
+    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
   }
   return new RefusedError(request.status, reason, request.getResponseHeader('x-request-id') ?? '')
 }
@@ -27,7 +27,7 @@ export const uploadDocument = (
   kind: DocumentKind,
   file: Blob,
   fileName: string,
-  /** @param part from 0 to 1; at 1 everything is sent, and the server checks it */
+  /** @param part from 0 to 1; at 1 everything is sent and the server validates it */
   onProgress: (part: number) => void,
 ): Upload => {
   const request = new XMLHttpRequest()

@@ -1,4 +1,4 @@
-// Uploads documents: prepares them, sends one after another, and tries again when the connection is back.
+// Prepares and uploads documents one after another, and retries when the connection returns.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import type { DocumentReceipt } from '../../../identity/evidence-types.ts'
@@ -13,7 +13,7 @@ export interface PendingUpload {
   readonly id: number
   readonly name: string
   readonly phase: UploadPhase
-  /** 0 to 100. */
+  /** From 0 to 100. */
   readonly percent: number
   readonly error: unknown
 }
@@ -23,22 +23,22 @@ interface UploadItem {
   readonly name: string
   readonly file: Blob
   upload: Upload | null
-  /** Ids of the documents that the session had when this one was first sent; null: not sent yet. */
+  /** Ids of the session's documents when this one was first sent; null before. */
   before: ReadonlySet<string> | null
-  /** The connection was lost: the upload continues when it is back. */
+  /** The connection was lost; the upload continues when it returns. */
   paused: boolean
 }
 
 let lastId = 0
 
-/** Sends one document at a time, over all kinds, because parallel uploads would slow each other down. */
+/** Sends one document at a time across all kinds, because parallel uploads slow each other down. */
 let line: Promise<void> = Promise.resolve()
 
 const prepare = async (file: Blob): Promise<Blob> => {
   try {
     return await (await import('./prepare-image.ts')).prepareImage(file)
   } catch {
-    // The code that makes pictures smaller could not be loaded: send the file as it is.
+    // The code that reduces images could not be loaded, so the file is sent unchanged.
     return file
   }
 }
@@ -88,7 +88,7 @@ export const useUploads = (
       }
       try {
         if (item.before !== null) {
-          // Perhaps only the answer was lost: check, so that no document is stored twice.
+          // Possibly only the response was lost: check, so that no document is stored twice.
           const view = await calls.view()
           if (!items.current.has(id)) return
           if (arrivedOf(view, item)?.fileName === item.name) {
@@ -114,7 +114,7 @@ export const useUploads = (
   const queue = useCallback(
     (item: UploadItem): void => {
       const sendInTurn = async (): Promise<void> => {
-        // Skip it if it was stopped while it waited.
+        // The upload may have been stopped while it waited.
         if (items.current.has(item.id) && item.upload === null) await send(item)
       }
       line = line.then(sendInTurn, sendInTurn)

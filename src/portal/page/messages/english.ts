@@ -1,4 +1,4 @@
-// The page's words, in English. Every other language has the same keys: the compiler compares them.
+// English texts of the page. Every other language has the same keys, which the compiler checks.
 import type { SessionPart } from '../../../domain/requirements.ts'
 
 const number = new Intl.NumberFormat('en-GB').format
@@ -19,7 +19,7 @@ const parts: Readonly<Record<SessionPart, string>> = {
   wallets: 'Wallets',
 }
 
-/** The same inside a sentence. */
+/** Names of the parts within a sentence. */
 const partsInline: Readonly<Record<SessionPart, string>> = {
   fullName: 'full name',
   birthDate: 'date of birth',
@@ -34,7 +34,7 @@ const partsInline: Readonly<Record<SessionPart, string>> = {
   wallets: 'wallets',
 }
 
-/** A list that begins a sentence. */
+/** Capitalizes a list at the beginning of a sentence. */
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const english = {

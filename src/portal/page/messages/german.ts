@@ -1,4 +1,4 @@
-// The page's words, in German.
+// German texts of the page.
 import type { SessionPart } from '../../../domain/requirements.ts'
 import type { Messages } from './english.ts'
 

@@ -1,4 +1,5 @@
-// What becomes of what is given, in plain words; nothing is taken before. The text's version is recorded with the answer.
+// Explains the use of the data; no data is accepted before consent. The version of the text is recorded with the
+// consent.
 import { useState } from 'preact/hooks'
 import { formatDays } from '../../../pages/lengths.ts'
 import { useSpeech } from '../language.ts'

@@ -1,4 +1,4 @@
-// What has to be typed in: a person's or a business's own, only what the level asks for, or only what was sent back.
+// Form for the details of a person or business: the fields that the level requires, or only those that were sent back.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
 import { checkDraft, type Problems } from '../details/check.ts'
@@ -21,7 +21,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const messages = useMessages()
   const { details, locale, common } = messages
   const { sessionId, checkType } = view
-  // The fields as of when the form was opened, so that a corrected field stays on the form.
+  // Fields at the time the form was opened, so that a corrected field stays on the form.
   const [names] = useState(() => partsOf(view, 'details') as readonly FieldName[])
   const [draft, setDraft] = useState<Draft>(() => loadDraft(sessionId) ?? EMPTY_DRAFT)
   const [loading, setLoading] = useState(() => loadDraft(sessionId) === null && view.fields.length > 0)
@@ -47,7 +47,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
     const changed = { ...draft, ...part }
     setDraft(changed)
     keepDraft(sessionId, changed)
-    // Check again while the person corrects a mistake.
+    // Validate again while the person corrects a mistake.
     if (problems.size > 0) setProblems(checkDraft(changed, names, new Date(), details))
   }
 
@@ -73,7 +73,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   }
 
   const has = (name: FieldName): boolean => names.includes(name)
-  /** Whether the session asks for a document, which the person then has at hand. */
+  /** Whether the session requires a document, which the person then has at hand. */
   const asksForDocument = view.requirements.some(
     (requirement) => requirement.part === 'document' && requirement.kind === 'identity-document',
   )
@@ -83,7 +83,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
         <input
           {...attributes}
           type="text"
-          // The browser may help where it knows the answer.
+          // Lets the browser fill in known values.
           autocomplete={autocomplete as 'name'}
           value={draft[name]}
           onInput={(event) => change({ [name]: event.currentTarget.value })}

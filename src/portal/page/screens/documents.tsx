@@ -1,4 +1,4 @@
-// The documents that the level asks for, or only those that were sent back.
+// Documents that the level requires, or only those that were sent back.
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { DocumentCard } from '../documents/document-card.tsx'
@@ -13,7 +13,7 @@ import type { StepProps } from './step-props.ts'
 
 export const Documents = ({ view, calls, apply, next, back, announce }: StepProps) => {
   const { documents, partsInline, common } = useMessages()
-  // The kinds as of when the step was opened, so that an uploaded document stays on it.
+  // Kinds at the time the step was opened, so that an uploaded document stays on it.
   const [kinds] = useState(() => partsOf(view, 'documents') as readonly DocumentKind[])
   const [problem, setProblem] = useState<'missing' | 'waiting' | null>(null)
   const pending = useRef(new Map<DocumentKind, number>())

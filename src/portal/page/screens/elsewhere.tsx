@@ -1,4 +1,4 @@
-// The session belongs to another browser: why, what to do, and a way to continue here with a wallet of the session.
+// The session belongs to another browser: explains why, and lets the person continue here with a wallet of the session.
 
 import { useMemo } from 'preact/hooks'
 import type { ChainView, EntryAnswer } from '../../contract.ts'
@@ -45,7 +45,7 @@ export const Elsewhere = ({ token, organizationName, chains, contractChains, onE
       <section class="card" aria-labelledby="with-wallet">
         <h2 id="with-wallet">{elsewhere.wallet}</h2>
         <p>{elsewhere.walletText}</p>
-        {/* Whatever chain the wallet is on does. */}
+        {/* Any chain of the wallet is accepted. */}
         <WalletList {...shared} chains={[]} found={found} connected={[]} />
         <div class="ways">
           <Disclosure icon="pen" title={wallets.byHand} text={wallets.byHandText}>

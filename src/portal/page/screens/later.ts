@@ -1,4 +1,4 @@
-// The screens after the agreement: one file, which is loaded while the person reads what they agree to.
+// Screens after the consent, in one bundle that is loaded while the person reads the consent.
 import { Details } from './details.tsx'
 import { Documents } from './documents.tsx'
 import { Elsewhere } from './elsewhere.tsx'

@@ -1,4 +1,4 @@
-// Leaving a device that others use too: what was typed in goes at once, then the browser's right to open the session.
+// Leaves a shared device: deletes the typed values at once, then this browser's access to the session.
 import { useState } from 'preact/hooks'
 import type { SessionCalls } from '../api.ts'
 import { forgetBegun } from '../begun.ts'
@@ -31,7 +31,7 @@ export const Leave = ({ calls, sessionId, organizationName, onStay, onLeft }: Le
   const go = async (): Promise<void> => {
     setBusy(true)
     setFailure(null)
-    // Delete the draft first, which needs no server and works without a network.
+    // The draft is deleted first, because this works without a network.
     keepDraft(sessionId, null)
     forgetBegun(sessionId)
     try {

@@ -1,4 +1,4 @@
-// Shows the outcome: verified, in review, sent back, or refused. Follows the session's changes.
+// Shows the outcome (verified, in review, sent back or refused) and follows its changes.
 
 import { formatWait } from '../../../pages/lengths.ts'
 import type { SessionView } from '../../contract.ts'
@@ -10,7 +10,7 @@ import { WalletRow } from '../wallets/wallet-row.tsx'
 
 export interface OutcomeProps {
   readonly view: SessionView
-  /** To mend what was sent back. */
+  /** Starts the correction of a session that was sent back. */
   readonly onRetry: () => void
 }
 
@@ -30,7 +30,7 @@ const Emblem = ({ status }: { readonly status: string }) => {
   )
 }
 
-/** Shows the host in ASCII, so that nobody is led to a host that only looks like the right one (threats row 16). */
+/** Shows the host in ASCII, so that lookalike hosts are visible (threats row 16). */
 const BackButton = ({ origin, primary }: { readonly origin: SessionView['origin']; readonly primary: boolean }) => {
   const { outcome } = useMessages()
   if (origin === null) return null

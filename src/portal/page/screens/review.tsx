@@ -1,4 +1,4 @@
-// Shows everything once more before it is submitted, with a way back to each part.
+// Summary before the session is submitted, with a link back to each part.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
@@ -65,7 +65,7 @@ export const Review = ({ view, calls, apply, refresh, go, back }: StepProps) => 
       apply(await calls.submit())
     } catch (error) {
       setProblem(problemText(error, messages))
-      // Perhaps another tab was faster, or something is missing after all.
+      // Another tab may have submitted the session, or a part may still be missing.
       refresh()
     } finally {
       setBusy(false)

@@ -1,4 +1,4 @@
-// The wallets of the session: those that are connected, and every way to add one.
+// Connected wallets of the session, and all ways to add one.
 import { useState } from 'preact/hooks'
 import type { SessionView, WalletView } from '../../contract.ts'
 import { shortAddress } from '../format.ts'
@@ -30,14 +30,11 @@ export const Wallets = ({ view, calls, apply, refresh, next, back, announce }: S
   const [round, setRound] = useState(0)
   const family = familyOf(lockedWallet)
   const found = useWallets(family)
-  /** This browser has no wallet: show first how to use a wallet app or the phone. */
+  /** This browser has no wallet, so wallet apps and the phone are offered first. */
   const alone = wallets.length === 0 && found.wallets.length === 0 && !found.searching
   const full = wallets.length >= walletsMax
 
-  /**
-   * Moves the focus to the first heading when the focused element is removed, for people with a keyboard or a screen
-   * reader.
-   */
+  /** Moves the focus to the first heading if the focused element was removed, for keyboard and screen reader users. */
   const keepPlace = (): void => {
     requestAnimationFrame(() => {
       if (document.activeElement !== document.body) return

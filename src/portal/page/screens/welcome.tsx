@@ -1,4 +1,4 @@
-// Who asks, why, and what it takes: before anything is given.
+// Introduces the verification before any data is entered: the organization, the purpose, and the requirements.
 
 import { formatWait } from '../../../pages/lengths.ts'
 import { LANGUAGES } from '../../contract.ts'

@@ -1,4 +1,4 @@
-// A section that opens on demand: its title is always shown, its content is created when it is opened.
+// Collapsible section. Its content is created when it is opened.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName, IconTile } from './icons.tsx'

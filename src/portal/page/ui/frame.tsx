@@ -1,4 +1,4 @@
-// The frame of every screen: who asks, the progress, the language, and announcements for screen readers.
+// Frame of every screen: organization, progress, language, and announcements for screen readers.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { LANGUAGES, type Language, type OrganizationView } from '../../contract.ts'
@@ -22,7 +22,7 @@ interface FrameProps {
   readonly test: boolean
   readonly online: boolean
   readonly announcement: string
-  /** Leaves the session; undefined when this browser can't open it. */
+  /** Leaves the session; undefined if this browser has no access to it. */
   readonly onLeave?: () => void
   readonly children: ComponentChildren
 }
@@ -115,7 +115,7 @@ const LanguageChoice = () => {
   )
 }
 
-/** How to reach the organization; shown only when the person has opened one of its sessions. */
+/** Contact of the organization; shown only after the person has opened one of its sessions. */
 const Contact = ({ organization: { name, supportEmail, privacyUrl } }: { readonly organization: OrganizationView }) => {
   const { common } = useSpeech().messages
   return (

@@ -1,5 +1,5 @@
-// Continues on another device: a QR code for the phone, or links that open this page in a wallet app. Each link works
-// once, so it is requested only when it is shown.
+// Continues on another device, with a QR code for the phone or links that open this page in a wallet app. Each link
+// works once, so it is requested only when it is shown.
 import { useEffect, useState } from 'preact/hooks'
 import type { HandoverAnswer } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
@@ -75,7 +75,7 @@ export const AppLinks = ({ calls, apps }: { readonly calls: SessionCalls; readon
   const { wallets } = useMessages()
   const handover = useHandover(calls)
   const [tapped, setTapped] = useState(false)
-  // A person who comes back to this page has used the link, or wants another one.
+  // On return to this page, the link was used or another one is needed.
   useEffect(() => {
     if (!tapped) return
     const back = (): void => {

@@ -1,4 +1,5 @@
-// Line drawings, 24 by 24, in the colour of the text around them. Decorative: what they mean is always written, too.
+// Line icons, 24 by 24, in the color of the surrounding text. They are decorative: the text always has the same
+// meaning.
 import type { ComponentChildren } from 'preact'
 
 const PATHS = {
@@ -50,7 +51,7 @@ export const Icon = ({ name, size = 24 }: { readonly name: IconName; readonly si
   </svg>
 )
 
-/** An icon on a soft ground, beside a heading and a text. */
+/** Icon on a tinted background, next to a heading and a text. */
 export const IconTile = ({ name, tone = 'accent' }: { readonly name: IconName; readonly tone?: string }) => (
   <span class={`tile tile-${tone}`}>
     <Icon name={name} size={22} />

@@ -1,11 +1,11 @@
-// A part of the page that is loaded when it is first shown.
+// Component that is loaded when it is first shown.
 import type { ComponentType, JSX } from 'preact'
 import { partLoader } from '../../../pages/use-part.ts'
 import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
 export type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
-  /** Loads the part before it is shown. */
+  /** Loads the component before it is shown. */
   readonly preload: () => void
 }
 

@@ -1,4 +1,4 @@
-// The building blocks of every screen.
+// Common components of all screens.
 import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useCopy } from '../../../pages/use-copy.ts'
@@ -9,7 +9,7 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'typ
   readonly kind?: 'primary' | 'secondary' | 'quiet' | 'danger'
   readonly icon?: IconName
   readonly trailing?: IconName
-  /** While true, the button keeps its size, shows that it works, and ignores presses. */
+  /** While true, the button keeps its size, shows activity, and ignores clicks. */
   readonly busy?: boolean
   readonly submit?: boolean
   readonly onClick?: MouseEventHandler<HTMLButtonElement>
@@ -44,7 +44,7 @@ interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
   readonly icon?: IconName
-  /** Screen readers announce it immediately: the person's action has failed. */
+  /** Screen readers announce it immediately, because an action failed. */
   readonly urgent?: boolean
   readonly children?: ComponentChildren
 }
@@ -65,11 +65,11 @@ interface ScreenProps {
   /** Shown above the heading. */
   readonly emblem?: ComponentChildren
   readonly children?: ComponentChildren
-  /** The buttons forward and back, always visible in the same place, however long the screen is. */
+  /** Forward and back buttons, always visible in the same position. */
   readonly actions?: ComponentChildren
 }
 
-/** One screen: its heading takes the focus when it appears, so that screen readers begin there. */
+/** One screen. Its heading receives the focus when it appears, so that screen readers start there. */
 export const Screen = ({ title, lead, emblem, children, actions }: ScreenProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -104,7 +104,7 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-/** An input with its label, its hint and its error. */
+/** Input with its label, hint and error. */
 export const Field = ({ id, label, hint, error, children }: FieldProps) => {
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
   return (
@@ -132,7 +132,7 @@ export const Field = ({ id, label, hint, error, children }: FieldProps) => {
 
 interface CopyButtonProps {
   readonly text: string
-  /** Label for screen readers, when the visible text is clear only beside its surroundings. */
+  /** Label for screen readers, if the visible text depends on its context. */
   readonly label?: string
 }
 

@@ -1,4 +1,4 @@
-// The buttons forward and back, the same on every step.
+// Forward and back buttons of every step.
 import type { ComponentChildren } from 'preact'
 import { useMessages } from '../language.ts'
 import { Button } from './parts.tsx'
@@ -7,7 +7,7 @@ interface StepActionsProps {
   readonly back: (() => void) | null
   readonly onNext?: () => void
   readonly busy?: boolean
-  /** Shows the button less prominently while something above is not done; a press then says what is missing. */
+  /** Shows the button less prominently while the step is incomplete; a click then lists the missing parts. */
   readonly quiet?: boolean
   /** Id of the form that the button submits. */
   readonly form?: string

@@ -1,11 +1,11 @@
-// Links that open a page inside the browser of a wallet's app on a phone. Sources: docs.metamask.io "Use deeplinks",
-// docs.phantom.com "Browse", developer.trustwallet.com "Deep Linking", web3.okx.com "App Universal Link", and the addresses
-// that Coinbase Wallet and Solflare publish for theirs.
+// Links that open a page in the browser of a mobile wallet app. Sources: docs.metamask.io "Use deeplinks",
+// docs.phantom.com "Browse", developer.trustwallet.com "Deep Linking", web3.okx.com "App Universal Link", and the
+// documentation of Coinbase Wallet and Solflare.
 
 export interface WalletApp {
   readonly name: string
   readonly families: readonly ('evm' | 'solana')[]
-  /** @param url absolute https */
+  /** @param url absolute https URL */
   readonly link: (url: string) => string
 }
 
@@ -15,7 +15,7 @@ export const WALLET_APPS: readonly WalletApp[] = [
   {
     name: 'MetaMask',
     families: ['evm', 'solana'],
-    // Without the scheme, and not encoded.
+    // MetaMask expects the URL without its scheme and unencoded.
     link: (url) => `https://link.metamask.io/dapp/${url.replace(/^https?:\/\//, '')}`,
   },
   {
@@ -45,8 +45,8 @@ export const WALLET_APPS: readonly WalletApp[] = [
   },
 ]
 
-/** A phone or tablet: the only place where these links lead somewhere. */
+/** Returns whether the device is a phone or tablet; the links work only there. */
 export const isPhone = (): boolean =>
   /android|iphone|ipad|ipod/i.test(navigator.userAgent) ||
-  // iPads say that they are Macs.
+  // iPads identify themselves as Macs.
   (navigator.maxTouchPoints > 1 && /macintosh/i.test(navigator.userAgent))

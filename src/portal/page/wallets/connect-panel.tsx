@@ -1,5 +1,5 @@
-// Connects a wallet of this browser: asks it for its accounts, lets the person choose an account and a chain, has the
-// message signed, and sends the proof.
+// Connects a wallet of this browser: requests its accounts, lets the person choose an account and a chain, requests the
+// signature, and sends the proof.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'
@@ -14,7 +14,7 @@ export interface ConnectPanelProps<Result> {
   readonly wallet: DetectedWallet
   readonly calls: ProofCalls<Result>
   readonly chains: readonly ChainView[]
-  /** The wallets that the session already has. */
+  /** Wallets that are already in the session. */
   readonly connected: readonly WalletView[]
   readonly lockedWallet: string | null
   readonly onDone: (result: Result, address: string) => void
@@ -32,7 +32,10 @@ const walletProblem = (error: unknown, name: string, messages: Messages): string
   return problemText(error, messages)
 }
 
-/** The EVM chain to begin with: the wallet's own, or the first that it is not connected on yet. Null on Solana. */
+/**
+ * Returns the preselected EVM chain: the wallet's current chain, or the first on which it isn't connected yet. Null on
+ * Solana.
+ */
 const firstChain = (account: WalletAccount, chains: readonly ChainView[], connected: readonly WalletView[]) => {
   const taken = connected.filter(({ address }) => sameAddress(address, account.address)).map(({ chain }) => chain)
   const own = chains.find(({ chainId }) => chainId === account.chainId)

@@ -1,19 +1,19 @@
-// Collects the wallets of this browser. Extensions announce themselves late and in any order.
+// Detects the wallets of this browser. Extensions announce themselves late and in any order.
 import { useEffect, useState } from 'preact/hooks'
 import { followEvmWallets } from './evm.ts'
 import { followSolanaWallets } from './solana.ts'
 import type { DetectedWallet } from './wallet.ts'
 
-/** If no wallet has announced itself within this time, the browser has none. */
+/** Time without an announcement after which the browser counts as having no wallet. */
 const PATIENCE_MS = 1_200
 
 export interface Discovery {
   readonly wallets: readonly DetectedWallet[]
-  /** Whether further wallets may still announce themselves. */
+  /** Whether more wallets may announce themselves. */
   readonly searching: boolean
 }
 
-/** @param family only wallets of this kind; null: all */
+/** @param family only wallets of this family; null for all */
 export const useWallets = (family: 'evm' | 'solana' | null): Discovery => {
   const [evm, setEvm] = useState<readonly DetectedWallet[]>([])
   const [solana, setSolana] = useState<readonly DetectedWallet[]>([])

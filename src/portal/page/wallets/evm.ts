@@ -1,5 +1,5 @@
-// EVM wallets of this browser: announced by EIP-6963, or the one that still calls itself `window.ethereum`. They sign by
-// `personal_sign` (EIP-191), over the text exactly as the server wrote it.
+// EVM wallets of this browser, announced by EIP-6963 or available as `window.ethereum`. They sign the server's text
+// unchanged with `personal_sign` (EIP-191).
 import { createStore, type EIP6963ProviderDetail } from 'mipd'
 import {
   type DetectedWallet,
@@ -11,7 +11,7 @@ import {
   walletError,
 } from './wallet.ts'
 
-/** EIP-1193, of which two methods and one question are used. */
+/** Part of EIP-1193 that the page uses. */
 interface Provider {
   request(call: { readonly method: string; readonly params?: readonly unknown[] }): Promise<unknown>
 }
@@ -53,7 +53,7 @@ const evmWallet = (key: string, name: unknown, icon: unknown, provider: Provider
 const fromDetail = ({ info, provider }: EIP6963ProviderDetail): DetectedWallet =>
   evmWallet(`evm:${info.uuid}`, info.name, info.icon, provider as unknown as Provider)
 
-/** Calls back with all announced wallets whenever another one announces itself. @returns stops this */
+/** Calls back with all announced wallets after each new announcement. @returns a function that stops this */
 export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const store = createStore()
   const known = new Map<string, DetectedWallet>()
@@ -65,7 +65,7 @@ export const followEvmWallets = (onChange: (wallets: readonly DetectedWallet[]) 
       onChange([...known.values()])
       return
     }
-    // The older way, for wallet apps' own browsers that know no other.
+    // Fallback for in-app browsers of wallets without EIP-6963.
     const injected = (window as { readonly ethereum?: Partial<Provider> }).ethereum
     onChange(
       typeof injected?.request === 'function'

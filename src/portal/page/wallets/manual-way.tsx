@@ -1,5 +1,5 @@
-// A wallet that this browser can't talk to: hardware, contract, or on another device. The address is typed, the message is
-// signed wherever the wallet is, and the signature is pasted.
+// Connects a wallet that this browser can't access: hardware, contract, or on another device. The person types the
+// address, signs the message with the wallet, and pastes the signature.
 import { useState } from 'preact/hooks'
 import type { ChainView, ChallengeAnswer } from '../../contract.ts'
 import { type ProofCalls, RefusedError } from '../api.ts'

@@ -1,4 +1,4 @@
-// Solana wallets of this browser, by the Wallet Standard. They sign the bytes of the text exactly as the server wrote it.
+// Solana wallets of this browser, detected by the Wallet Standard. They sign the bytes of the server's text unchanged.
 import { getWallets } from '@wallet-standard/app'
 import type { WalletAccount as StandardAccount, Wallet } from '@wallet-standard/base'
 import { type DetectedWallet, nameOf, pictureOf, toHex, WalletFailedError, walletError } from './wallet.ts'
@@ -53,8 +53,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
       } catch (error) {
         throw walletError(error)
       }
-      // The server can't verify the signature of a wallet that signs another text, for example with a prefix of its
-      // own.
+      // The server can't verify a signature over a different text, for example with a prefix that the wallet adds.
       if (outcome?.signature.length !== SIGNATURE_BYTES || !same(outcome.signedMessage, bytes)) {
         throw new WalletFailedError('no signature')
       }
@@ -63,7 +62,7 @@ const fromStandard = (wallet: Wallet, number: number): DetectedWallet | null => 
   }
 }
 
-/** Calls back with all registered wallets whenever these change. @returns stops this */
+/** Calls back with all registered wallets after each change. @returns a function that stops this */
 export const followSolanaWallets = (onChange: (wallets: readonly DetectedWallet[]) => void): (() => void) => {
   const { get, on } = getWallets()
   const known = new Map<Wallet, DetectedWallet | null>()

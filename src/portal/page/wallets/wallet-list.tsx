@@ -1,4 +1,4 @@
-// Lists the wallets of this browser; the chosen wallet opens in the list.
+// Lists the wallets of this browser; the selected wallet expands in the list.
 import { useState } from 'preact/hooks'
 import type { ChainView, WalletView } from '../../contract.ts'
 import type { ProofCalls } from '../api.ts'

@@ -1,4 +1,4 @@
-// A wallet that is connected, as it stands in lists.
+// List row of a connected wallet.
 import type { WalletView } from '../../contract.ts'
 import { shortAddress } from '../format.ts'
 import { useMessages } from '../language.ts'

@@ -1,30 +1,30 @@
-// The interface of a wallet to the page, whichever way the wallet announced itself: its accounts, and signing a text.
+// Common interface of all detected wallets: their accounts, and signing a text.
 
 export interface WalletAccount {
   readonly address: string
-  /** EIP-155 id of the chain that the wallet is on; null on Solana. */
+  /** EIP-155 id of the wallet's current chain; null on Solana. */
   readonly chainId: number | null
 }
 
 export interface DetectedWallet {
-  /** The same as long as the page lives. */
+  /** Stable until the page is closed. */
   readonly key: string
   readonly name: string
-  /** A data URI, or null. Shown as a picture only. */
+  /** Data URI, or null. Shown only as an image. */
   readonly icon: string | null
   readonly family: 'evm' | 'solana'
-  /** Asks the person which accounts this page may see. @throws WalletRefusedError, WalletFailedError */
+  /** Requests access to the person's accounts. @throws WalletRefusedError, WalletFailedError */
   connect(): Promise<readonly WalletAccount[]>
-  /** `0x` hex. @throws WalletRefusedError, WalletFailedError */
+  /** Returns the signature as `0x` hex. @throws WalletRefusedError, WalletFailedError */
   sign(address: string, message: string): Promise<string>
 }
 
-/** The person refused in the wallet's own window. */
+/** The person refused in the wallet's window. */
 export class WalletRefusedError extends Error {
   override readonly name = 'WalletRefusedError'
 }
 
-/** The wallet is locked or busy, or its answer is malformed. Its own message is not shown. */
+/** The wallet is locked or busy, or its response is malformed. The wallet's own message isn't shown. */
 export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }
@@ -32,7 +32,7 @@ export class WalletFailedError extends Error {
 /** EIP-1193: the user rejected the request. */
 const USER_REJECTED = 4001
 
-/** Maps a wallet's error: wallets report a refusal in different ways. */
+/** Maps a wallet's error, because wallets report a refusal in different ways. */
 export const walletError = (error: unknown): Error => {
   const { code, name, message } = (typeof error === 'object' && error !== null ? error : {}) as Record<string, unknown>
   const text = `${String(name ?? '')} ${String(message ?? '')}`.toLowerCase()
@@ -43,7 +43,7 @@ export const walletError = (error: unknown): Error => {
 export const toHex = (bytes: Uint8Array): string =>
   `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 
-/** Only what a picture can be: announced by someone else's script, shown by an `img` alone. */
+/** Accepts only image data URIs, because any script can announce a wallet; shown only in an `img`. */
 export const pictureOf = (icon: unknown): string | null =>
   typeof icon === 'string' && icon.startsWith('data:image/') ? icon : null
 
