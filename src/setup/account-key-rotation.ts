@@ -1,5 +1,5 @@
-// Rotates the key of the one-time codes' secrets while the service runs. During the rotation, the next key is in FILE.next beside
-// the present one; the service decrypts with either and encrypts with the next.
+// Rotates the key that encrypts the secrets of one-time codes, without a restart. During the rotation, the next key is
+// in FILE.next next to the current key. The service decrypts with both keys and encrypts with the next one.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { createSecretBox, SealBrokenError, type SecretBox } from '../admin/accounts/secret-box.ts'
@@ -13,20 +13,20 @@ import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, nextKeyPath, readKeyFile, syncFolder, takePlace } from './key-file.ts'
 
 export interface AccountKeyRotation {
-  /** How many secrets this call encrypted with the next key. */
+  /** Number of secrets that this call re-encrypted. */
   readonly secrets: number
-  /** How many secrets neither key decrypts; their accounts needed a recovery link before already. */
+  /** Number of secrets that neither key decrypts. Their accounts already needed a recovery link before the rotation. */
   readonly unreadable: number
-  /** The file with the new key. */
+  /** Path of the file with the new key. */
   readonly file: string
-  /** False when the new file could not replace the old one, so that the operator has to do it. */
+  /** False if the new file could not replace the old file. The operator must then replace it. */
   readonly inPlace: boolean
 }
 
 /**
- * Encrypts all secrets of one-time codes with the next key. If it is interrupted, the next call continues. A secret that changes
- * meanwhile is left to the next pass.
- * @throws SettingInvalidError when the key is in a variable, which a running service does not read again.
+ * Re-encrypts all secrets of one-time codes with the next key. After an interruption, the next call continues. Secrets
+ * that change during a pass are left to the next pass.
+ * @throws SettingInvalidError if the key is in an environment variable, which a running service doesn't read again
  */
 export const rotateAccountKey = async (input: {
   readonly config: Pick<Config, 'accountKey'>
@@ -73,7 +73,7 @@ export const rotateAccountKey = async (input: {
   }
   let secrets = 0
   let last = await pass()
-  // The service may have encrypted a secret with the old key meanwhile.
+  // Meanwhile, the service may have encrypted a secret with the old key.
   for (; last.resealed > 0; last = await pass()) secrets += last.resealed
   const inPlace = takePlace(next, path)
   last = await pass()

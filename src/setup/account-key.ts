@@ -1,5 +1,5 @@
-// The key that seals the secrets of one-time codes: from the environment, a file, or the deployment's first start, which
-// makes it; the same on all its nodes. Without it those accounts need a recovery link; everything else goes on.
+// The key that encrypts the secrets of one-time codes, the same on all nodes. It comes from the environment, a file, or
+// the deployment's first start, which creates it. Without it, affected accounts need a recovery link.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -8,12 +8,12 @@ import type { Store } from '../store/store.ts'
 import type { DataFolder } from './data-folder.ts'
 import { makeKeyFile, readKey, readKeyFile, readKeysInUse } from './key-file.ts'
 
-/** Name of the deployment's value that says that a key was made, and which. */
+/** Deployment value with the fingerprint of the key. Its presence shows that a key was created. */
 export const ACCOUNT_KEY_CLAIM = 'account_key_fingerprint'
 
 export const ACCOUNT_KEY = 'the account key'
 
-/** @throws SettingInvalidError when it can't be read or is none, or is missing where another node has it */
+/** @throws SettingInvalidError if the key is unreadable or malformed, or is missing although another node has it */
 const loadKey = async (
   accountKey: Config['accountKey'],
   path: string,
@@ -21,7 +21,7 @@ const loadKey = async (
 ): Promise<Uint8Array> => {
   if (accountKey !== null) return readKey(accountKey, ACCOUNT_KEY)
   if (!existsSync(path)) {
-    // One of its own would open nothing that another node has sealed.
+    // A new key could not decrypt secrets from other nodes.
     if ((await deployment.read(ACCOUNT_KEY_CLAIM)) !== null) {
       throw new SettingInvalidError(
         `${ACCOUNT_KEY} is missing: copy ${path} from another node; if it is lost, put 64 random hex digits there`,
@@ -32,7 +32,7 @@ const loadKey = async (
   return readKeyFile(path, ACCOUNT_KEY)
 }
 
-/** Null where the key is in a variable. */
+/** Returns null if the key is in an environment variable. */
 export const accountKeyPath = (
   { accountKey }: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,
@@ -42,8 +42,8 @@ export const accountKeyPath = (
 }
 
 /**
- * What secrets are sealed with now, the newest first: two during a rotation. Read anew each time, so that a running service
- * follows one: it happens once for a sign-in with a code.
+ * Returns the current keys, newest first: two during a rotation. The files are read at each call, once per sign-in with
+ * a code, so that a running service follows a rotation.
  * @throws SettingInvalidError
  */
 export const readAccountKeys = (
@@ -55,7 +55,7 @@ export const readAccountKeys = (
   return readKeysInUse(accountKey?.path ?? folder.accountKey, ACCOUNT_KEY)
 }
 
-/** 32 bytes. @throws SettingInvalidError */
+/** @returns 32 bytes. @throws SettingInvalidError */
 export const prepareAccountKey = async (
   { accountKey }: Pick<Config, 'accountKey'>,
   folder: Pick<DataFolder, 'accountKey'>,

@@ -1,4 +1,4 @@
-// The attesters that this process signs with.
+// The attesters with which this process signs.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AttesterReference } from '../pool/protocol.ts'
@@ -10,16 +10,16 @@ import type { DataFolder } from './data-folder.ts'
 const keystorePathOf = (folder: DataFolder, keystoreFile: string): string =>
   isTokenKey(keystoreFile) ? keystoreFile : join(folder.keystores, keystoreFile)
 
-/** The attesters that workers may load, oldest first, without retired ones. */
+/** Returns the attesters that workers may load, oldest first, without retired ones. */
 export const readAttesters = async (store: Store, folder: DataFolder): Promise<AttesterReference[]> =>
   (await store.attesters.list()).flatMap(({ id, kind, address, keystoreFile, status }) =>
     status === 'retired' ? [] : [{ id, kind, address, status, keystorePath: keystorePathOf(folder, keystoreFile) }],
   )
 
 /**
- * The attesters whose keystores are here. A start continues without a missing keystore when another attester of its
- * kind can sign: the file may be on its way from the node that made it, or be put back later. If a kind would have no
- * active attester, nothing is left out, and the start fails with an error that names the file.
+ * Returns the attesters whose keystores are present. A missing keystore is tolerated if another attester of its kind
+ * can sign: the file may arrive later from another node. Otherwise all attesters are returned, and the start fails with
+ * an error that names the file.
  */
 export const presentAttesters = (
   attesters: readonly AttesterReference[],
@@ -35,7 +35,7 @@ export const presentAttesters = (
   if ([...missing].some(({ kind }) => !canSign.has(kind))) return attesters
   for (const { id, kind, address, keystorePath } of missing) {
     log.warn(
-      'the keystore of an attester is missing: it signs nothing here until the file is put back or it is retired',
+      'the keystore of an attester is missing: it cannot sign until you restore the file or retire the attester',
       {
         attester: id,
         kind,

@@ -1,5 +1,5 @@
-// What a start prints for a person, once, on standard output. The keys are there on the first start only; afterwards
-// they are in quickstart.env, readable by its owner alone.
+// The text that a start prints once to standard output. API keys are printed only on the first start. Afterwards, they
+// are in quickstart.env, which only its owner can read.
 import { relative } from 'node:path'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import type { Config } from '../config/config.ts'
@@ -8,13 +8,12 @@ import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from './data-folder.ts'
 import type { Quickstart } from './quickstart.ts'
 
-/** What is printed of the service that has started. */
 export interface StartedService {
   readonly url: string
-  /** The signing backend. */
+  /** Name of the signing backend. */
   readonly signer: string
   readonly quickstart: Quickstart
-  /** The link by which the first account is made; null once there is one. */
+  /** Link that creates the first account. Null if an account exists. */
   readonly welcome: { readonly url: string; readonly expiresAtSeconds: number } | null
 }
 
@@ -28,7 +27,7 @@ const curl = (url: string, key: string, verificationHash: string): string =>
     `  -d '{"from":"${SAMPLE_WALLET}","chain":"base","verification_hash":"${verificationHash}"}'`,
   ].join('\n')
 
-/** Relative where that is shorter to read: what a shell in this folder understands. */
+/** Returns the path relative to the current folder if it is inside that folder. */
 const displayPath = (path: string): string => {
   const fromHere = relative(process.cwd(), path)
   return fromHere.startsWith('..') ? path : `./${fromHere}`

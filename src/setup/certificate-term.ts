@@ -1,5 +1,5 @@
-// Finds listeners' certificates that have expired or soon will, for the start and for `countersign doctor`. A process keeps the
-// certificate that it started with, so a new file needs new processes.
+// Finds listener certificates that have expired or will expire soon, for the start and for `countersign doctor`. A
+// process keeps the certificate with which it started, so a new file requires new processes.
 
 import { X509Certificate } from 'node:crypto'
 import { dayOf } from '../lib/calendar.ts'
@@ -8,9 +8,9 @@ import type { TlsOfListeners } from './tls-files.ts'
 
 export interface CertificateCheck {
   readonly check: 'certificate'
-  /** The listener. */
+  /** Name of the listener. */
   readonly subject: string
-  /** `problem`: clients refuse the certificate. `note`: it expires soon. */
+  /** `problem`: clients reject the certificate. `note`: it expires soon. */
   readonly result: 'note' | 'problem'
   readonly detail: string
 }
@@ -18,7 +18,7 @@ export interface CertificateCheck {
 const SOON_DAYS = 14
 const DAY_SECONDS = 86_400
 
-/** The time in which all certificates of the chain are valid. */
+/** Returns the period in which all certificates of the chain are valid. */
 const termOf = ({ cert }: ListenerTls) => {
   const blocks = cert
     .split(/(?<=-----END CERTIFICATE-----)/)

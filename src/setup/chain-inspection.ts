@@ -1,5 +1,5 @@
-// Checks whether a chain matches the configuration, and whether its registry accepts our signatures: RPC URLs, chain
-// ids, clocks, registry code, attesters. Used by `countersign doctor` and by other places that show the result.
+// Checks whether a chain matches the configuration and whether its registry accepts the deployment's signatures: RPC
+// URLs, chain ids, clocks, registry code, attesters. Used by `countersign doctor` and other views of the result.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Chain, ChainTable } from '../domain/chain.ts'
 import { failureReason } from '../facts/failure-reason.ts'
@@ -14,9 +14,9 @@ export type CheckName = 'rpc' | 'clock' | 'registry' | 'attester'
 export interface ChainCheck {
   readonly chain: string
   readonly check: CheckName
-  /** The host of an RPC URL, the registry's address, or an attester's. */
+  /** Host of an RPC URL, or address of the registry or of an attester. */
   readonly subject: string
-  /** `problem`: attestations fail, or can't be made. `note`: worth knowing. */
+  /** `problem`: attestations fail or cannot be created. `note`: information only. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
@@ -31,18 +31,16 @@ interface InspectionInput {
   readonly connect?: (url: string) => JsonRpc
 }
 
-/**
- * If a block is further in the future, this machine's clock is behind, and what it signs expires earlier than intended.
- */
+/** If a block is further in the future, this machine's clock is slow, and signatures expire earlier than intended. */
 const AHEAD_MAX_SECONDS = 15
-/** If a block is older, the node is behind or idle, or this machine's clock is ahead. */
+/** If the latest block is older, the node is behind or idle, or this machine's clock is fast. */
 const BEHIND_MAX_SECONDS = 300
 
 const KINDS: Readonly<Record<Chain['family'], AttesterKind>> = { evm: 'secp256k1', solana: 'ed25519' }
 
 type Report = (check: CheckName, subject: string, result: ChainCheck['result'], detail: string) => void
 
-/** Checks one RPC URL. Null when it can't be used for the other checks. */
+/** Checks one RPC URL. Returns null if it cannot be used for the other checks. */
 const inspectRpc = async (
   { nowSeconds, connect = (url) => createJsonRpc({ url, timeoutMs: REGISTRY_TIMEOUT_MS }) }: InspectionInput,
   registry: ChainRegistry,
@@ -125,7 +123,7 @@ const inspectRegistry = async (
   }
 }
 
-/** Makes every check of one chain, in order. Never rejects because of what a chain does or answers. */
+/** Runs every check of one chain in order. Never rejects because of a chain's response or failure. */
 const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck[]> => {
   const { chain, settings } = input
   const checks: ChainCheck[] = []
@@ -154,14 +152,17 @@ const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck
 export interface ChainsInspectionInput {
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
-  /** Check only this chain. */
+  /** Limits the checks to this chain. */
   readonly only?: string | undefined
-  /** All attesters of the deployment; not read when there is no chain to check. */
+  /** Returns all attesters of the deployment. Not called if there is no chain to check. */
   readonly readAttesters: () => Promise<readonly Attester[]>
   readonly nowSeconds: () => number
 }
 
-/** Checks the configured chains that have an RPC URL concurrently, because one that does not answer costs seconds. */
+/**
+ * Checks the configured chains that have an RPC URL. The checks run concurrently, because an unresponsive chain takes
+ * seconds.
+ */
 export const inspectChains = async (input: ChainsInspectionInput): Promise<readonly ChainCheck[]> => {
   const { chains, chainSettings, only, readAttesters, nowSeconds } = input
   const wanted = chains.chains.flatMap((chain) => {

@@ -1,6 +1,5 @@
-// Creates the policy registries that the operator configured: for the service, which looks up contracts in them, and
-// for `countersign doctor`, which checks them. A chain without a configured registry is never asked: the registries
-// known from public deployments have other owners and attesters.
+// Creates the configured policy registries for contract lookups and for `countersign doctor`. Chains without a
+// configured registry are never queried: public registries have other owners and attesters.
 import type { ChainSettings } from '../config/chain-settings.ts'
 import type { Config } from '../config/config.ts'
 import { EVM_ZERO_ADDRESS, SOLANA_ZERO_ADDRESS } from '../domain/address.ts'
@@ -15,13 +14,13 @@ import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../facts/solana-regi
 import type { Clock } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Time limit of one try of one URL: several tries fit into a request's deadline. */
+/** Timeout of one attempt with one URL. Several attempts fit into a request's deadline. */
 export const REGISTRY_TIMEOUT_MS = 5_000
 
-/** The zero address, where no registry is: a chain can be checked without one. */
+/** The zero address, which holds no registry. It allows checks of a chain without a registry. */
 const NOWHERE = { evm: EVM_ZERO_ADDRESS, solana: SOLANA_ZERO_ADDRESS } as const
 
-/** The chain's configured registry, or one at the zero address. */
+/** Returns the chain's configured registry, or a registry at the zero address. */
 export const registryOf = (
   chain: Chain,
   { registry = NOWHERE[chain.family], genesisHash }: ChainSettings,
@@ -30,7 +29,7 @@ export const registryOf = (
     ? createEvmRegistry(chain.chainId, registry)
     : createSolanaRegistry(registry, genesisHash ?? MAINNET_GENESIS_HASH)
 
-/** Only the host: paths and queries of RPC URLs hold keys. */
+/** Returns only the host, because paths and queries of RPC URLs may contain keys. */
 export const rpcHost = (url: string): string => new URL(url).host
 
 export const createRegistries = (

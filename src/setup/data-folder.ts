@@ -1,4 +1,4 @@
-// Where everything lives inside the data folder. One place, so that the server and the commands agree.
+// Paths inside the data folder, shared by the server and the commands.
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -8,31 +8,31 @@ export interface DataFolder {
   readonly root: string
   readonly database: string
   readonly keystores: string
-  /** Made by the first start when no passphrase is configured. */
+  /** Created by the first start if no passphrase is configured. */
   readonly passphrase: string
-  /** Made by the first start when none is configured. */
+  /** Created by the first start if no key is configured. */
   readonly evidenceKey: string
-  /** Encrypted documents. */
+  /** Folder of the encrypted documents. */
   readonly evidence: string
   readonly decisions: string
-  /** The search index of the decision log: can be deleted and is built again. */
+  /** Search index of the decision log. It can be deleted and is then rebuilt. */
   readonly decisionIndex: string
-  /** The Merkle tree over the decision log, where it is not in PostgreSQL. It can't be made again. */
+  /** Merkle tree of the decision log, unless it is in PostgreSQL. It cannot be rebuilt. */
   readonly decisionTree: string
-  /** The newest signed head of that tree, a checkpoint that other tools read. */
+  /** Latest signed head of that tree, as a checkpoint that other tools can read. */
   readonly decisionTreeHead: string
-  /** The newest signed head of the audit log. */
+  /** Latest signed head of the audit log. */
   readonly auditHead: string
-  /** Seals the secrets of one-time codes. Made by the first start. */
+  /** Key that encrypts the secrets of one-time codes. Created by the first start. */
   readonly accountKey: string
-  /** With an ending each: what is remembered of logins to the hardware token. */
+  /** Path prefix of the files that record login attempts at the hardware token. */
   readonly tokenLogin: string
-  /** Held by the service that runs on this folder. */
+  /** Lock file of the service that uses this folder. */
   readonly lock: string
   readonly quickstart: string
-  /** Where the store is, when it is not `database`; see store-place.ts. */
+  /** Location of the store if it isn't `database`. See store-place.ts. */
   readonly storePlace: string
-  /** Names of the modules that the service was started without; see left-out-modules.ts. */
+  /** Names of the modules that the last start left out. See left-out-modules.ts. */
   readonly leftOutModules: string
 }
 
@@ -65,12 +65,16 @@ const unusable = (folder: DataFolder, error: unknown): unknown => {
   )
 }
 
-/** Makes the folders for their owner only. @throws SettingInvalidError when they can't be made, or not be written. */
+/**
+ * Creates the folders with access for their owner only. @throws SettingInvalidError if they cannot be created or
+ * written
+ */
 export const makeDataFolder = (folder: DataFolder): void => {
   const own = [folder.keystores, folder.evidence, folder.decisions, join(folder.root, 'secrets')]
   try {
     for (const path of [folder.root, ...own]) mkdirSync(path, { recursive: true, mode: 0o700 })
-    // Only what this service made: the root may be a mount point or a folder with a mode of its owner's choice.
+    // Changes only folders that this service created: the root may be a mount point or have a mode that its owner
+    // chose.
     for (const path of own) chmodSync(path, 0o700)
     accessSync(folder.root, constants.W_OK | constants.X_OK)
   } catch (error) {

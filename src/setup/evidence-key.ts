@@ -1,6 +1,6 @@
-// Where the deployment's key for evidence and webhook secrets comes from: the environment, a file, or the first start,
-// which makes it. What is encrypted can't be read with another one, so a wrong or lost key stops the start. During a rotation
-// the next key lies beside it, in FILE.next: a running service opens by either and wraps by the next.
+// The deployment's key for evidence and webhook secrets: from the environment, a file, or the first start, which
+// creates it. A wrong or missing key stops the start. During a rotation, the next key is in FILE.next; the service
+// decrypts with both keys and wraps with the next.
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -22,7 +22,7 @@ const WHAT = 'the evidence key'
 type KeyFolder = Pick<DataFolder, 'evidenceKey'>
 type KeyStore = Pick<Store, 'organizationKeys' | 'deployment'>
 
-/** @throws SettingInvalidError when a key can't be read, is none, or is missing where something is encrypted */
+/** @throws SettingInvalidError if a key is unreadable or malformed, or is missing although encrypted data exists */
 const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder, inUse: boolean): DeploymentKeys => {
   if (evidenceKey?.source === 'environment') return () => [readKey(evidenceKey, WHAT)]
   const path = evidenceKey?.path ?? folder.evidenceKey
@@ -33,20 +33,26 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   return () => readKeysInUse(path, WHAT)
 }
 
-/** The keys in use, the newest first; none if neither a setting nor the folder has one. @throws SettingInvalidError */
+/**
+ * Returns the current keys, newest first. Empty if neither a setting nor the folder has a key. @throws
+ * SettingInvalidError
+ */
 export const findEvidenceKeys = (
   { evidenceKey }: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,
 ): readonly Uint8Array[] =>
   evidenceKey === null && !existsSync(folder.evidenceKey) ? [] : keysOf({ evidenceKey }, folder, true)()
 
-/** Of the keys that what is stored was encrypted with, and of the one for what comes; none before the first start. */
+/**
+ * Fingerprints of the keys that existing data is encrypted with and of the key for new data. Empty before the first
+ * start.
+ */
 const neededKeys = async (store: KeyStore): Promise<readonly string[]> => {
   const claimed = await store.deployment.read(EVIDENCE_KEY_CLAIM)
   return [...(await store.organizationKeys.wrappers()), ...(claimed === null ? [] : [claimed])]
 }
 
-/** @throws SettingInvalidError when the key is malformed, missing, or not the one that what is stored was encrypted with. */
+/** @throws SettingInvalidError if a key is malformed, missing, or not the key that encrypted the stored data */
 export const prepareOrganizationKeys = async (
   config: Pick<Config, 'evidenceKey'>,
   folder: KeyFolder,
@@ -58,28 +64,29 @@ export const prepareOrganizationKeys = async (
   const requireAll = (fingerprints: readonly string[]): void => {
     if (fingerprints.every((fingerprint) => fingerprint === newest || others.includes(fingerprint))) return
     throw new SettingInvalidError(
-      'the evidence key is not the one that this deployment encrypts its evidence with: all nodes need the same, and ' +
-        'while it is rotated the next one beside it',
+      'the evidence key is not the key with which this deployment encrypts its evidence: all nodes need the same key, ' +
+        'and during a rotation also the next key',
     )
   }
   requireAll(needed)
-  // Claimed before anything is encrypted: of nodes that start together, one has the key and the others are told.
+  // Claimed before anything is encrypted: if several nodes start at once, the first sets the key and the others fail
+  // with an error.
   if (!(await store.deployment.setOnce(EVIDENCE_KEY_CLAIM, newest))) requireAll(await neededKeys(store))
   return createOrganizationKeys({ store: store.organizationKeys, deploymentKeys })
 }
 
 export interface EvidenceKeyRotation extends KeyRotation {
-  /** The file with the key that opens everything. */
+  /** Path of the file with the key that decrypts everything. */
   readonly file: string
-  /** False where it could not be put in the old one's place: then that is the operator's to do. */
+  /** False if the new file could not replace the old file. The operator must then replace it. */
   readonly inPlace: boolean
 }
 
 /**
- * Wraps everything by another key while the service runs. The next key is made where it is missing. May be interrupted at any
- * point: called again, it goes on.
- * @throws SettingInvalidError when the key is in a variable, which a running service does not read again, or when neither key
- * is the one that something was encrypted with
+ * Rewraps all organization keys with the next key while the service runs. Creates the next key if it is missing. After
+ * an interruption, the next call continues.
+ * @throws SettingInvalidError if the key is in an environment variable, which a running service doesn't read again, or
+ * if neither key decrypts an organization's key
  */
 export const rotateEvidenceKey = async (input: {
   readonly config: Pick<Config, 'evidenceKey'>
@@ -95,29 +102,28 @@ export const rotateEvidenceKey = async (input: {
       `${name} can't be changed while the service runs: put the key into a file, set ${name}_FILE and restart`,
     )
   }
-  // Opens nothing yet; refuses as a start does where this is not the deployment's key.
+  // Only validates: fails like a start if this isn't the deployment's key.
   await prepareOrganizationKeys(config, folder, store)
   const path = evidenceKey?.path ?? folder.evidenceKey
   const next = nextKeyPath(path)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // On the disk before the first thing is wrapped by it.
+    // Flush the key to disk before it wraps the first organization key.
     syncFolder(dirname(next))
   }
   const [oldKey, newKey] = [readKeyFile(path, WHAT), readKeyFile(next, WHAT)]
   if (keyFingerprint(oldKey) === keyFingerprint(newKey)) {
     throw new SettingInvalidError(`${next} holds the key that is in use`)
   }
-  // From here on no new organization's key is wrapped by the old one.
+  // From here on, keys of new organizations are no longer wrapped with the old key.
   await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(newKey))
   const rotated = await rotateDeploymentKey({ store: store.organizationKeys, oldKey, newKey, wait })
-  // Another run may have ended first, and yet another begun: its next key must not take the place of this one's.
+  // Another rotation may have finished first, and a third may have started. Its next key must not replace the key of
+  // this rotation.
   const [current, following] = [readKeyFile(path, WHAT), existsSync(next) ? readKeyFile(next, WHAT) : null]
   if (keyFingerprint(current) === keyFingerprint(newKey)) return { ...rotated, file: path, inPlace: true }
   if (following === null || keyFingerprint(following) !== keyFingerprint(newKey)) {
-    throw new SettingInvalidError(
-      `${next} is not the key any more that everything is wrapped by now: put that one back`,
-    )
+    throw new SettingInvalidError(`${next} is no longer the key that wraps everything: restore that key`)
   }
   const inPlace = takePlace(next, path)
   return { ...rotated, file: inPlace ? path : next, inPlace }

@@ -1,5 +1,5 @@
-// Finds unprotected traffic from the settings alone: the connection to the store, and listeners that other machines can
-// reach. Reported at the start and by `countersign doctor`.
+// Finds unencrypted connections from the settings alone: the connection to the store, and listeners that other machines
+// can reach. Reported at the start and by `countersign doctor`.
 import type { Config } from '../config/config.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { listenText } from '../server/listen-address.ts'
@@ -7,9 +7,9 @@ import { describeWeakConnection, type StoreTarget } from '../store/store-address
 
 export interface ExposureCheck {
   readonly check: 'store' | 'listener'
-  /** The setting that causes it. */
+  /** The setting that causes the finding. */
   readonly subject: string
-  /** `problem`: the store can't be used, or a listener can't start. */
+  /** `problem`: the store is unusable, or a listener cannot start. */
   readonly result: 'note' | 'problem'
   readonly detail: string
 }
@@ -19,7 +19,9 @@ export type ListenSettings = Pick<
   'serve' | 'apiListen' | 'portalListen' | 'dashboardListen' | 'metricsListen' | 'trustedProxies' | 'tlsCertificate'
 >
 
-/** Whether a proxy on another machine is configured: its operator has considered the connection between the two. */
+/**
+ * Whether a proxy on another machine is configured. In that case, the operator is responsible for the connection to it.
+ */
 const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
   trustedProxies.some(({ address }) => !isLoopbackHost(address))
 
@@ -48,7 +50,7 @@ const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
     return [{ check: 'listener', subject: setting, result: 'note', detail }]
   })
 
-/** @returns one entry for each weakness, none where all is well */
+/** @returns one entry per weakness; empty if there are none */
 export const inspectExposure = (config: ListenSettings, store: StoreTarget): readonly ExposureCheck[] => {
   const weakness = describeWeakConnection(store)
   return [

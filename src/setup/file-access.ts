@@ -1,5 +1,5 @@
-// Who besides the service's user may read or change the data folder and the files that hold secrets. Looked at before the
-// start makes its own folders private, so that it can say what others may have seen or changed until then.
+// Finds users other than the service's user who may read or change the data folder or files with secrets. Runs before
+// the start restricts its own folders, to report exposure up to that point.
 import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -9,11 +9,11 @@ import type { DataFolder } from './data-folder.ts'
 export interface AccessProblem {
   readonly path: string
   readonly detail: string
-  /** A secret that others can change may be theirs by now: the service does not start with it. */
+  /** True for a secret that other users can change, and may have replaced. The service then doesn't start. */
   readonly refused: boolean
 }
 
-/** The files that settings name, each with a secret. */
+/** Paths of the configured secret files. */
 export type SecretSettings = Pick<Config, 'secretFiles'>
 
 const GROUP = 0o070
@@ -21,7 +21,7 @@ const EVERYONE = 0o007
 const WRITE = 0o022
 const READ = 0o044
 
-/** @returns null for what is missing or can't be looked at: whoever needs it says so */
+/** @returns null if the path is missing or inaccessible; its reader reports that */
 const statOf = (path: string): Stats | null => {
   try {
     return statSync(path)
@@ -34,7 +34,7 @@ const filesIn = (folder: string): string[] => {
   try {
     return readdirSync(folder).map((name) => join(folder, name))
   } catch {
-    // Missing, or not to be looked into: whoever needs it says so.
+    // Missing or inaccessible; the reader of the folder reports that.
     return []
   }
 }
@@ -50,7 +50,7 @@ const inspectFolder = (path: string, what: string, advice: string): AccessProble
   return { path, refused: false, detail: `${what} is open to ${whoHas(mode)} (${modeText(mode)}): ${advice}` }
 }
 
-/** @param readable who may read it: its group may where another program hands the secret over */
+/** @param readable mode bits of permitted readers, for example the group if another program writes the secret */
 const inspectSecret = (path: string, readable: number): AccessProblem | null => {
   const stats = statOf(path)
   if (stats === null || !stats.isFile()) return null
@@ -67,9 +67,9 @@ const inspectSecret = (path: string, readable: number): AccessProblem | null => 
   }
 }
 
-/** Everything that others than the owner can read or change and should not. */
+/** Returns everything that users other than the owner can read or change, but should not. */
 export const inspectAccess = (folder: DataFolder, settings: SecretSettings): readonly AccessProblem[] => {
-  // Windows has no such modes.
+  // Windows doesn't have such modes.
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]
@@ -83,7 +83,7 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   ].filter((problem) => problem !== null)
 }
 
-/** Says each problem. @throws SettingInvalidError for a secret that others can change */
+/** Warns about each problem. @throws SettingInvalidError for a secret that other users can change */
 export const checkAccess = (
   folder: DataFolder,
   settings: SecretSettings,
@@ -92,5 +92,6 @@ export const checkAccess = (
   const problems = inspectAccess(folder, settings)
   const refused = problems.find((problem) => problem.refused)
   if (refused !== undefined) throw new SettingInvalidError(`${refused.path} is ${refused.detail} ${refused.path}`)
-  for (const { path, detail } of problems) warn('others than the service can read this or change it', { path, detail })
+  for (const { path, detail } of problems)
+    warn('users other than the service can read or change this file or folder', { path, detail })
 }

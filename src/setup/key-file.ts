@@ -1,4 +1,4 @@
-// The files that hold a secret of the deployment: 32 random bytes as hex, readable by their owner only.
+// Files with a secret of the deployment: 32 random bytes in hex, readable by their owner only.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,7 +6,10 @@ import type { SecretSource } from '../config/setting.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
 
-/** There whole or not at all; of several that start together, also on other machines, one makes it and all read it. */
+/**
+ * Creates the file atomically. If several processes or machines start at once, the first creates it and all read the
+ * same key.
+ */
 export const makeKeyFile = (path: string): void => {
   const temporary = `${path}.${randomUUID()}.tmp`
   const descriptor = openSync(temporary, 'wx', 0o600)
@@ -22,7 +25,7 @@ export const makeKeyFile = (path: string): void => {
   }
 }
 
-/** Makes the names in a folder outlast a power cut. */
+/** Flushes a folder's entries, so that new names survive a power failure. */
 export const syncFolder = (path: string): void => {
   const descriptor = openSync(path, 'r')
   try {
@@ -33,8 +36,8 @@ export const syncFolder = (path: string): void => {
 }
 
 /**
- * Puts a new secret's file in the place of the old one's, for good.
- * @returns false where that can't be: a mounted secret is not the service's to write.
+ * Atomically replaces the old secret's file with the new one.
+ * @returns false if the file cannot be replaced, for example because it is a mounted secret
  */
 export const takePlace = (next: string, path: string): boolean => {
   try {
@@ -48,14 +51,17 @@ export const takePlace = (next: string, path: string): boolean => {
   return true
 }
 
-/** 32 bytes as hex; one line break at the end is not part of it. */
+/** Parses 32 bytes in hex. A single trailing line break is ignored. */
 const parseKey = (text: string, where: string): Uint8Array => {
   const digits = text.replace(/\r?\n$/, '')
   if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must hold 64 hex digits`)
   return Uint8Array.fromHex(digits)
 }
 
-/** @param what `the evidence key`. @returns null where there is no such file. @throws SettingInvalidError */
+/**
+ * @param what name for error messages, for example `the evidence key`. @returns null if the file doesn't exist. @throws
+ * SettingInvalidError
+ */
 const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   let text: string
   try {
@@ -67,27 +73,30 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
   return parseKey(text, path)
 }
 
-/** @param what `the evidence key`. @throws SettingInvalidError when it can't be read or is none */
+/**
+ * @param what name for error messages, for example `the evidence key`. @throws SettingInvalidError if the key is
+ * unreadable or malformed
+ */
 export const readKeyFile = (path: string, what: string): Uint8Array => {
   const key = readKeyFileIfThere(path, what)
   if (key === null) throw new SettingInvalidError(`${what} can't be read: ${path}`)
   return key
 }
 
-/** Where the next key is during a rotation. */
+/** Path of the next key during a rotation. */
 export const nextKeyPath = (path: string): string => `${path}.next`
 
 /**
- * The keys in use now, the newest first: two during a rotation.
- * @throws SettingInvalidError when a key can't be read or is none
+ * Returns the current keys, newest first: two during a rotation.
+ * @throws SettingInvalidError if a key is unreadable or malformed
  */
 export const readKeysInUse = (path: string, what: string): readonly [Uint8Array, ...Uint8Array[]] => {
-  // Before the other: at its end a rotation puts this one in that one's place.
+  // Read first: at its end, a rotation renames this file to `path`.
   const newer = readKeyFileIfThere(nextKeyPath(path), what)
   const current = readKeyFile(path, what)
   return newer === null ? [current] : [newer, current]
 }
 
-/** Of a setting. @throws SettingInvalidError when it can't be read or is none */
+/** Reads a key from the source of a setting. @throws SettingInvalidError if it is unreadable or malformed */
 export const readKey = (source: SecretSource, what: string): Uint8Array =>
   source.source === 'file' ? readKeyFile(source.path, what) : parseKey(process.env[source.name] ?? '', source.name)

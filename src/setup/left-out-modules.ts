@@ -1,5 +1,5 @@
-// The data folder remembers the modules that its service was started without, one per line: a command without that setting
-// must not run for a module that the service leaves out.
+// Records in the data folder the modules that the service was started without, one per line. Commands that lack that
+// setting then don't run those modules.
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import type { Config } from '../config/config.ts'
@@ -11,14 +11,14 @@ type Place = Pick<DataFolder, 'leftOutModules'>
 const remembered = ({ leftOutModules }: Place): readonly string[] =>
   existsSync(leftOutModules) ? readFileSync(leftOutModules, 'utf8').trim().split('\n') : []
 
-/** Called at each start. @param names empty if all modules run */
+/** Call at each start. @param names empty if all modules run */
 export const rememberLeftOut = async (folder: Place, names: readonly string[]): Promise<void> => {
   if (names.length === 0) await rm(folder.leftOutModules, { force: true })
   else if (remembered(folder).join() !== names.join())
     await writePrivateFile(folder.leftOutModules, `${names.join('\n')}\n`)
 }
 
-/** The settings of a command without the modules that the service of the folder was started without. */
+/** Returns a command's settings without the modules that the folder's service was started without. */
 export const asStarted = (config: Config, folder: Place): Config => {
   const leftOut = remembered(folder)
   return { ...config, modules: new Set([...config.modules].filter((name) => !leftOut.includes(name))) }

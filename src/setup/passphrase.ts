@@ -1,4 +1,4 @@
-// Where the passphrase of the attester keystores comes from: the environment, a file, or the first start, which makes it.
+// Source of the passphrase of the attester keystores: the environment, a file, or the first start, which creates it.
 import { existsSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -8,13 +8,14 @@ import { makeKeyFile } from './key-file.ts'
 
 export interface Passphrase {
   readonly source: PassphraseSource
-  /** `light` where the passphrase has 256 random bits and needs no stretching. */
+  /** `light` if the passphrase has 256 random bits and needs no key stretching. */
   readonly workFactor: 'standard' | 'light'
 }
 
 /**
- * Where workers and commands read the passphrase. Only the first start makes one: later on it would open nothing.
- * @throws SettingInvalidError when it is missing.
+ * Returns the source of the passphrase for workers and commands. Only the first start creates one: a later passphrase
+ * could not decrypt existing keystores.
+ * @throws SettingInvalidError if it is missing
  */
 export const locatePassphrase = (
   config: Pick<Config, 'passphrase'>,

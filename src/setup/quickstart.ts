@@ -1,5 +1,6 @@
-// The first run: two attesters, and one organization with all it needs to hold an attestation a minute later unless the
-// operator wants none; stored in one transaction, and written to `quickstart.env` (mode 0600). A later start changes nothing.
+// The first start: creates two attesters and, unless disabled, a demo organization with everything needed to request an
+// attestation. All rows are stored in one transaction and written to `quickstart.env` (mode 0600). Later starts change
+// nothing.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -41,10 +42,10 @@ export interface QuickstartDependencies {
   readonly demo: boolean
 }
 
-/** What the deployment table keeps of the first start: set by the node that made the deployment. */
+/** Deployment value with the time of the first start, set by the node that created the deployment. */
 const FIRST_START = 'first_start_at_seconds'
 
-/** The demo contract and program are addresses of nobody's: hashes of these texts. */
+/** Nobody owns the addresses of the demo contract and program: they are hashes of these texts. */
 const DEMO_CONTRACT = parseEvmAddress(
   `0x${createHash('sha256').update('countersign demo contract').digest('hex').slice(0, 40)}`,
 ) as WalletAddress
@@ -60,7 +61,10 @@ const writePending = (folder: DataFolder, values: Readonly<Record<string, string
   closeSync(descriptor)
 }
 
-/** An organization with a policy, a project that is bound on every chain, and a key of each kind. @returns what to write down */
+/**
+ * Creates an organization with a policy, a project that is bound on every chain, and a key of each kind. @returns the
+ * values to write to `quickstart.env`
+ */
 const makeDemo = async (
   tables: Tables,
   { chains }: QuickstartDependencies,
@@ -93,7 +97,7 @@ const makeDemo = async (
       name: 'quick start',
       expiresAtSeconds: null,
       rateLimit: null,
-      // Whoever starts the service administers all of it.
+      // The person who starts the service administers the whole deployment.
       ...(kind === 'admin' ? { scopes: ['admin', 'deployment'] } : {}),
     })
     return issued.text
@@ -110,7 +114,7 @@ const makeDemo = async (
   }
 }
 
-/** @returns false when another node, started at the same time, has made the deployment */
+/** @returns false if another node that started at the same time has created the deployment */
 const seed = async (
   dependencies: QuickstartDependencies,
   evm: AttesterKeystore,
@@ -123,7 +127,7 @@ const seed = async (
       await tables.attesters.add({ kind, address, keystoreFile: basename(path) })
     }
     const made = demo ? await makeDemo(tables, dependencies) : {}
-    // On the disk before the commit: keys are shown once, so a commit without this file would lose them.
+    // Flushed before the commit: keys are shown once, so a commit without this file would lose them.
     writePending(folder, {
       ATTESTATION_URL: urls.api,
       IDENTITY_URL: urls.api,
@@ -138,7 +142,7 @@ const seed = async (
   })
 }
 
-/** Reads `NAME=value` lines; empty when the file was moved away. */
+/** Reads `NAME=value` lines. Empty if the file has been moved. */
 const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
   if (!existsSync(folder.quickstart)) return {}
   const lines = readFileSync(folder.quickstart, 'utf8').split('\n')
@@ -150,18 +154,18 @@ const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
 }
 
 export interface Quickstart {
-  /** True on the run that made it. */
+  /** True on the run that created the deployment. */
   readonly first: boolean
   readonly values: Readonly<Record<string, string>>
 }
 
 /**
- * True on an empty store.
- * @throws SettingInvalidError when the folder has served before: a new deployment would write over the keys of the old.
+ * Returns true for an empty store.
+ * @throws SettingInvalidError if the folder has been used before: a new deployment would overwrite the old keys
  */
 export const isFirstStart = async (store: Store, folder: DataFolder): Promise<boolean> => {
   if ((await store.deployment.read(FIRST_START)) !== null) return false
-  // Made by a version that did not note it.
+  // Deployments of older versions have no such value.
   if ((await store.organizations.list()).length > 0) return false
   const logged = readdirSync(folder.decisions).length > 0
   if (existsSync(folder.quickstart) || logged) {
@@ -200,7 +204,7 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
     }
     if (!first) discard()
   }
-  // Also after a crash between the commit and this rename.
+  // Also needed after a crash between the commit and this rename.
   if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)
   return { first, values: readValues(folder) }
 }

@@ -1,6 +1,6 @@
-// Another passphrase for all keystores, while the service runs. The next one lies beside the one in use, in FILE.next, for as
-// long as both are needed; whoever opens a keystore meanwhile tries both. Each keystore is replaced whole. May be interrupted
-// at any point: called again, it goes on.
+// Changes the passphrase of all keystores while the service runs. The next passphrase is in FILE.next while both are
+// needed; readers of a keystore try both. Each keystore is replaced atomically. After an interruption, the next call
+// continues.
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../config/config.ts'
@@ -12,25 +12,26 @@ import { makeKeyFile, syncFolder, takePlace } from './key-file.ts'
 import { locatePassphrase } from './passphrase.ts'
 
 export interface PassphraseRotation {
-  /** Locked anew by this call. */
+  /** Number of keystores that this call re-encrypted. */
   readonly keystores: number
-  /** File with the passphrase that opens all keystores. */
+  /** Path of the file with the passphrase of all keystores. */
   readonly file: string
-  /** False where it could not be put in the old one's place: then that is the operator's to do. */
+  /** False if the new file could not replace the old file. The operator must then replace it. */
   readonly inPlace: boolean
 }
 
-/** Retired ones too: a passphrase that was given away opens nothing any more. */
+/** Includes retired keystores, so that a leaked passphrase decrypts nothing. */
 const keystoresIn = (directory: string): readonly string[] =>
   readdirSync(directory)
     .filter((name) => !name.startsWith('.') && /\.(json|pem)$/.test(name))
     .map((name) => join(directory, name))
 
 /**
- * @param progress told of each keystore that was locked anew.
- * @throws SettingInvalidError when the passphrase is in a variable, which a running service does not read again;
- * KeystoreLockedError, KeystoreInvalidError or AttesterMismatchError for a file in the folder that is no keystore of this deployment: the old
- * passphrase stays.
+ * @param progress called for each re-encrypted keystore
+ * @throws SettingInvalidError if the passphrase is in an environment variable, which a running service doesn't read
+ * again
+ * @throws KeystoreLockedError, KeystoreInvalidError or AttesterMismatchError if a file in the folder isn't a keystore
+ * of this deployment. The old passphrase then stays in use.
  */
 export const rotatePassphrase = async (input: {
   readonly config: Pick<Config, 'passphrase'>
@@ -48,7 +49,7 @@ export const rotatePassphrase = async (input: {
   const next = nextPassphrasePath(path)
   if (!existsSync(next)) {
     makeKeyFile(next)
-    // On the disk before the first keystore is locked with it.
+    // Flush the passphrase to disk before the first keystore is encrypted with it.
     syncFolder(dirname(next))
   }
   const [oldPassphrase, passphrase] = [await readPassphraseFile(path), await readPassphraseFile(next)]
@@ -62,7 +63,7 @@ export const rotatePassphrase = async (input: {
     return count
   }
   let keystores = 0
-  // One may be made by the old passphrase meanwhile.
+  // Meanwhile, a keystore may be created with the old passphrase.
   for (let count = await relockAll(); count > 0; count = await relockAll()) keystores += count
   const inPlace = takePlace(next, path)
   keystores += await relockAll()

@@ -1,5 +1,5 @@
-// Where the store is: what the setting `store` says, or a SQLite file in the data folder. The address may hold a
-// password, so it is treated as a secret: read where it is used, and never part of a message.
+// Location of the store: the setting `store`, or a SQLite file in the data folder. The address may contain a password,
+// so it is a secret: it is read on use and never part of a message.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
@@ -20,8 +20,8 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
 }
 
 /**
- * @throws SettingInvalidError that says what is wrong and repeats nothing of the address; StoreUnusableError when there is no
- * setting and the folder's store is elsewhere.
+ * @throws SettingInvalidError that names the error without repeating the address; StoreUnusableError if the setting is
+ * missing and the folder's store is elsewhere
  */
 export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFolder): Promise<StoreTarget> => {
   if (config.store === null) {
@@ -42,5 +42,5 @@ export const locateStore = async (config: Pick<Config, 'store'>, folder: DataFol
   }
 }
 
-/** Whether a start has been made there: a command must not make a new deployment of a mistyped path. */
+/** Whether the location may hold a store. A command must not create a new deployment at a mistyped path. */
 export const storeMayExist = (target: StoreTarget): boolean => target.kind === 'postgres' || existsSync(target.path)

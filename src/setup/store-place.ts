@@ -1,16 +1,16 @@
-// The data folder remembers where its store is when that is not the file inside it: a start or a command that lost the
-// setting must not begin a new deployment, or go on with an old one, in that file. Without user or password.
+// Records in the data folder the location of a store outside it, without user and password. Without the record, a start
+// or command that lacks the setting would use the wrong store: the file in the folder.
 import { existsSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { writePrivateFile } from '../signing/private-file.ts'
 import { describeStore, type StoreTarget } from '../store/store-address.ts'
 import type { DataFolder } from './data-folder.ts'
 
-/** For people; null where the store is the file in the folder, or none was made yet. */
+/** Returns the location as display text. Null if the store is the file in the folder or doesn't exist yet. */
 export const rememberedStore = ({ storePlace }: Pick<DataFolder, 'storePlace'>): string | null =>
   existsSync(storePlace) ? readFileSync(storePlace, 'utf8').trim() : null
 
-/** Called once the store is there and in use, or has just been filled. */
+/** Call once the store is in use or has just been filled. */
 export const rememberStore = async (
   folder: Pick<DataFolder, 'storePlace' | 'database'>,
   target: StoreTarget,

@@ -1,5 +1,5 @@
-// Reads the listeners' certificates at the start of each process. Bun keeps a listener's first certificate, so only new processes
-// use new files.
+// Reads the listeners' certificates at the start of each process. Bun keeps a listener's first certificate, so only new
+// processes use new files.
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
@@ -8,7 +8,7 @@ import { isMissingFile } from '../lib/named-error.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 
 export interface TlsOfListeners {
-  /** Null: the listener speaks HTTP. */
+  /** Null: the listener serves HTTP. */
   readonly api: ListenerTls | null
   readonly portal: ListenerTls | null
   readonly dashboard: ListenerTls | null
@@ -30,7 +30,9 @@ const parseCertificate = (path: string, text: string): X509Certificate => {
   try {
     return new X509Certificate(text)
   } catch {
-    throw new SettingInvalidError(`--tls-certificate ${path} is no certificate: it must be PEM, the server's own first`)
+    throw new SettingInvalidError(
+      `--tls-certificate ${path} is not a certificate: it must be PEM, with the server's own certificate first`,
+    )
   }
 }
 
@@ -38,7 +40,7 @@ const parseKey = (path: string, text: string): KeyObject => {
   try {
     return createPrivateKey(text)
   } catch {
-    throw new SettingInvalidError(`--tls-key ${path} is no private key: it must be PEM, without a passphrase`)
+    throw new SettingInvalidError(`--tls-key ${path} is not a private key: it must be PEM, without a passphrase`)
   }
 }
 
@@ -52,13 +54,13 @@ const readPair = (listener: string, certificatePath: string, keyPath: string): L
   const key = readText('tls-key', keyPath)
   if (!parseCertificate(certificatePath, cert).checkPrivateKey(parseKey(keyPath, key))) {
     throw new SettingInvalidError(
-      `--tls-key ${keyPath} does not belong to the certificate in ${certificatePath}: put the pair there that was made together`,
+      `--tls-key ${keyPath} does not match the certificate in ${certificatePath}: use a key and certificate that were issued together`,
     )
   }
   return { cert, key }
 }
 
-/** @throws SettingInvalidError when a file is missing or invalid, or key and certificate don't match */
+/** @throws SettingInvalidError if a file is missing or invalid, or if key and certificate don't match */
 export const readListenerTls = ({ tlsCertificate, tlsKey }: TlsSettings): TlsOfListeners => ({
   api: readPair('api', tlsCertificate.api, tlsKey.api),
   portal: readPair('portal', tlsCertificate.portal, tlsKey.portal),

@@ -1,10 +1,10 @@
-// Checks, for doctor and after a restore, that attester keys in the hardware token sign.
+// Checks that attester keys in the hardware token sign, for `countersign doctor` and after a restore.
 
 import type { AskToken } from '../signing/token-service.ts'
 import type { TokenAttester } from '../store/sqlite/sqlite-snapshot.ts'
 import type { Finding } from './finding.ts'
 
-/** Lets each key sign once. @param ask null: nothing here reaches a token */
+/** Requests one signature from each key. @param ask null if no module connects to a token */
 export const inspectTokenKeys = async (
   attesters: readonly TokenAttester[],
   ask: AskToken | null,

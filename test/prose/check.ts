@@ -23,6 +23,7 @@ const EDITED = [
   'src/attestation/**/*.{ts,tsx}',
   'src/{pool,signing}/*.ts',
   'src/decision-log/**/*.{ts,tsx}',
+  'src/setup/*.ts',
   'src/telemetry/{[!m]*,metrics}.ts',
   'src/zone-reader/**/*.ts',
   'src/lib/**/*.{ts,tsx}',

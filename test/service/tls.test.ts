@@ -106,7 +106,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
         copyFileSync(at('second.pem'), certificate)
         service.process.kill('SIGHUP')
         const refused = await service.logLine(({ message }) => String(message).startsWith('no process is replaced'))
-        expect(refused['reason']).toContain('does not belong to the certificate')
+        expect(refused['reason']).toContain('does not match the certificate')
         expect(await shown('first.pem')).toBe(0)
         copyFileSync(at('second.key'), key)
         service.process.kill('SIGHUP')
@@ -141,11 +141,11 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       [at('none'), key, `--tls-certificate ${at('none')} is not there`],
       [certificate, at('none'), `--tls-key ${at('none')} is not there`],
       [folder, key, `--tls-certificate ${folder} can't be read`],
-      [at('empty'), key, 'is no certificate'],
-      [key, key, 'is no certificate'],
-      [certificate, at('empty'), 'is no private key'],
+      [at('empty'), key, 'is not a certificate'],
+      [key, key, 'is not a certificate'],
+      [certificate, at('empty'), 'is not a private key'],
       [certificate, at('sealed'), 'without a passphrase'],
-      [certificate, at('second.key'), 'does not belong to the certificate'],
+      [certificate, at('second.key'), 'does not match the certificate'],
       [certificate, '', '--tls-certificate is set for the api listener and --tls-key is not'],
       ['', key, '--tls-key is set for the api listener and --tls-certificate is not'],
       [`portal=${certificate}`, `api=${key}`, '--tls-key is set for the api listener'],

@@ -107,7 +107,7 @@ describe('who says it', () => {
     // The keystore of this test is none, and ends the start later.
     const text = await child.stderr.text()
     expect(await child.exited).not.toBe(0)
-    expect(text.split('others than the service can read this or change it')).toHaveLength(2)
+    expect(text.split('users other than the service can read or change this file or folder')).toHaveLength(2)
     expect(text).toContain(`"path":"${folder.root}"`)
   })
 

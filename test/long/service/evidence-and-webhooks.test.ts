@@ -288,7 +288,7 @@ describe('the evidence key', () => {
 
   test('must be the one that evidence was encrypted with, and must be there', async () => {
     const other = 'ab'.repeat(32)
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('is not the one that this deployment')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('is not the key with which this deployment')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: 'short' })).toContain('must hold 64 hex digits')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: '' })).toContain('COUNTERSIGN_EVIDENCE_KEY is empty')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other, COUNTERSIGN_EVIDENCE_KEY_FILE: '/dev/null' })).toContain(
