@@ -1,5 +1,4 @@
-// The config file's `chains`: RPC URLs, policy registries, how v1 expiries are expressed, and chains of the deployment's
-// own.
+// The config file's `chains`: RPC URLs, policy registries, units of v1 expiries, and custom chains.
 import { parseAddress, type WalletAddress } from '../domain/address.ts'
 import { BUILT_IN_CHAINS, type ChainFamily, type EvmChain } from '../domain/chain.ts'
 import { SettingInvalidError } from './settings.ts'
@@ -7,23 +6,29 @@ import { SettingInvalidError } from './settings.ts'
 export interface ChainSettings {
   /** In order of preference. */
   readonly rpcUrls?: readonly string[]
-  /** v1 `expiry_block`: a block number, or Unix seconds. `seconds` where the chain has no RPC URL. */
+  /**
+   * Unit of v1 `expiry_block`: block number or Unix seconds. Without an RPC URL, always seconds. Defaults to block
+   * numbers, except on PARENT_BLOCK_CHAINS.
+   */
   readonly expiryUnit?: 'block' | 'seconds'
-  /** v1 with block numbers: how many blocks after the latest the task stays valid. */
+  /** Validity of a v1 task with block numbers, in blocks after the latest block. */
   readonly expiryBlocks?: number
-  /** The height is read again after at most this long. */
+  /** Maximum age of the cached block height. */
   readonly blockTimeMs?: number
-  /** The policy registry, a contract or program, canonical: without it no contract is looked up on this chain. */
+  /**
+   * Address of the policy registry (contract or program), in canonical form. Without it, contracts are not looked up on
+   * this chain.
+   */
   readonly registry?: WalletAddress
-  /** How many RPC URLs have to say the same about a registry's entry; 1 unless stated. */
+  /** Number of RPC URLs that must agree on a registry entry. Defaults to 1. */
   readonly rpcAgreement?: number
-  /** Solana: the genesis hash of the cluster; mainnet-beta's unless stated. */
+  /** Solana: genesis hash of the cluster. Defaults to mainnet-beta. */
   readonly genesisHash?: string
 }
 
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Only https, or http to this machine: anything else would hand the deployment's reads to the network. */
+/** Accepts https, or http to loopback. With other URLs, the network could observe and change the deployment's reads. */
 export const parseRpcUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null
   const allowed = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.has(url.hostname))
@@ -66,7 +71,7 @@ const genesisHash = (where: string, family: ChainFamily, value: unknown): string
 
 const FAMILIES = new Map<string, ChainFamily>(BUILT_IN_CHAINS.map(({ name, family }) => [name, family]))
 
-/** One entry of `chains`. `id` is only for a chain that is not built in. */
+/** Parses one entry of `chains`. `id` is permitted only for a chain that isn't built in. */
 const parseEntry = (name: string, entry: Record<string, unknown>): { settings: ChainSettings; id: number | null } => {
   const family = FAMILIES.get(name) ?? 'evm'
   let settings: ChainSettings = {}
@@ -89,7 +94,7 @@ const parseEntry = (name: string, entry: Record<string, unknown>): { settings: C
   return { settings, id }
 }
 
-/** What only shows once RPC URLs have come from everywhere they can come from. @throws SettingInvalidError */
+/** Checks rules that apply after the RPC URLs of all sources have been merged. @throws SettingInvalidError */
 export const checkChainSettings = (settings: ReadonlyMap<string, ChainSettings>): void => {
   for (const [name, { rpcUrls = [], registry, rpcAgreement = 1 }] of settings) {
     if (registry !== undefined && rpcUrls.length === 0) fail(`${name}.registry needs ${name}.rpc`)

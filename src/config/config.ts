@@ -1,5 +1,5 @@
-// Flags, then COUNTERSIGN_* variables, then one optional file, resolved once into a frozen value. Anything unknown,
-// malformed or out of range stops the start with one line; a secret's value is never part of that line.
+// Resolves flags, then COUNTERSIGN_* variables, then one optional file, once, into a frozen value. Unknown, malformed
+// or out-of-range settings stop the start with a one-line error, which never contains a secret's value.
 import { resolve } from 'node:path'
 import { type ChainTable, createChainTable } from '../domain/chain.ts'
 import { parseScreenerSettings, type ScreenerSettings, ScreenerSettingsError } from '../facts/screener-settings.ts'
@@ -23,17 +23,17 @@ type Values = {
 }
 
 export interface Config extends ProcessPlan, Omit<Values, 'config' | 'without' | keyof ProcessPlan> {
-  /** Absolute. */
+  /** Absolute path. */
   readonly dataDir: string
   readonly chains: ChainTable
   readonly chainSettings: ReadonlyMap<string, ChainSettings>
   /** By name. */
   readonly screeners: ReadonlyMap<string, ScreenerSettings>
-  /** Names of the modules that run. */
+  /** Names of the running modules. */
   readonly modules: ReadonlySet<string>
-  /** The value of a setting that a running module declares. */
+  /** Returns the value of a setting that a running module declares. */
   readonly of: SettingReader
-  /** Files with secrets, of the core and of modules. */
+  /** Paths of files with secrets, of the core and of modules. */
   readonly secretFiles: readonly string[]
 }
 
@@ -64,7 +64,7 @@ const settingsOf = ({ settings = {} }: ModuleSettings): readonly Setting<unknown
 
 /**
  * @param modules all modules, including those that `--without` leaves out
- * @throws SettingInvalidError with one line for the person who starts the service.
+ * @throws SettingInvalidError with a one-line message for the operator
  */
 export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[] = []): Config => {
   const known = [...Object.values(SETTINGS), ...modules.flatMap(settingsOf)]
@@ -78,7 +78,7 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
   const givenText = (setting: Setting<unknown>) =>
     flags.get(setting) ?? environment.texts.get(setting) ?? file.texts.get(setting)
   const read = <Value>(setting: Setting<Value>): Value => {
-    // The type of a secret is that of its source.
+    // The value of a secret setting is its source.
     if (setting.secret) return secretSource(setting, environment) as Value
     const given = givenText(setting)
     return parseWith(given?.origin ?? setting.name, given?.text ?? setting.defaultText, setting.parse)

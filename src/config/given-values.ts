@@ -1,5 +1,5 @@
-// The texts of settings as they were given: by flags, COUNTERSIGN_* variables and one config file. Anything unknown is
-// refused with one line; a secret's value is never part of that line.
+// Texts of the settings from flags, COUNTERSIGN_* variables and one config file. Unknown settings are refused with a
+// one-line error, which never contains a secret's value.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml } from 'yaml'
@@ -14,7 +14,7 @@ export interface ConfigInput {
 
 export type GivenTexts = Map<Setting<unknown>, { readonly text: string; readonly origin: string }>
 
-/** `--name value`, `--name=value`; a boolean may stand alone. */
+/** Accepts `--name value` and `--name=value`. A boolean may omit its value. */
 export const readFlags = (settings: readonly Setting<unknown>[], argumentList: readonly string[]): GivenTexts => {
   const texts: GivenTexts = new Map()
   const byName = new Map(settings.map((setting) => [setting.name, setting]))
@@ -100,11 +100,11 @@ export interface EnvironmentSettings {
   readonly texts: GivenTexts
   /** Chain name in upper snake case → URL. */
   readonly rpcUrls: ReadonlyMap<string, string>
-  /** Secret → path of the file that it is to be read from. */
+  /** Secret setting → path of the file to read. */
   readonly secretFiles: ReadonlyMap<Setting<unknown>, string>
 }
 
-/** For commands with --url: the admin key of another deployment, which is no setting. */
+/** Admin key of another deployment, for commands with --url. It isn't a setting. */
 export const ADMIN_KEY = 'COUNTERSIGN_ADMIN_KEY'
 
 export const readEnvironment = (
@@ -138,7 +138,7 @@ export const readEnvironment = (
   return { texts, rpcUrls, secretFiles }
 }
 
-/** Null if it is not set. @throws SettingInvalidError */
+/** Returns null if it is not set. @throws SettingInvalidError */
 export const secretSource = (
   setting: Setting<unknown>,
   { texts, secretFiles }: EnvironmentSettings,

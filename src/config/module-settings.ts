@@ -1,16 +1,16 @@
-// What the settings need to know of a module: its name, the modules it needs, and its own settings.
+// The part of a module that the configuration uses: its name, the modules it needs, and its settings.
 import type { Setting } from './setting.ts'
 import { SettingInvalidError } from './settings.ts'
 
-/** Reads a setting that a module declared, by the declaration. */
+/** Reads a setting by its declaration. */
 export type SettingReader = <Value>(setting: Setting<Value>) => Value
 
 export interface ModuleSettings {
-  /** As `--without` names it. */
+  /** Name, as used by `--without`. */
   readonly name: string
   /** Imperative, for `--help`. */
   readonly summary: string
-  /** Names of the modules without which it can't run. */
+  /** Names of the required modules. */
   readonly needs?: readonly string[]
   readonly settings?: Readonly<Record<string, Setting<unknown>>>
   /** Checks settings that depend on each other. @throws SettingInvalidError */
@@ -18,8 +18,8 @@ export interface ModuleSettings {
 }
 
 /**
- * The modules that are not left out.
- * @throws SettingInvalidError for a name that no module has, and for a module that would lack one that it needs
+ * Returns the modules that are not left out.
+ * @throws SettingInvalidError for an unknown module name, or if a selected module requires one that is left out
  */
 export const selectModules = <Module extends ModuleSettings>(
   modules: readonly Module[],

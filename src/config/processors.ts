@@ -1,5 +1,5 @@
-// The number of processors that this process may use: the machine's, limited by affinity and by a container's quota.
-// The runtime's count does not include the quota, and threads beyond it are throttled together. Source: cgroups(7);
+// Counts the processors available to this process, limited by CPU affinity and container quota. The runtime's count
+// ignores the quota, and threads beyond it are throttled together. Source: cgroups(7);
 // https://docs.kernel.org/admin-guide/cgroup-v2.html, "cpu.max".
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -8,7 +8,7 @@ const readText = (path: string): string | null => {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // The file does not exist: the system is not Linux, uses the other version of cgroups, or has no such controller.
+    // The file doesn't exist: the system isn't Linux, uses the other version of cgroups, or lacks this controller.
     return null
   }
 }
@@ -36,7 +36,7 @@ const quotaOf = (read: (path: string) => string | null): number | null => {
   return quotas.length === 0 ? null : Math.min(...quotas)
 }
 
-/** At least 1; half a processor counts as one. */
+/** Returns at least 1. Fractions are rounded up. */
 export const countProcessors = (
   read: (path: string) => string | null = readText,
   available: () => number = availableParallelism,

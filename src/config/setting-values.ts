@@ -1,12 +1,12 @@
-// How the text of a setting becomes its value, kind by kind. Each throws an Error whose message says what is expected, and
-// never what was given: whoever reads the setting names it.
+// Parsers for the texts of settings. Each throws an Error whose message states the expected form, never the given
+// value. The caller adds the name of the setting.
 
 import { resolve } from 'node:path'
 import { PROCESS_ROLES, type ProcessRole } from '../domain/process-role.ts'
 import type { ScannerAddress } from '../identity/evidence/clamd.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
-/** `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
+/** Parses `host:port`, `[v6]:port` or `:port`, which listens on loopback only. */
 export const parseListen = (text: string): ListenAddress => {
   const split = text.lastIndexOf(':')
   const host = text.slice(0, split)
@@ -19,7 +19,7 @@ export const parseListen = (text: string): ListenAddress => {
   return { hostname: host, port }
 }
 
-/** `unix:/path` or `tcp:host:port`; null where there is none. */
+/** Parses `unix:/path` or `tcp:host:port`. Returns null for an empty text. */
 export const parseScanner = (text: string): ScannerAddress | null => {
   if (text === '') return null
   if (/^unix:\/[^\0]+$/.test(text)) return { path: text.slice('unix:'.length) }
@@ -51,10 +51,10 @@ export const parseChoice =
   }
 
 const LOOPBACK_HOSTS = new Set(['localhost', '127.0.0.1', '[::1]'])
-/** Every link carries it, and a QR code of 80 pixels has to hold the link. */
+/** Every link contains this URL, and a QR code of 80 pixels must hold the link. */
 const PORTAL_URL_MAX = 200
 
-/** The address without a trailing slash; empty for none. */
+/** Returns the address without a trailing slash. Empty if the text is empty. */
 export const parsePublicUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
@@ -66,7 +66,7 @@ export const parsePublicUrl = (text: string): string => {
   return url.href.endsWith('/') ? url.href.slice(0, -1) : url.href
 }
 
-/** Names with commas between, each once. */
+/** Parses a comma-separated list of unique names. */
 export const parseNames = (text: string): readonly string[] => {
   const names = text === '' ? [] : text.split(',').map((name) => name.trim())
   if (names.some((name) => !/^[a-z][a-z0-9-]*$/.test(name)) || new Set(names).size < names.length) {
@@ -91,7 +91,7 @@ export const parsePath = (text: string): string => {
   return text
 }
 
-/** A file for each listener; empty: none. */
+/** One file per listener. Empty: none. */
 export interface ByListener {
   readonly api: string
   readonly portal: string
@@ -99,7 +99,10 @@ export interface ByListener {
   readonly metrics: string
 }
 
-/** One file for all listeners, or `api=FILE,portal=FILE,dashboard=FILE,metrics=FILE` for those that are named. Paths become absolute. */
+/**
+ * Parses one file for all listeners, or `api=FILE,portal=FILE,dashboard=FILE,metrics=FILE` for the named listeners.
+ * Returns absolute paths.
+ */
 export const parseByListener = (text: string): ByListener => {
   if (text === '') return { api: '', portal: '', dashboard: '', metrics: '' }
   if (!/^(api|portal|dashboard|metrics)=/.test(text)) {
@@ -119,16 +122,16 @@ export const parseByListener = (text: string): ByListener => {
   return files
 }
 
-/** Null: to be planned from the processors there are. */
+/** Parses a number or `auto`. Null means that the number is planned from the available processors. */
 export const parseCountOrAuto =
   (minimum: number, maximum: number) =>
   (text: string): number | null =>
     text === 'auto' ? null : parseInteger(minimum, maximum)(text)
 
-/** In place of an organization's short name: all that are not named. */
+/** Key for all organizations that are not named. */
 export const ALL_OTHERS = '*'
 
-/** `acme=4,other=1,*=2`: whole numbers from 1. */
+/** Parses `acme=4,other=1,*=2`: organization short name → whole number of 1 or higher. */
 export const parseByOrganization =
   (maximum: number) =>
   (text: string): ReadonlyMap<string, number> => {

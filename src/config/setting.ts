@@ -1,29 +1,29 @@
-// The declaration of one setting: its flag, its variable, its default, its check and its help line.
+// Declares one setting: flag, variable, default, parser and help text.
 
-/** Where a secret is to be read; never the secret itself. */
+/** Location of a secret, never its value. */
 export type SecretSource =
   | { readonly source: 'environment'; readonly name: string }
   | { readonly source: 'file'; readonly path: string }
 
 export interface Setting<Value> {
-  /** The flag without dashes and the key in the config file: `api-listen`. */
+  /** The flag without dashes, which is also the key in the config file: `api-listen`. */
   readonly name: string
   readonly description: string
   readonly defaultText: string
-  /** Secrets may come from a file named by `<VARIABLE>_FILE`, never from a flag, and are never printed. */
+  /** Secrets may be read from a file named by `<VARIABLE>_FILE`, but not from a flag. They are never printed. */
   readonly secret?: true
-  /** Not called for secrets. @throws Error whose message says what is expected. */
+  /** Not called for secrets. @throws Error whose message states the expected form */
   readonly parse: (text: string) => Value
 }
 
 export const setting = <Value>(definition: Omit<Setting<Value>, 'secret'>): Setting<Value> => definition
 
-/** A setting whose value is where to read it; null if it is not set. */
+/** Declares a secret. The value of the setting is the secret's source; null if it is not set. */
 export const secretSetting = (
   definition: Pick<Setting<unknown>, 'name' | 'description'>,
 ): Setting<SecretSource | null> => ({ ...definition, defaultText: '', secret: true, parse: () => null })
 
-/** A secret's setting as an environment variable for another process; empty if it is not set. */
+/** Returns a secret setting as an environment variable for another process. Empty if it is not set. */
 export const secretVariable = (
   { name }: Setting<SecretSource | null>,
   source: SecretSource | null,
@@ -33,5 +33,5 @@ export const secretVariable = (
   return { [variableOf(name)]: process.env[source.name] ?? '' }
 }
 
-/** `COUNTERSIGN_API_LISTEN` for `api-listen`. */
+/** `api-listen` → `COUNTERSIGN_API_LISTEN`. */
 export const variableOf = (name: string): string => `COUNTERSIGN_${name.replaceAll('-', '_').toUpperCase()}`

@@ -1,5 +1,5 @@
-// Every setting of the core, once: its flag, its variable, its default, its check and its help line. Modules declare their
-// own. How a value is parsed is in setting-values.ts, where its text comes from in given-values.ts.
+// Settings of the core; modules declare their own. Parsers are in setting-values.ts, the sources of the texts in
+// given-values.ts.
 import { resolve } from 'node:path'
 import { NamedError } from '../lib/named-error.ts'
 import { parseNetworks } from '../server/client-address.ts'
@@ -21,7 +21,7 @@ import {
   parseScanner,
 } from './setting-values.ts'
 
-/** A setting that is unknown, malformed or out of range. `message` is one clear line that names the setting. */
+/** A setting is unknown, malformed or out of range. `message` is one line that names the setting. */
 export class SettingInvalidError extends NamedError {}
 
 export const SETTINGS = {
@@ -293,7 +293,7 @@ const describe = ({ name, description, defaultText, secret }: Setting<unknown>):
   return `  ${how}\n      ${description}${byDefault}`
 }
 
-/** The text of `--help`: the core's settings, then each module with its own. */
+/** Returns the text of `--help`: the settings of the core, then each module with its settings. */
 export const describeSettings = (modules: readonly ModuleSettings[]): string =>
   [
     ...Object.values(SETTINGS).map(describe),

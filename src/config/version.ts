@@ -1,4 +1,4 @@
-// The program's version, for whoever may not read the package's own file.
+// Version of the program, for code that must not read package.json.
 import { version } from '../../package.json'
 
 export const VERSION: string = version
