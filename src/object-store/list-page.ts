@@ -1,7 +1,6 @@
-// Lists a bucket, page by page, with limits on the time and the size of an answer: the runtime's own client reads an
-// answer to its end, however long it is, and can't be interrupted.
-// Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html (ListObjectsV2),
-// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html (signature version 4).
+// Lists a bucket page by page, with limits on the time and size of a response. Bun's S3 client has neither limit and
+// cannot be interrupted. Sources: https://docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html,
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html (Signature Version 4).
 import { createHash, createHmac } from 'node:crypto'
 import { fetchBounded } from '../lib/bounded-fetch.ts'
 import { createXmlScanner } from '../lib/xml-scanner.ts'
@@ -15,7 +14,7 @@ export interface SigningAccess {
 
 export interface ListedPage {
   readonly objects: readonly { readonly key: string; readonly bytes: number }[]
-  /** Undefined for the last page. */
+  /** Undefined on the last page. */
   readonly continuationToken: string | undefined
 }
 
@@ -25,7 +24,7 @@ export interface ListPageRefusal {
 }
 
 export interface ListPageRequest {
-  /** Of the bucket, path-style, with a slash at the end. */
+  /** URL of the bucket, path-style, with a trailing slash. */
   readonly url: string
   readonly prefix: string
   readonly continuationToken: string | undefined
@@ -43,7 +42,7 @@ const encode = (text: string): string =>
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
-/** Signs a GET without a body. @returns the headers to send */
+/** Signs a GET request without a body. @returns the headers to send */
 export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionToken }: SigningAccess, now: Date) => {
   const time = now.toISOString().replaceAll(/[:-]|\.\d{3}/g, '')
   const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
@@ -68,7 +67,7 @@ export const sign = (url: URL, { region, accessKeyId, secretAccessKey, sessionTo
   const signature = hmac(key, toSign).toString('hex')
   const credential = `Credential=${accessKeyId}/${scope}`
   const authorization = `AWS4-HMAC-SHA256 ${credential}, SignedHeaders=${names}, Signature=${signature}`
-  // Compressed, a short answer could be long.
+  // A compressed response could expand beyond the size limit.
   return { ...headers, authorization, 'accept-encoding': 'identity' }
 }
 
@@ -100,12 +99,12 @@ const parsePage = (text: string): ListedPage => {
   return { objects, continuationToken: truncated === 'true' && token !== '' ? token : undefined }
 }
 
-/** @returns the status alone if it is not 200. @throws BoundedFetchFailedError, XmlInvalidError */
+/** @returns only the status if it isn't 200. @throws BoundedFetchFailedError, XmlInvalidError */
 export const listPage = async (
   { url, prefix, continuationToken, timeoutMs }: ListPageRequest,
   access: SigningAccess,
 ): Promise<ListedPage | ListPageRefusal> => {
-  // In the order of their names, as the signature requires.
+  // Sorted by name, as the signature requires.
   const query = [
     ...(continuationToken === undefined ? [] : [`continuation-token=${encode(continuationToken)}`]),
     'list-type=2',

@@ -1,10 +1,10 @@
-// From what is configured to a target that can be written: the one place that knows both kinds.
+// Creates the target for a configured place. The only code that handles both kinds.
 import { NamedError } from '../lib/named-error.ts'
 import { type BucketAccess, createBucketTarget } from './ship-bucket.ts'
 import { createFolderTarget } from './ship-folder.ts'
 import type { ShipPlace, ShipTarget } from './ship-target.ts'
 
-/** The bucket's credentials are needed and not configured. `message` is one line for the operator. */
+/** The bucket's credentials are required but not configured. `message` is one line for the operator. */
 export class ShipAccessMissingError extends NamedError {}
 
 /** @throws ShipAccessMissingError */
@@ -16,7 +16,10 @@ export const openShipTarget = (place: ShipPlace, access: BucketAccess | null): S
   return createBucketTarget(place, access)
 }
 
-/** @returns the variable with a session token of other credentials, which Bun's client would send as well; null: none */
+/**
+ * Returns the variable with a session token of other credentials, which Bun's client would also send. Null if there is
+ * none.
+ */
 export const foreignSessionToken = (access: BucketAccess | null): string | null =>
   access?.sessionToken === null
     ? (['S3_SESSION_TOKEN', 'AWS_SESSION_TOKEN'].find((name) => (process.env[name] ?? '') !== '') ?? null)

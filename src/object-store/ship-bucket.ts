@@ -1,6 +1,6 @@
-// Copies in an S3-compatible bucket, by Bun's own client: one request an object, several parts for a large one, whole or
-// not at all either way. Path-style addresses, which every implementation takes.
-// Source: https://bun.com/docs/api/s3, https://docs.aws.amazon.com/AmazonS3/latest/API.
+// Stores copies in an S3-compatible bucket with Bun's client. An upload is atomic: one request, or several parts for a
+// large object. Addresses are path-style, which every implementation supports. Sources: https://bun.com/docs/api/s3,
+// https://docs.aws.amazon.com/AmazonS3/latest/API.
 
 import { BoundedFetchFailedError } from '../lib/bounded-fetch.ts'
 import { errorCodeOf, isMissingFile, NamedError } from '../lib/named-error.ts'
@@ -10,26 +10,28 @@ import { listPage } from './list-page.ts'
 import { digestOf, type ShipPlace, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
 export interface BucketAccess {
-  /** Null: Amazon's own, for the region. */
+  /** Null: Amazon's endpoint of the region. */
   readonly endpoint: string | null
   readonly region: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Null where the credentials are not temporary. */
+  /** Null unless the credentials are temporary. */
   readonly sessionToken: string | null
 }
 
-/** A request that stands still must not keep the rest waiting for ever; large objects go at 1 MiB/s at least. */
+/**
+ * Timeout of a request, so that a stalled request doesn't block later ones. Large objects get extra time, at 1 MiB/s.
+ */
 const FIXED_LIMIT_MS = 60_000
 const BYTES_PER_LIMIT_MS = 1_049
-/** So that a large object costs no more memory than two of its parts. */
+/** Limits the memory for a large object to two parts. */
 const PART_BYTES = 8_388_608
 const PARTS_AT_ONCE = 2
-/** Pages of a list that may bring nothing, and objects that a list may have: far more than any deployment ships. */
+/** Limits of a listing: empty pages and objects. Both are far beyond the needs of any deployment. */
 const EMPTY_PAGES_MAX = 100
 const OBJECTS_MAX = 10_000_000
 
-/** The bucket did not answer in time, sends too much, or does not answer as a bucket does. The message is chosen text. */
+/** The bucket timed out, sent too much data, or violated the protocol. The message is a constant. */
 export class BucketError extends NamedError {}
 
 const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'NoSuchKey' || isMissingFile(error)
@@ -39,7 +41,10 @@ const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result>
     throw new BucketError('the bucket does not answer')
   })
 
-/** `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, or with `:SESSION_TOKEN`. @throws Error without the text itself */
+/**
+ * Parses `ACCESS_KEY_ID:SECRET_ACCESS_KEY`, optionally followed by `:SESSION_TOKEN`. @throws Error that never contains
+ * the text
+ */
 export const parseBucketCredentials = (
   text: string,
 ): Pick<BucketAccess, 'accessKeyId' | 'secretAccessKey' | 'sessionToken'> => {
@@ -54,7 +59,7 @@ export const createBucketTarget = (
   { bucket, prefix }: Extract<ShipPlace, { kind: 'bucket' }>,
   access: BucketAccess,
 ): ShipTarget => {
-  // Named even where it is Amazon's own: the runtime would take another one from the environment.
+  // Set explicitly even for Amazon: the runtime would otherwise use an endpoint from the environment.
   const endpoint = access.endpoint ?? `https://s3.${access.region}.amazonaws.com`
   const client = new Bun.S3Client({
     bucket,
@@ -66,7 +71,7 @@ export const createBucketTarget = (
     virtualHostedStyle: false,
   })
 
-  /** @throws BucketError past `bytesMax`: the bucket sends on what nobody asked for */
+  /** @throws BucketError if the bucket sends more than `bytesMax` */
   const readFile = async function* (file: Bun.S3File, bytesMax: number): AsyncGenerator<Uint8Array> {
     const reader = file.stream().getReader()
     let bytes = 0
@@ -79,14 +84,14 @@ export const createBucketTarget = (
         yield value
       }
     } finally {
-      // After a complete read, cancel has no effect. Otherwise nobody needs the rest, so its errors are ignored.
+      // After a complete read, cancel has no effect. Otherwise the rest isn't needed, so errors are ignored.
       void reader.cancel().catch(() => undefined)
     }
   }
 
   const read = async function* (name: string): AsyncGenerator<Uint8Array> {
     const file = client.file(prefix + name)
-    // As large as the bucket says before: what is read is hashed or written to the disk as it comes.
+    // Limited to the reported size. Chunks are hashed or written to disk as they arrive.
     yield* readFile(file, (await within(FIXED_LIMIT_MS, file.stat())).size)
   }
 
@@ -114,13 +119,14 @@ export const createBucketTarget = (
       do {
         const page = await readPage(prefix + namePrefix, continuationToken)
         for (const { key, bytes } of page.objects) {
-          // Callers remove what is listed, so a bucket that ignores the prefix must not lead them to anything else.
+          // Callers remove listed objects, so a bucket that ignores the prefix must not cause the removal of other
+          // objects.
           if (key.startsWith(prefix + namePrefix)) found.push({ name: key.slice(prefix.length), bytes })
         }
         continuationToken = page.continuationToken
         pages += 1
         const isLong = pages > EMPTY_PAGES_MAX + found.length || found.length > OBJECTS_MAX
-        // A listing that comes back to where it was never ends.
+        // A repeated continuation token means that the listing never ends.
         if (continuationToken !== undefined && (seen.has(continuationToken) || isLong)) {
           throw new BucketError('the bucket’s list does not end')
         }
@@ -130,7 +136,7 @@ export const createBucketTarget = (
     },
     put: async (name, content) => {
       const limitMs = FIXED_LIMIT_MS + content.size / BYTES_PER_LIMIT_MS
-      // As an array where it is small: a file's slice would be sent in parts from the first byte on.
+      // Small content is passed as an array: Bun would send a file slice as a multipart upload.
       const body = content.size <= PART_BYTES ? await content.bytes() : content
       const options = { partSize: PART_BYTES, queueSize: PARTS_AT_ONCE, type: 'application/octet-stream' }
       const written = await within(limitMs, client.write(prefix + name, body as Blob, options))
@@ -140,7 +146,7 @@ export const createBucketTarget = (
       try {
         const { size, etag } = await within(FIXED_LIMIT_MS, client.stat(prefix + name))
         if (size !== digest.bytes) return false
-        // Of an object put in parts, or encrypted with a key of the operator's, the ETag says nothing of the content.
+        // The ETag isn't a hash of the content for multipart uploads, or for objects encrypted with the operator's key.
         if (etag.replaceAll('"', '').toLowerCase() === digest.md5) return true
         return (await digestOf(readFile(client.file(prefix + name), size))).sha256 === digest.sha256
       } catch (error) {
@@ -156,7 +162,7 @@ export const createBucketTarget = (
         for await (const chunk of readFile(range, length)) chunks.push(chunk)
         return Buffer.concat(chunks)
       } catch (error) {
-        // 416: it ends before.
+        // 416: the object ends before the offset.
         if (isMissing(error)) return null
         if (errorCodeOf(error) === 'InvalidRange') return new Uint8Array(0)
         throw error

@@ -1,4 +1,5 @@
-// Copies in a folder, which may be a mounted share: written under a temporary name, flushed, then renamed.
+// Stores copies in a folder, which may be a mounted share. Files are written under a temporary name, flushed, and then
+// renamed.
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises'
@@ -7,7 +8,7 @@ import { writeDurably } from '../lib/durable-file.ts'
 import { isMissingFile } from '../lib/named-error.ts'
 import { digestOf, type ShippedObject, type ShipTarget } from './ship-target.ts'
 
-/** What a process that was killed left half written. */
+/** Whether the file is a partial write of a process that was killed. */
 const isForgotten = (name: string, modifiedMs: number): boolean =>
   name.startsWith('.') && name.endsWith('.tmp') && Date.now() - modifiedMs > FORGOTTEN_MS
 

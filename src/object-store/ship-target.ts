@@ -1,10 +1,10 @@
-// Where copies of the decision log go: a folder or a bucket, behind one small interface. An object is there whole or not
-// at all, so that whoever reads the copies never sees half a write.
+// Destination for copies of the decision log: a folder or a bucket. Writes are atomic, so readers never see a partial
+// object.
 import { createHash } from 'node:crypto'
 import { isAbsolute, normalize } from 'node:path'
 
 export interface ShippedObject {
-  /** Relative to the target: `<node>/<slot>/<file>`. */
+  /** Name relative to the target: `<node>/<slot>/<file>`. */
   readonly name: string
   readonly bytes: number
 }
@@ -13,27 +13,27 @@ export interface ContentDigest {
   readonly bytes: number
   /** Lower-case hex. */
   readonly sha256: string
-  /** Lower-case hex: what a bucket answers as the ETag of an object that was put by one request. */
+  /** Lower-case hex. Equals the ETag of an object uploaded in a single request. */
   readonly md5: string
 }
 
 export interface ShipTarget {
-  /** For people and logs; holds no secret. */
+  /** For display and logs. Contains no secret. */
   readonly description: string
-  /** All objects whose name begins with the prefix, unfinished ones left out. */
+  /** Returns all complete objects whose name starts with the prefix. */
   list(prefix: string): Promise<readonly ShippedObject[]>
-  /** Replaces the object as a whole. */
+  /** Replaces the object atomically. */
   put(name: string, content: Blob): Promise<void>
-  /** Whether what is kept under the name is exactly this; read back where nothing less proves it. */
+  /** Whether the stored object has exactly this content. Reads the object if its metadata cannot prove it. */
   isIntact(name: string, digest: ContentDigest): Promise<boolean>
   read(name: string): AsyncIterable<Uint8Array>
-  /** Fewer bytes where the object ends before; null when it is not there. */
+  /** Returns fewer bytes if the object is shorter, and null if it doesn't exist. */
   readRange(name: string, offset: number, length: number): Promise<Uint8Array | null>
-  /** Nothing happens when it is not there. */
+  /** No effect if the object doesn't exist. */
   remove(name: string): Promise<void>
 }
 
-/** What the setting and `--to` name. */
+/** A place named by the setting or by `--to`. */
 export type ShipPlace =
   | { readonly kind: 'folder'; readonly path: string }
   | {
@@ -46,8 +46,8 @@ export type ShipPlace =
 const PREFIX = /^[A-Za-z0-9!_.*'()=-]+(\/[A-Za-z0-9!_.*'()=-]+)*$/
 
 /**
- * `dir:/path` or `s3://bucket/prefix`.
- * @throws Error whose message says what is expected.
+ * Parses `dir:/path` or `s3://bucket/prefix`.
+ * @throws Error whose message states the expected form
  */
 export const parseShipPlace = (text: string): ShipPlace => {
   if (text.startsWith('dir:')) {
@@ -61,7 +61,7 @@ export const parseShipPlace = (text: string): ShipPlace => {
   return { kind: 'bucket', bucket, prefix: prefix === '' ? '' : `${prefix}/` }
 }
 
-/** In constant memory. */
+/** Hashes the chunks in constant memory. */
 export const digestOf = async (chunks: AsyncIterable<Uint8Array>): Promise<ContentDigest> => {
   const sha256 = createHash('sha256')
   const md5 = createHash('md5')
