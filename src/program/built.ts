@@ -1,29 +1,29 @@
-// What deploy/release/one-file.ts makes ahead of time, because the one-file program has no source tree and no packages to
-// make it from. That script puts another module in the place of this one, with the paths of files inside the program.
+// Files built by deploy/release/one-file.ts, because the one-file program contains neither the source tree nor
+// packages. That script replaces this module with a version that has the paths of the embedded files.
 
 export interface BuiltFile {
-  /** As browsers ask for it, below the page's assets. */
+  /** URL path of the file, relative to the page's assets. */
   readonly name: string
   readonly type: string
-  /** Where its content is. */
+  /** Path of the content. */
   readonly path: string
 }
 
 export interface BuiltPage {
-  /** Where the page's HTML is. */
+  /** Path of the page's HTML. */
   readonly html: string
   readonly files: readonly BuiltFile[]
 }
 
 export interface Built {
-  /** For example `linux-x64`. */
+  /** For example, `linux-x64`. */
   readonly target: string
   readonly pages: Readonly<Record<string, BuiltPage>>
-  /** Where the packages of the lock file are, as JSON. */
+  /** Path of the JSON file with the packages of the lock file. */
   readonly packages: string
-  /** Libraries that the system has to load from a disk: where each has to be below a folder, and where its content is. */
+  /** Libraries that the system must load from disk: path relative to a folder → path of the content. */
   readonly natives: Readonly<Record<string, string>>
 }
 
-/** Null where the program runs from its source. */
+/** Null if the program runs from source. */
 export const BUILT = null as Built | null

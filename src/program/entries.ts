@@ -1,30 +1,31 @@
-// How this program starts threads and processes of its own. From the source each is a file that Bun runs; the one-file
-// program has them inside, and starts itself with the name of the entry.
+// Starts threads and processes of this program. From source, each entry is a file that Bun runs. The one-file program
+// contains the entries and starts itself with the name of the entry.
 import { tmpdir } from 'node:os'
 import { resolve } from 'node:path'
 
-/** Followed by the name of an entry; src/one-file.ts reads it. */
+/** Followed by the name of an entry. Parsed by src/one-file.ts. */
 export const ENTRY_WORD = '--entry'
 
-/** What `new Worker` takes. @param entry path from the root of the repository */
+/** Returns the argument for `new Worker`. @param entry path relative to the root of the repository */
 export const threadEntry = (entry: string): string =>
   Bun.isStandaloneExecutable ? `./${entry}` : new URL(`../../${entry}`, import.meta.url).href
 
 export interface OwnProcess {
-  /** The command line up to the entry; its arguments follow. */
+  /** Command line including the entry. Arguments of the entry follow. */
   readonly words: readonly string[]
-  /** Belongs into its environment. */
+  /** Environment variables of the process. */
   readonly environment: Readonly<Record<string, string>>
 }
 
-/** @param isSmall whether its garbage collector prefers a small heap to speed */
+/** @param isSmall true to favor a small heap over speed */
 export const ownProcess = (entry: string, isSmall = false): OwnProcess => {
   const options = isSmall ? ['--smol'] : []
   if (!Bun.isStandaloneExecutable) {
     const path = resolve(import.meta.dir, '..', '..', entry)
     return { words: [process.execPath, ...options, '--no-env-file', path], environment: {} }
   }
-  // An executable takes the runtime's options from there alone; its libraries are found again in the same folder.
+  // An executable reads runtime options only from this variable. The fixed TMPDIR lets it find unpacked libraries
+  // again.
   const environment = { BUN_OPTIONS: options.join(' '), TMPDIR: tmpdir() }
   return { words: [process.execPath, ENTRY_WORD, entry], environment }
 }

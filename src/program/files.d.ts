@@ -1,4 +1,4 @@
-// Files that come with the program and are imported: `type: 'file'` gives the path of one, `type: 'text'` its content.
+// Imported asset files: `type: 'file'` imports the path of a file, `type: 'text'` its content.
 
 declare module '*.bin' {
   const path: string

@@ -1,10 +1,9 @@
-// Keeps a process running that works beside the service: starts it, and starts it again when it ends, later each time
-// until it works.
+// Keeps a helper process running: starts it, and restarts it when it ends, with increasing delays until it works.
 import { errorClassOf } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'
 
 export interface KeptProcessOptions<Child> {
-  /** Starts the process once. What it throws counts as a process that ended. */
+  /** Starts the process once. An error counts as an ended process. */
   readonly start: (onExit: () => void) => Child | Promise<Child>
   readonly after: Timers['after']
   readonly firstRestartMs: number
@@ -15,9 +14,9 @@ export interface KeptProcessOptions<Child> {
 export interface KeptProcess<Child> {
   /** @returns null while no process runs */
   running(): Child | null
-  /** The process works: if it ends, the next one starts after the shortest delay. */
+  /** Call when the process works. If it ends later, the next start uses the shortest delay. */
   works(): void
-  /** Starts no process any more. The running process is the caller's to end. */
+  /** Prevents further starts. The caller ends the running process. */
   close(): void
 }
 
@@ -35,11 +34,11 @@ export const keepProcess = <Child extends { kill(): void }>(options: KeptProcess
     cancelRestart = after(restartMs, begin)
     restartMs = Math.min(restartMs * 2, longestRestartMs)
   }
-  // There is no memory, the system allows no further process, or the store is away. Thrown in a timer, the error would
-  // end this process.
+  // Memory or process limits are exhausted, or the store is unavailable. Thrown in a timer, the error would end this
+  // process.
   const notStarted = (error: unknown): void => lost(errorClassOf(error))
   const begin = (): void => {
-    // A process may end before the promise of it resolves.
+    // A process may end before its promise resolves.
     let ended = false
     const take = (child: Child): void => {
       if (!ended) running = child

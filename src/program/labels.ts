@@ -1,7 +1,10 @@
-// How a person starts this program: from the source, or as the one file.
+// Command lines for messages: from source, or with the one-file program.
 
 export const PROGRAM = Bun.isStandaloneExecutable ? 'countersign' : 'bun run countersign'
 export const START = Bun.isStandaloneExecutable ? 'countersign start' : 'bun start'
 
-/** First argument of the service that `restore --try` starts. No setting: it is no way to run a deployment. */
+/**
+ * First argument of the service that `restore --try` starts. It isn't a setting, because it must not be used in
+ * production.
+ */
 export const TRIAL_WORD = '--trial-of-a-restore'

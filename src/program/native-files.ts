@@ -1,11 +1,11 @@
-// Libraries that the system loads from a disk, for the one-file program: they are beside it in a folder named like it with
-// `.native` at the end, or else written into a folder of this user alone among the temporary files.
+// Libraries that the system loads from disk, for the one-file program. They are in a folder next to the executable
+// (same name with the suffix `.native`). Otherwise, they are unpacked into a private folder in the temporary directory.
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { BUILT } from './built.ts'
 
-/** A library can't be written where the system would load it from. */
+/** A library cannot be unpacked to a safe folder. */
 class NativeFileError extends Error {
   override readonly name = 'NativeFileError'
 }
@@ -14,7 +14,7 @@ const contentSize = (path: string): number => Bun.file(path).size
 const isThere = (path: string, content: string): boolean =>
   existsSync(path) && statSync(path).size === contentSize(content)
 
-/** @throws NativeFileError when the folder belongs to somebody else, who could put another library there */
+/** @throws NativeFileError if another user owns or can change the folder, and could replace a library */
 const claimFolder = (natives: Readonly<Record<string, string>>): string => {
   const user = process.getuid?.()
   const version = Bun.hash(JSON.stringify(natives)).toString(36)
@@ -32,7 +32,7 @@ const claimFolder = (natives: Readonly<Record<string, string>>): string => {
 
 const unpack = (path: string, content: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // Another process may do the same at this moment: each file appears whole.
+  // Another process may unpack at the same time. The rename makes each file appear complete.
   const partial = `${path}.${process.pid}`
   writeFileSync(partial, readFileSync(content), { mode: 0o700 })
   renameSync(partial, path)
@@ -50,9 +50,10 @@ const prepare = (natives: Readonly<Record<string, string>>): string => {
 }
 
 /**
- * @param name as the program was built with it
- * @returns the path from which the system can load it; null where the program runs from its source, or has no such library
- * @throws NativeFileError, or what the file system says
+ * @param name name with which the library was built into the program
+ * @returns the path from which the system can load the library; null if the program runs from source or doesn't contain
+ * it
+ * @throws NativeFileError or a file system error
  */
 export const nativeFile = (name: string): string | null => {
   if (BUILT === null || !Object.hasOwn(BUILT.natives, name)) return null
