@@ -1,4 +1,4 @@
-// The commands of modules. Each noun's commands are imported when the noun is used.
+// Commands of modules. The commands of a noun are imported when the noun is used.
 import type { Command } from '../command-line/command.ts'
 
 /** Noun → import of the module's commands of that noun. */

@@ -1,5 +1,5 @@
-// The interface between the core and its modules. A module is one folder of src/modules with a declaration in module.ts; the
-// core receives the list of declarations (src/modules.ts) and never imports a module.
+// The interface between the core and its modules. A module is a folder of src/modules with a declaration in module.ts.
+// The core receives the list of declarations (src/modules.ts) and never imports a module.
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { Verb } from '../command-line/verb.ts'
 import type { Config } from '../config/config.ts'
@@ -42,7 +42,7 @@ export interface ModuleCore {
   readonly isFirst: boolean
   /** Whether the service runs a trial of a restored backup. */
   readonly isTrial: boolean
-  /** Services that modules provide before they are opened. */
+  /** Finds services that modules provide before they are opened. */
   readonly findService: FindService
   readonly clock: Clock
   readonly after: Timers['after']
@@ -51,11 +51,11 @@ export interface ModuleCore {
 
 /** A module's additions to one process of the service. */
 export interface OpenedModule {
-  /** Decides which requests are traced. At most one module has it. */
+  /** Decides which requests are traced. At most one module provides a tracer. */
   readonly tracer?: Tracer
   /** Adds metrics of the declaration, with or without samples. */
   readonly addMetrics?: (exposition: Exposition) => void
-  /** Found by their keys in this process, in addition to `services` of the declaration. */
+  /** Services of this process, in addition to `services` of the declaration. */
   readonly services?: readonly ProvidedService[]
   /** Called after the listeners and the signing workers have stopped. */
   stop?(): Promise<void> | void
@@ -79,43 +79,43 @@ export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'sto
 
 /** What the wallets of sessions are looked up with. */
 export interface WalletSources {
-  /** Address lists as they are now. */
+  /** Returns the current address lists. */
   readonly lists: () => readonly ListMembership[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
-  /** Finds the chain of a session's wallet by the name that the session has for it. */
+  /** Finds the chain of a session's wallet by its name in the session. */
   readonly chainOf: (name: string) => Promise<ScreenedWallet['chain']>
 }
 
 /** The parts of the identity API. */
 export interface IdentityCore {
   readonly evidence: EvidenceService
-  /** What the service read of documents. */
+  /** Results of automatic document reading. */
   readonly readings: DocumentReadings
-  /** What policies decided sessions on. */
+  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
   readonly knowledge: SessionKnowledge
   readonly traces: Traces
-  /** Stores checks that were made again. */
+  /** Stores the results of repeated checks. */
   readonly storeChecks: StoreChecks
-  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  /** Creates session changes that use the given `changeStatus` and send the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   readonly wallets: WalletSources
-  /** Counts a decision by a policy, with the seconds since the session was handed in. */
+  /** Records a decision by a policy, with the seconds since the session's submission. */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
 }
 
-/** The parts of the core that a module's part of the identity API gets. */
+/** The parts of the core that are available to a module's part of the identity API. */
 export interface SessionCore extends ModuleCore, IdentityCore {}
 
 /** A module's additions to the identity API. */
 export interface SessionParts {
-  /** Run in the leading process for each session that is handed in. */
+  /** Checks that the leader runs for each submitted session. */
   readonly checks?: readonly CheckPart[]
-  /** Called once all checks of a session are stored, at least once. At most one module has it. */
+  /** Called at least once, after all checks of a session are stored. At most one module provides it. */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly leaderTasks?: readonly LeaderTask[]
-  /** Lists beside those of facts, for the metrics. */
+  /** Additional lists for the metrics of lists. */
   readonly lists?: () => FactMetrics['lists']
   stop?(): Promise<void>
 }
@@ -125,21 +125,23 @@ export interface Inspection extends Pick<ModuleCore, 'config' | 'folder' | 'stor
 
 export interface Module extends ModuleSettings {
   readonly metrics?: Readonly<Record<string, MetricDefinition>>
-  /** Path from the root of the repository → import of that entry, for processes that the one-file program starts. */
+  /**
+   * Path relative to the root of the repository → import of that entry, for processes that the one-file program starts.
+   */
   readonly processes?: Readonly<Record<string, () => Promise<unknown>>>
-  /** Environment variables of the service that tries a restored backup. */
+  /** Environment variables for the trial of a restored backup. */
   readonly trialEnvironment?: (config: Config) => Readonly<Record<string, string>>
-  /** Services that the running service, and commands without it, find by their keys. Imports code on use. */
+  /** Services for the running service, and for commands without it. Implementations import their code on use. */
   readonly services?: (core: Pick<ModuleCore, 'config' | 'folder'>) => readonly ProvidedService[]
   /** Imports the module's operations. */
   readonly operations?: () => Promise<ModuleOperations>
-  /** Commands that are not made of operations. */
+  /** Commands that are not derived from operations. */
   readonly commands?: ModuleCommands
   /** Commands that consist of a verb only. */
   readonly verbs?: Readonly<Record<string, Verb>>
-  /** Imports the module's part of `countersign doctor`. */
+  /** Imports the module's checks for `countersign doctor`. */
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
-  /** Imports the module's code and starts it. Not called if the module is left out. */
+  /** Imports and starts the module. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
   /** The same for its part of processes that serve attestations: the only part that gets the passphrase. */
   openAttestation?(core: AttestationCore): Promise<AttestationParts>

@@ -1,4 +1,4 @@
-// Opens the modules that are not left out, and combines their additions.
+// Opens the running modules and combines their additions.
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
@@ -19,7 +19,7 @@ export const runningModules = (modules: readonly Module[], config: Pick<Config, 
 export const leftOutModules = (modules: readonly Module[], config: Pick<Config, 'modules'>): readonly Module[] =>
   modules.filter(({ name }) => !config.modules.has(name))
 
-/** The services of modules that run. */
+/** Returns the services of running modules. */
 export const providedByModules = (
   modules: readonly Module[],
   core: Pick<ModuleCore, 'config' | 'folder'>,

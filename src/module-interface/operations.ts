@@ -1,4 +1,4 @@
-// The operations of modules: routes of the admin API, those of the command line alone, and the services that they use.
+// Operations of modules: routes of the admin API, operations of the command line only, and the services that they use.
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { onceMade } from '../lib/once.ts'
@@ -7,7 +7,7 @@ import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
 import type { TaskCore, TaskKind } from './tasks.ts'
 
-/** The parts that operations have with or without a running service. */
+/** Dependencies of operations, available with or without a running service. */
 export interface OperationCore {
   readonly store: Store
   readonly clock: Clock
@@ -15,10 +15,10 @@ export interface OperationCore {
   readonly evidence: () => Promise<Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>>
 }
 
-/** What a module's `operations` imports. */
+/** Result of a module's `operations` import. */
 export interface ModuleOperations {
   readonly routes: readonly Route[]
-  /** Of the command line alone. */
+  /** Operations of the command line only. */
   readonly commands?: readonly Route[]
   readonly services?: (core: OperationCore) => readonly ProvidedService[]
   readonly tasks?: (core: TaskCore) => readonly TaskKind[]
@@ -29,14 +29,17 @@ interface OperationModule {
   readonly operations?: () => Promise<ModuleOperations>
 }
 
-/** Whether the path of a request is the declared one, whose parameters stand for one segment each. */
+/** Whether the path of a request matches the declared path. Each parameter matches one segment. */
 const isPath = (declared: string, path: string): boolean => {
   const asked = path.split('/')
   const segments = declared.split('/')
   return segments.length === asked.length && segments.every((each, at) => each.startsWith('{') || each === asked[at])
 }
 
-/** Finds the module that declares an operation of the admin API; null if none does. Imports the operations on first use. */
+/**
+ * Returns a function that finds the module of an admin API operation; null if none declares it. Imports the operations
+ * on first use.
+ */
 export const createModuleFinder = (modules: readonly OperationModule[]) => {
   const load = onceMade(() =>
     Promise.all(modules.map(async ({ name, operations }) => ({ name, routes: (await operations?.())?.routes ?? [] }))),
@@ -47,7 +50,6 @@ export const createModuleFinder = (modules: readonly OperationModule[]) => {
   }
 }
 
-/** Imports the operations of modules. */
 export const loadOperations = async (
   modules: readonly { readonly operations?: () => Promise<ModuleOperations> }[],
 ): Promise<Required<ModuleOperations>> => {

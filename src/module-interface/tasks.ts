@@ -1,4 +1,4 @@
-// Kinds of tasks that modules do, each in a process of its own (src/admin/task-runner.ts).
+// Kinds of tasks of modules. Each task runs in its own process (src/admin/task-runner.ts).
 import type { TaskInput } from '../../workers/tasks/task-input.ts'
 import type { SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { Task } from '../store/tasks.ts'
@@ -8,11 +8,11 @@ export interface TaskCore extends Pick<ModuleCore, 'config' | 'folder' | 'store'
   readonly decidedByPeople: SessionKnowledge['decidedByPeople']
 }
 
-/** Replaces the core's kind of the same name. */
+/** A kind of task. Replaces the core's kind of the same name. */
 export interface TaskKind {
   readonly kind: string
-  /** Entry of its process, which `processes` of the module lists. */
+  /** Entry of the process, listed in `processes` of the module. */
   readonly entry: string
-  /** Gathers everything that the process needs and can't get itself. */
+  /** Collects the input that the process needs and cannot read itself. */
   prepare(task: Task): Promise<TaskInput>
 }
