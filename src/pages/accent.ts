@@ -1,17 +1,17 @@
-// The organization's colour, made fit to be read: whatever it is, text on it and text in it keep a contrast of 4.5 to 1 in
-// light and in dark. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
+// Adjusts an organization's color for legibility: text on it and in it has a contrast of at least 4.5 to 1, in light
+// and dark schemes. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
 
 export type Rgb = readonly [red: number, green: number, blue: number]
 
 export const CONTRAST_MIN = 4.5
-/** A button's ground need not be readable; it has to stand out. */
+/** Minimum contrast between a button and the page, which contains no text and must only be distinguishable. */
 const VISIBLE_MIN = 1.4
-/** The darkest and the lightest ground that accents are written on: pages and cards of tokens.css, under the pointer. */
+/** Backgrounds with the lowest contrast to accent text: hovered pages and cards of tokens.css. */
 const GROUND = { light: [230, 229, 226], dark: [39, 43, 47] } as const satisfies Record<string, Rgb>
 const WHITE: Rgb = [255, 255, 255]
 const INK: Rgb = [16, 20, 24]
 const BLACK: Rgb = [0, 0, 0]
-/** How far a button's ground moves under the pointer. */
+/** Change of a button's color on hover. */
 const HOVER_PART = 0.12
 const STEPS = 40
 
@@ -38,7 +38,7 @@ export const contrast = (one: Rgb, other: Rgb): number => {
 const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, index) => Math.round(value + ((to[index] ?? 0) - value) * part)) as unknown as Rgb
 
-/** The nearest shade of the colour, towards `end`, that can be read on `ground`. */
+/** Returns the nearest shade of the color, toward `end`, that is legible on `ground`. */
 const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
   for (let step = 0; step <= STEPS; step++) {
     const shade = mix(color, end, step / STEPS)
@@ -48,13 +48,13 @@ const readableOn = (color: Rgb, ground: Rgb, end: Rgb): Rgb => {
 }
 
 export interface Accent {
-  /** Ground of buttons. */
+  /** Background of buttons. */
   readonly fill: Rgb
-  /** The same under the pointer: away from the text on it, so that it never gets harder to read. */
+  /** Background on hover: farther from the text color, so that legibility never decreases. */
   readonly hover: Rgb
-  /** Text on that ground. */
+  /** Text color on that background. */
   readonly onFill: Rgb
-  /** Links, marks and outlines on the page's own ground. */
+  /** Color of links, marks and outlines on the page background. */
   readonly text: Rgb
 }
 
@@ -62,7 +62,7 @@ export const accentFor = (color: Rgb, scheme: 'light' | 'dark'): Accent => {
   const ground = GROUND[scheme]
   const text = readableOn(color, ground, scheme === 'light' ? INK : WHITE)
   const onColor = contrast(WHITE, color) >= CONTRAST_MIN ? WHITE : INK
-  // The organization's own colour where a button of it can be seen and read, else the shade of the texts.
+  // The organization's color is used if buttons are visible and legible with it; otherwise the shade of the text.
   const usable = contrast(color, onColor) >= CONTRAST_MIN && contrast(color, ground) >= VISIBLE_MIN
   const fill = usable ? color : text
   const onFill = contrast(WHITE, fill) >= CONTRAST_MIN ? WHITE : INK

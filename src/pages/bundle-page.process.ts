@@ -1,6 +1,5 @@
-// Entry of the process that bundles one page and writes it to standard output: one line of JSON, then the contents of
-// the files. The bundler keeps some 12 MB of memory, which end with this process. Arguments: the page, and the path
-// part of its public address.
+// Bundles one page and writes it to standard output: one line of JSON, then the contents of the files. It runs as a
+// process, because the bundler keeps about 12 MB of memory. Arguments: the page, and the path of its public URL.
 import { withHead } from '../lib/headed-bytes.ts'
 import { bundlePage } from './bundle-page.ts'
 import { type BundledHead, PAGE_NAMES } from './bundled-page.ts'

@@ -1,16 +1,16 @@
-// Bundles a page from its source: when the one-file program is built, and at the start of a service that runs from the
-// source (in a process of its own, bundle-page.process.ts).
+// Bundles a page from source, for the one-file program or at the start of a service that runs from source (in a
+// separate process, bundle-page.process.ts).
 import { basename, join } from 'node:path'
 import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
-/** A second style sheet of a page, which its script loads when the parts that need it are shown. */
+/** Second style sheet of a page, which its script loads on demand. */
 const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
-/** Placeholder in the HTML for the address of the late style sheet. */
+/** Placeholder in the HTML for the URL of the late style sheet. */
 const LATE_PLACE = 'LATE-STYLES'
 
 /**
- * @param basePath path part of the page's public address, without a trailing slash
- * @throws what the bundler throws
+ * @param basePath path of the page's public URL, without a trailing slash
+ * @throws the bundler's errors
  */
 export const bundlePage = async (page: PageName, basePath: string): Promise<BundledPage> => {
   const late = LATE_STYLES.get(page)

@@ -1,5 +1,5 @@
-// A page's HTML and files. Run from the source, a process bundles them at the start. The one-file program contains
-// them, bundled when it was built; the path of the page's public address is filled in at the start.
+// HTML and files of a page. From source, a process bundles them at startup. The one-file program contains them; the
+// path of the page's public URL is inserted at startup.
 import { readFileSync } from 'node:fs'
 import { headOf } from '../lib/headed-bytes.ts'
 import { NamedError } from '../lib/named-error.ts'
@@ -8,7 +8,7 @@ import { ownProcess } from '../program/entries.ts'
 
 export const ASSET_PATH = '/assets/'
 
-/** Each is in `src/NAME/page/page.html`. */
+/** Each page is in `src/NAME/page/page.html`. */
 export const PAGE_NAMES = ['dashboard', 'portal'] as const
 export type PageName = (typeof PAGE_NAMES)[number]
 
@@ -25,10 +25,10 @@ export interface BundledPage {
   readonly files: readonly BundledFile[]
 }
 
-/** The page could not be built: the service does not start without it. */
+/** The page could not be built, so the service doesn't start. */
 class PageBuildError extends NamedError {}
 
-/** Placeholder for the path part of the page's public address. */
+/** Placeholder for the path of the page's public URL. */
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
 
 const read = ({ html, files }: BuiltPage, basePath: string): BundledPage => {
@@ -45,7 +45,7 @@ const read = ({ html, files }: BuiltPage, basePath: string): BundledPage => {
   }
 }
 
-/** The first line that bundle-page.process.ts writes; the contents follow in this order. */
+/** First line of bundle-page.process.ts's output; the contents follow in this order. */
 export interface BundledHead {
   readonly html: string
   readonly files: readonly { readonly name: string; readonly type: string; readonly size: number }[]

@@ -1,11 +1,11 @@
-// Lengths of time in words, as the verification page says them and the dashboard's preview of it.
+// Durations in words, for the verification page and its preview in the dashboard.
 
 const inUnit = (value: number, unit: 'minute' | 'hour' | 'day', locale: string): string =>
   new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
 
 export const formatDays = (days: number, locale: string): string => inUnit(days, 'day', locale)
 
-/** Rounded up, in the largest unit of which there are two at least. */
+/** Rounds up, in the largest unit with a value of at least two. */
 export const formatWait = (seconds: number, locale: string): string => {
   const minutes = Math.max(1, Math.ceil(seconds / 60))
   if (minutes < 120) return inUnit(minutes, 'minute', locale)

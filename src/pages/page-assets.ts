@@ -1,5 +1,5 @@
-// The files of a page: bundled once at the start, named by their content, so that browsers may cache them forever, and
-// compressed once. Nothing is loaded from other hosts. Used for every page that the service serves.
+// Files of a page, bundled and compressed once, and named by their content so that browsers may cache them forever.
+// Nothing is loaded from other hosts. Used for every page of the service.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import { ASSET_PATH, type BundledFile, bundledPage, type Content, type PageName } from './bundled-page.ts'
@@ -9,19 +9,19 @@ export type Encoding = 'br' | 'gzip' | 'identity'
 export interface Asset {
   readonly path: string
   readonly type: string
-  /** Compressed once, when it is first requested. */
+  /** Returns the encoded content, which is compressed on the first request. */
   readonly encoded: (encoding: Encoding) => Promise<Content>
 }
 
 export interface PageAssets {
   /**
-   * The page with one response's nonce in it.
-   * @param early one of the build's `early` files, which the browser then loads together with the page's own
+   * Returns the page with a response's nonce.
+   * @param early one of the build's `early` files, which the browser then loads together with the page
    */
   page(nonce: string, early?: string): string
-  /** Finds an asset by its path. Every path is named in the page or in another asset. */
+  /** Returns the asset at a path. Every path occurs in the page or in another asset. */
   find(path: string): Asset | undefined
-  /** All assets, for measuring. */
+  /** All assets, for measurements. */
   readonly all: readonly Asset[]
 }
 
@@ -29,8 +29,8 @@ const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
 /**
- * A first visit waits for the files that the page itself names, so these are compressed with the highest quality: 8%
- * smaller, for 0.1 s of processor time after each start. For all files of the dashboard it would take 1 s.
+ * Files that the page references delay a first visit, so they get the highest quality: 8% smaller, for 0.1 s of CPU
+ * time after each start. For all dashboard files, it would take 1 s.
  */
 const BROTLI_QUALITY = { first: 11, late: 9 } as const
 
@@ -66,14 +66,15 @@ const NONCE_PLACE = 'NONCE-OF-THIS-RESPONSE'
 
 export interface PageBuild {
   readonly page: PageName
-  /** The page's name in the error message, for example `the verification page`. */
+  /** Page name in error messages, for example `the verification page`. */
   readonly title: string
-  /** Path part of the page's public address, without a trailing slash. */
+  /** Path of the page's public URL, without a trailing slash. */
   readonly basePath: string
-  /** Fills in the parts of the HTML that are known only at the start. */
+  /** Inserts the parts of the HTML that are known only at startup. */
   readonly fill?: (html: string) => string
   /**
-   * Names of files, without ending, of which a visitor needs one together with the page, such as a language's words.
+   * Names without extension of files of which a visitor needs exactly one with the page, such as the texts of a
+   * language.
    */
   readonly early?: readonly string[]
 }
@@ -106,7 +107,7 @@ export const buildPageAssets = async (build: PageBuild): Promise<PageAssets> => 
   }
 }
 
-/** The encoding of the answer: the smallest that the browser accepts. */
+/** Returns the most compact encoding that the browser accepts. */
 export const chooseEncoding = (acceptEncoding: string | null): Encoding => {
   const accepted = (acceptEncoding ?? '').split(',').map((part) => part.trim().split(';')[0])
   if (accepted.includes('br')) return 'br'

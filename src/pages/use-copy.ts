@@ -1,9 +1,9 @@
-// Puts a text into the clipboard and says for a moment that it is there.
+// Copies a text to the clipboard and confirms it briefly.
 import { useEffect, useState } from 'preact/hooks'
 
 const SAID_MS = 2_000
 
-/** Whether the text was copied a moment ago, and what copies it. */
+/** Returns whether the text was just copied, and a function that copies it. */
 export const useCopy = (text: string): readonly [copied: boolean, copy: () => void] => {
   const [copied, setCopied] = useState(false)
   useEffect(() => {
@@ -14,7 +14,7 @@ export const useCopy = (text: string): readonly [copied: boolean, copy: () => vo
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
       () => setCopied(true),
-      // Not allowed: the text stands beside the button and can be marked by hand.
+      // Access was denied: the text next to the button can be selected manually.
       () => setCopied(false),
     )
   }

@@ -1,4 +1,4 @@
-// A part of a page that is loaded when it is first shown.
+// Part of a page that is loaded when it is first shown.
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 
@@ -7,14 +7,14 @@ type LoadingPart<Properties> =
   | { readonly state: 'failed'; readonly retry: () => void }
   | { readonly state: 'loaded'; readonly part: ComponentType<Properties> }
 
-/** Loads once for all who show it: a hook that loads, and `preload`, which has it there before it is shown. */
+/** Loads a component once for all users. Returns a hook that loads it, and `preload`, which loads it in advance. */
 export const partLoader = <Properties>(load: () => Promise<ComponentType<Properties>>) => {
   let known: ComponentType<Properties> | null = null
   const loadAndKeep = async (): Promise<ComponentType<Properties>> => {
     known = await load()
     return known
   }
-  /** Its failure is told where the part is shown, which loads again. */
+  /** A failure is reported where the part is shown, which loads it again. */
   const preload = (): void => void loadAndKeep().catch(() => undefined)
   const usePart = (): LoadingPart<Properties> => {
     const [loaded, setLoaded] = useState<{ readonly part: ComponentType<Properties> } | 'failed' | null>(

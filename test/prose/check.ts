@@ -31,6 +31,7 @@ const EDITED = [
   'src/portal/*.ts',
   'src/portal/page/*.{ts,tsx}',
   'src/portal/page/{details,documents,screens,ui,wallets}/*.{ts,tsx}',
+  'src/pages/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
