@@ -1,5 +1,5 @@
-// Answers a process's question about all processes: the supervisor asks each one for its own part and combines the
-// answers, metrics for a scrape and figures for the live view.
+// Collects metrics for a scrape, and figures for the live view, from all processes. The supervisor requests each
+// process's part and combines them.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import type { Timers } from '../lib/time.ts'
@@ -17,9 +17,9 @@ export interface ProcessAnswersOptions {
 
 type Question = Extract<FromProcess, { type: 'collect' | 'metrics' | 'look' | 'figures' }>
 
-/** A process that is too busy to send its metrics within this time is left out. */
+/** Timeout for a process's metrics; a process that is too busy is omitted. */
 const COLLECT_MS = 1_000
-/** The same for the figures, which are requested every second. */
+/** Timeout for figures, which are requested every second. */
 const LOOK_MS = 500
 
 export const createProcessAnswers = (options: ProcessAnswersOptions) => {
@@ -27,7 +27,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
   const metrics = createRounds<string>(COLLECT_MS, after)
   const figures = createRounds<LiveReading | null>(LOOK_MS, after)
   let labelled = false
-  /** A process that was always alone needs no process label; once there was a label, it stays. */
+  /** A single process needs no process label. After the number of processes has been above one, the label stays. */
   const several = (): boolean => {
     labelled ||= target().processes > 1
     return labelled
@@ -77,7 +77,7 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
       else if (message.type === 'metrics') metrics.take(message.id, place.index, message.text)
       else figures.take(message.id, place.index, message.reading)
     },
-    /** Call when the process has ended. */
+    /** Must be called when the process has ended. */
     drop: (index: number): void => {
       metrics.drop(index)
       figures.drop(index)

@@ -1,10 +1,10 @@
-// Starts a process that works beside the service, and ends it. The process has none of the service's secrets: its
-// environment only says where the runtime's own files are, and what it must know comes on standard input.
+// Starts and ends a helper process of the service. The process receives none of the service's secrets: its environment
+// contains only paths of runtime files, and its input arrives on standard input.
 import { ownProcess } from '../program/entries.ts'
 import { sendToChild } from './send.ts'
 
 export interface BackgroundChildOptions<Message> {
-  /** Path of the entry from the root of the repository, then its arguments. */
+  /** Path of the entry file relative to the repository root, then its arguments. */
   readonly commandLine: readonly [string, ...string[]]
   readonly input: Uint8Array | null
   readonly onMessage: (message: Message) => void
@@ -14,11 +14,11 @@ export interface BackgroundChildOptions<Message> {
 export interface BackgroundChild<Order> {
   send(order: Order): void
   kill(): void
-  /** Sends an order that makes the process end, and kills it when it takes longer than `withinMs`. */
+  /** Sends a message that makes the process end, and kills the process if it takes longer than `withinMs`. */
   end(order: Order, withinMs: number): Promise<void>
 }
 
-/** Its output is discarded, because it may hold anything. */
+/** The output of the process is discarded, because it may contain secrets. */
 export const startBackgroundChild = <Message, Order>(
   options: BackgroundChildOptions<Message>,
 ): BackgroundChild<Order> => {
@@ -46,5 +46,5 @@ export const startBackgroundChild = <Message, Order>(
   }
 }
 
-/** What a process reads with `Bun.stdin.json()`. */
+/** Serializes input for a process that reads `Bun.stdin.json()`. */
 export const jsonInput = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))

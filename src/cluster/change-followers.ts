@@ -1,4 +1,4 @@
-// Reacts to changes made in any process: invalidates caches, and makes new keys sign.
+// Applies changes made in any process: invalidates caches, and loads new signing keys.
 
 import type { Clock } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
@@ -10,18 +10,15 @@ import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** A part that caches data of the store in memory. */
+/** Part that caches store data in memory. */
 export interface ChangeFollower {
-  /** Reads what the part caches; absent if it reads when asked. */
+  /** Loads the cached data; undefined if the part reads on demand. */
   load?(): Promise<void>
-  /** Ignores topics other than its own. */
+  /** Handles a change; ignores other topics. */
   followChange(change: Change): void
-  /** Call when changes may have been missed. */
+  /** Must be called if changes may have been missed. */
   resync(): void
-  /**
-   * When the oldest change was reported (monotonic milliseconds) that has no effect yet, because it is read first; null
-   * if there is none.
-   */
+  /** Returns the monotonic milliseconds at which the oldest pending change was reported; null if none is pending. */
   behindSinceMs?(): number | null
 }
 
@@ -33,16 +30,16 @@ export interface ChangeFollowers {
 }
 
 export interface FollowedChanges extends ChangeFeed {
-  /** Passes every change to this part from now on, and then loads it: no change in between is missed. */
+  /** Passes all further changes to this part and then loads it, so that no change in between is missed. */
   follow(follower: ChangeFollower): Promise<void>
 }
 
-/** Every change takes effect here within a poll of the feed: nothing else invalidates a cache. */
+/** Applies every change within one poll of the feed. Nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, pool, attesters } = followed
   const followers: ChangeFollower[] = []
   let leaseUntilMs = Number.POSITIVE_INFINITY
-  /** When the first read ended after the lease had; null while there is a lease. */
+  /** Time at which the first read after the end of the lease completed; null while there is a lease. */
   let resumedMs: number | null = null
 
   const isBehind = (momentMs: number): boolean =>
@@ -51,7 +48,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       return sinceMs !== null && sinceMs <= momentMs
     })
 
-  /** Changes may be older than a lease once it has ended: decisions wait until all of them have taken effect. */
+  /** After the lease ends, changes may be older than a lease. Decisions wait until all of them are applied. */
   const renewLease = (untilMs: number): void => {
     const nowMs = clock.monotonicMs()
     if (nowMs >= leaseUntilMs) {
@@ -68,7 +65,7 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
     clock,
     onChange: (change) => {
       if (change.topic === 'attester') attesters.reload()
-      // Sessions change hundreds of times a second, and no policy's target depends on a session or a list.
+      // Sessions change hundreds of times per second, and no policy target depends on a session or a list.
       else if (change.topic !== 'session' && change.topic !== 'list') {
         if (change.topic === 'api-key') authenticator.invalidate(change.subjectId)
         else catalog.invalidate(change)

@@ -1,5 +1,5 @@
-// Checks whether the service can listen on the configured addresses before anything is created or written: a first
-// start that finds its port taken must not leave a deployment that names that port.
+// Checks that the service can listen on the configured addresses before it writes anything. Otherwise, a first start
+// with a port in use would leave a deployment configured with that port.
 
 import { SettingInvalidError } from '../config/settings.ts'
 import type { ProcessRole } from '../domain/process-role.ts'
@@ -7,7 +7,7 @@ import { errorCodeOf } from '../lib/named-error.ts'
 import type { ListenAddress } from '../server/listen-address.ts'
 
 /**
- * Returns the address with a real port: port 0 becomes one that is free now.
+ * Returns the address with a real port: port 0 becomes a free port.
  * @throws SettingInvalidError with one line that names the setting
  */
 const claimListenAddress = (setting: string, { hostname, port }: ListenAddress): ListenAddress => {
@@ -30,7 +30,7 @@ export interface ListenAddresses {
 }
 
 export interface WantedAddresses extends ListenAddresses {
-  /** An address if metrics have a listener of their own. */
+  /** An address if metrics have a separate listener. */
   readonly metricsListen: ListenAddress | 'api' | null
   readonly serve: ReadonlySet<ProcessRole>
 }

@@ -1,5 +1,5 @@
-// Records what happened to requests that this node did not finish answering, so that other nodes can answer: until then
-// they refuse a retry (invariant 3). Only the node that may have signed knows, from its own decision log.
+// Records the outcome of requests that this node did not finish answering. Until then, other nodes refuse a retry
+// (invariant 3), because only this node's decision log shows whether they were signed.
 import { type Clock, createHeldClock, type Timers } from '../lib/time.ts'
 import { KEEP_SLACK_SECONDS, type NodeMemory } from '../server/idempotency.ts'
 import type { IdempotencyTable, UnansweredClaim } from '../store/idempotency.ts'
@@ -8,10 +8,10 @@ export interface ClaimTellerDependencies {
   readonly memory: NodeMemory
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
-  /** How long a claim is held: longer than any process works on its request. */
+  /** Lifetime of a claim, longer than any process works on its request. */
   readonly claimSeconds: number
   readonly after: Timers['after']
-  /** Called when the store or the log can't be read. The next pass tries again. */
+  /** Called if the store or the log can't be read. The next pass tries again. */
   readonly onError: (error: unknown) => void
 }
 
@@ -22,14 +22,14 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
   const { memory, claims, clock, claimSeconds, after, onError } = dependencies
   const claimMs = claimSeconds * 1000
   const startedMs = clock.monotonicMs()
-  /** By this time, a claim must have expired so that no process of this node still works on it. */
+  /** Time by which a claim must have expired to ensure that no process of this node still works on it. */
   const endedBySeconds = createHeldClock(clock, claimMs)
-  /** Whether every claim that was made before this process started has ended. */
+  /** Returns whether all claims from before this process started have expired. */
   const isPastFirstClaims = (): boolean => clock.monotonicMs() - startedMs >= claimMs
-  /** Uuids without a record whose claims are released later. */
+  /** Uuids without a record, whose claims are released later. */
   const undecided = new Set<string>()
 
-  /** Nothing is signed under these claims any more. If a retry has taken one over meanwhile, it keeps the claim. */
+  /** Nothing is signed under these claims any longer. If a retry has taken over a claim, it keeps it. */
   const tell = async ({ claim, uuidSinceSeconds }: UnansweredClaim): Promise<void> => {
     const recalled = await memory.recall({
       organizationId: claim.organizationId,
@@ -40,16 +40,16 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
       const { body, keepSeconds } = recalled.answer
       await claims.complete(claim, { status: 200, body }, clock.unixSeconds() + keepSeconds + KEEP_SLACK_SECONDS)
     } else if (!isPastFirstClaims()) {
-      // An older process may still work on a claim that was made before this one began to read the clocks.
+      // An older process may still work on a claim from before this process started to read the clocks.
       undecided.add(claim.uuid)
     } else {
-      // It was not signed, or the signature can't be used any more: the next request with this key is a new one.
+      // Either nothing was signed or the signature has expired, so the next request with this key is a new one.
       await claims.release(claim)
       undecided.delete(claim.uuid)
     }
   }
 
-  /** Settles up to a hundred claims. Rejects when the store or the log can't be read. */
+  /** Settles up to a hundred claims. Rejects if the store or the log can't be read. */
   const pass = async (): Promise<void> => {
     const maySettle = ({ claim }: UnansweredClaim): boolean => !undecided.has(claim.uuid) || isPastFirstClaims()
     const listed = await claims.listUnanswered(memory.node, endedBySeconds(), BATCH + undecided.size)
@@ -72,7 +72,7 @@ export const createClaimTeller = (dependencies: ClaimTellerDependencies) => {
       cancel = () => undefined
       begin()
     },
-    /** Resolves when no pass is under way any more. */
+    /** Resolves when no pass is in flight. */
     stop: async (): Promise<void> => {
       cancel?.()
       cancel = null

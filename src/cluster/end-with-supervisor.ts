@@ -1,7 +1,7 @@
-// Ends a supervised process as soon as its supervisor ends: it would otherwise hold the port and the data folder, and
-// nobody would restart or stop it. Linux kills it, even if its main thread hangs; on other systems the process sees
-// that the channel to the supervisor closed. It does not drain: the supervisor's lock on the data folder is gone, and
-// the next service may start at any moment. Source: prctl(2), PR_SET_PDEATHSIG.
+// Ends a supervised process with its supervisor; otherwise it would hold the port and the data folder without
+// supervision.
+// Linux kills it even if its main thread hangs (prctl(2), PR_SET_PDEATHSIG); other systems rely on the closed channel.
+// It doesn't drain, because the supervisor's lock on the data folder is gone and the next service may start.
 import { dlopen } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../telemetry/log.ts'
@@ -10,13 +10,13 @@ const PR_SET_PDEATHSIG = 1
 const SIGKILL = 9
 
 /**
- * The C library of this process, GNU's or musl's. Absolute, because Bun also looks up a bare name in the working
- * directory.
+ * Returns the path of this process's C library (GNU or musl). It is absolute, because Bun also searches the working
+ * directory for a bare name.
  */
 const libraryPath = (): string | null =>
   /\s(\/\S+\/(?:libc\.so\.6|ld-musl-[^/\s]+\.so\.1))$/m.exec(readFileSync('/proc/self/maps', 'utf8'))?.[1] ?? null
 
-/** Asks Linux to kill this process when its parent ends. @throws when Linux can't be asked */
+/** Requests that Linux kill this process when its parent ends. @throws if the request fails */
 const dieWithParent = (): void => {
   const path = libraryPath()
   if (path === null) throw new Error('the C library was not found')
@@ -24,13 +24,13 @@ const dieWithParent = (): void => {
   if (symbols.prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) !== 0) throw new Error('prctl was refused')
 }
 
-/** The parts of `process` that are used here. */
+/** Used part of `process`. */
 export interface OrphanableProcess {
   readonly ppid: number
   on(event: 'disconnect', listener: () => void): unknown
 }
 
-/** @param supervisorPid of the process that started this one */
+/** @param supervisorPid id of the process that started this process */
 export const endWithSupervisor = (
   host: OrphanableProcess,
   supervisorPid: number,
@@ -48,6 +48,6 @@ export const endWithSupervisor = (
   } catch (error) {
     log.warn('the system will not end this process with its supervisor; the process watches by itself', { error })
   }
-  // The supervisor may have ended before Linux was asked: then the parent is another process.
+  // The supervisor may have ended before the request to Linux; the parent is then another process.
   if (host.ppid !== supervisorPid) endOrphaned()
 }

@@ -1,7 +1,8 @@
-// Runs the service as several processes behind one port, with a supervisor. When it is started with several processes,
-// this process is only the supervisor: it claims the addresses and the data folder for all of them, does not listen,
-// and opens neither the store nor keys. When it is started with one, this process is the first of them and supervises
-// further ones if they are requested later, so a single process has no extra hop.
+// Runs the service as several processes behind one port.
+// With several processes, this process is only the supervisor: it claims the addresses and the data folder, but opens
+// neither listeners, the store nor keys.
+// With one process, this process serves and supervises others if they are requested later, so a single process has no
+// additional hop.
 import type { Config } from '../config/config.ts'
 import { PROCESSES_MAX } from '../config/process-plan.ts'
 import { SettingInvalidError } from '../config/settings.ts'
@@ -20,10 +21,10 @@ import type { ProcessListener, SupervisedProcess } from './place.ts'
 import { createProcessSupervisor, type ProcessSupervisor } from './process-supervisor.ts'
 import { sendToChild } from './send.ts'
 
-/** Added to the deadline: a stop does more than answer the requests under way. */
+/** Added to the deadline, because a stop does more than answer the requests in flight. */
 const STOP_SLACK_MS = 15_000
 
-/** Only Linux distributes the connections to a shared port fairly. */
+/** Only Linux distributes connections fairly between listeners on a shared port. */
 export const CAN_SHARE_PORT = process.platform === 'linux'
 
 type Listen = Pick<ProcessAssignment, 'apiListen' | 'portalListen' | 'dashboardListen'>
@@ -73,14 +74,16 @@ const supervisorOptions = (config: Config, log: Logger) => ({
   target: { processes: config.processes, workers: config.workers },
   processesMax: CAN_SHARE_PORT ? PROCESSES_MAX : 1,
   stopMs: config.deadlineMs + STOP_SLACK_MS,
-  // When all children are dead, only the restart timer keeps the supervisor's process alive.
+  // If all children are dead, only the restart timer keeps the supervisor's process alive.
   after: lastingTimers.after,
   monotonicMs: systemClock.monotonicMs,
   unixMs: Date.now,
   log,
 })
 
-/** Claims addresses and data folder; starts nothing yet. @throws SettingInvalidError, StoreUnusableError */
+/**
+ * Claims the addresses and the data folder without starting anything. @throws SettingInvalidError, StoreUnusableError
+ */
 export const superviseProcesses = (config: Config, log: Logger): ProcessSupervisor => {
   if (!CAN_SHARE_PORT) {
     throw new SettingInvalidError(
@@ -110,7 +113,10 @@ export const superviseProcesses = (config: Config, log: Logger): ProcessSupervis
   }
 }
 
-/** The supervisor's place for its own process. A message to itself arrives in a later turn, as from another process. */
+/**
+ * Creates the supervisor's entry for its own process. Messages to itself arrive in a later turn, like messages from
+ * another process.
+ */
 const createOwnPlace = (assignment: ProcessAssignment) => {
   let hear: (message: ToProcess) => void = () => undefined
   let listener: ProcessListener | null = null
@@ -147,11 +153,11 @@ const createOwnPlace = (assignment: ProcessAssignment) => {
 }
 
 export interface HostProcess {
-  /** The link of this process, the first of what may become several. */
+  /** Link of this process, which is the first of possibly several. */
   readonly link: ProcessLink
-  /** Call it before anything can request a stop. */
+  /** Must be called before anything can request a stop. */
   stopWith(stopService: () => Promise<void>): void
-  /** Stops the other processes and this one's service. */
+  /** Stops the other processes and this process's service. */
   stop(): Promise<void>
 }
 
@@ -166,7 +172,7 @@ export const hostProcesses = (config: Config, log: Logger): HostProcess => {
         ? own.begin(listener)
         : spawnProcess({ index, supervisorPid: process.pid, workers, ...listen }, listener, log),
   })
-  // The service itself reports when it is ready; when it can't start, the process ends.
+  // The service reports its own readiness; if it can't start, the process ends.
   supervisor.start().catch((error: unknown) => log.error('the processes could not be supervised', { error }))
   return {
     link: own.link,

@@ -9,26 +9,26 @@ import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 
 export interface LeaderTask {
   readonly name: string
-  /** Starts the task in a fresh state each time. */
+  /** Starts the task with a new state each time. */
   start(lead: Lead): void
   /** Resolves when no work of the task is in flight. */
   stop(): Promise<void>
 }
 
-/** The lease, as a task sees it. */
+/** Lease from the perspective of a task. */
 export interface Lead {
-  /** Check it before each write. */
+  /** Must be checked before each write. */
   leads(): boolean
-  /** The same check within a transaction: if true, no other process leads before the transaction has ended. */
+  /** Checks within a transaction: if true, no other process leads before the transaction ends. */
   holds(transaction: Transaction): Promise<boolean>
 }
 
-/** Another process leads now and continues the work. */
+/** Another process now leads and continues the work. */
 export class LeadLostError extends NamedError {
   readonly detail = 'another process does this now'
 }
 
-/** Wraps a function so that it is refused once the lead is lost. */
+/** Wraps a function so that it is refused after the lead is lost. */
 export const whileLeading =
   <Arguments extends readonly unknown[], Result>(
     { leads }: Pick<Lead, 'leads'>,
@@ -41,20 +41,20 @@ export const whileLeading =
 
 export interface LeaderDependencies {
   readonly lease: LeaderLeaseTable
-  /** This process's id; new at each start. */
+  /** Id of this process, new at each start. */
   readonly id: string
   readonly leaderTasks: readonly LeaderTask[]
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
   readonly onChange?: (leads: boolean, term: number) => void
-  /** Called when the lease could not be read or renewed, or a task could not be started or stopped. */
+  /** Called if the lease could not be read or renewed, or a task could not be started or stopped. */
   readonly onError: (error: unknown) => void
 }
 
 export interface Leader extends Lead {
-  /** The holder's id as last read; null when nobody holds the lease. */
+  /** Returns the last known holder's id; null if there is no holder. */
   holder(): string | null
-  /** Checks once, and then every two seconds. Resolves after the first check, whatever its result. */
+  /** Checks once, and then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>
   /** Checks once, immediately. */
   look(): Promise<void>
@@ -63,11 +63,11 @@ export interface Leader extends Lead {
 }
 
 const LOOK_MS = 2_000
-/** How long a renewal is trusted: two renewals in a row may fail. */
+/** Time for which a renewal is trusted; two consecutive renewals may fail. */
 export const TRUSTED_MS = 4_000
 /**
- * A lease that has stood still for this long may be taken. It is taken at most three checks later, within 8 s of the
- * last renewal.
+ * Time without a renewal after which the lease may be taken over. This happens at most three checks later, within 8 s
+ * of the last renewal.
  */
 const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
@@ -113,7 +113,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     atWork = atWork.then(endDuties)
   }
 
-  /** @param sentMs the time before the request was sent to the store */
+  /** @param sentMs time before the request was sent to the store */
   const trust = (sentMs: number): void => {
     trustedUntilMs = sentMs + TRUSTED_MS
     cancelEnd()
@@ -122,7 +122,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     })
   }
 
-  /** Starts a task. A task that fails to start does not keep the others from starting; it is stopped like them. */
+  /** Starts a task. A task that fails to start doesn't prevent the others, and is stopped like them. */
   const begin = (leaderTask: LeaderTask): void => {
     try {
       leaderTask.start(lead)
@@ -132,15 +132,15 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   const gain = (won: LeaderLease, sentMs: number): void => {
-    // The answer took longer than the lease may be trusted. This process still holds it, and takes it again at the next
-    // check.
+    // The response took longer than the lease may be trusted. This process still holds the lease, and takes it again at
+    // the next check.
     if (clock.monotonicMs() >= sentMs + TRUSTED_MS) return
     term = won.term
     watched = null
     trust(sentMs)
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
-      // Stopping the tasks of an earlier term may have taken long: if the lease was lost meanwhile, start none.
+      // Stopping the tasks of an earlier term may have taken long; if the lease was lost meanwhile, none is started.
       if (leads() && term === won.term) for (const leaderTask of leaderTasks) begin(leaderTask)
     })
   }
@@ -150,7 +150,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     const renewed = await lease.renew(id, held)
     if (term !== held) return
     if (renewed) trust(sentMs)
-    // The renewal came too late for this term, although nobody else has taken the lease: check again from the start.
+    // The renewal was too late for this term, even if no other process took the lease: start again with a check.
     if (!renewed || !leads()) lose()
   }
 

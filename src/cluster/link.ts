@@ -1,12 +1,12 @@
-// A supervised process's link to its supervisor: reports that the process listens, sends its metrics and figures, and
-// asks for those of all processes.
+// Link of a supervised process to its supervisor: reports readiness, sends metrics and figures, and requests those of
+// all processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessControl, ProcessesLook } from '../admin/live/processes.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Timers } from '../lib/time.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 
-/** What the supervisor can ask of a process, and tell it. */
+/** Interface through which the supervisor queries and controls a process. */
 export interface AnsweringProcess {
   metrics(): Promise<string>
   read(): LiveReading
@@ -16,15 +16,15 @@ export interface AnsweringProcess {
 export interface ProcessLink {
   readonly assignment: ProcessAssignment
   ready(): void
-  /** The metrics of all processes, or only this one's when the supervisor does not answer in time. */
+  /** Returns the metrics of all processes, or only this one's if the supervisor doesn't respond in time. */
   collectMetrics(own: () => Promise<string>): Promise<string>
-  /** Sets the object that answers the supervisor from now on. */
+  /** Sets the object that handles the supervisor's requests. */
   answerWith(own: AnsweringProcess): void
-  /** Reads the state of all processes, and sets their number. */
+  /** Reads the state of all processes and sets their number. */
   readonly control: ProcessControl
 }
 
-/** The part of `process` that is used here. */
+/** Used part of `process`. */
 export interface LinkedProcess {
   readonly env: Record<string, string | undefined>
   send?(message: FromProcess): unknown
@@ -34,7 +34,8 @@ export interface LinkedProcess {
 const ANSWER_WITHIN_MS = 2_000
 
 /**
- * Null for a process without a supervisor. Removes the assignment from the environment, because it is not a setting.
+ * Returns null if the process has no supervisor. Removes the assignment from the environment, because it isn't a
+ * setting.
  */
 export const createProcessLink = (host: LinkedProcess, after: Timers['after']): ProcessLink | null => {
   const text = host.env[ASSIGNMENT_VARIABLE]
@@ -48,7 +49,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
   const send = (message: FromProcess): void => void host.send?.(message)
 
   const report = async (id: number): Promise<void> => {
-    // If they fail, the supervisor continues without them.
+    // If the metrics fail, the supervisor continues without them.
     const own = await (process?.metrics() ?? Promise.resolve('')).catch(() => '')
     send({ type: 'metrics', id, text: own })
   }
@@ -77,7 +78,7 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
   }
   host.on('message', hear)
 
-  /** Sends a question, and waits for the answer with the same number. */
+  /** Sends a request and waits for the response with the same id. */
   const ask = <Answer>(
     waiting: Map<number, (answer: Answer) => void>,
     question: (id: number) => FromProcess,
@@ -88,8 +89,8 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
         waiting.delete(id)
         reject(new DependencyUnavailableError('the supervisor of the processes did not answer'))
       }
-      // Wait in two halves: after this process was blocked, its timers fire before it reads an answer that has already
-      // arrived.
+      // Wait in two halves: after this process was blocked, timers fire before responses that have already arrived are
+      // read.
       let cancel = after(ANSWER_WITHIN_MS / 2, () => {
         cancel = after(ANSWER_WITHIN_MS / 2, giveUp)
       })

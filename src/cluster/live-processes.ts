@@ -1,49 +1,50 @@
-// Knows how many processes serve the deployment, on this machine and others. Each increments its beat in the store
-// every two seconds; a process whose beat stands still is gone. A single process pays only one small write per beat.
+// Counts the live processes of the deployment on all machines. Each process increments its beat in the store every two
+// seconds; a process with an unchanged beat is gone. With a single process, a beat is one small write.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LiveProcessTable } from '../store/live-processes.ts'
 import type { SharedTime } from './shared-time.ts'
 
 export interface ProcessRegistryDependencies {
   readonly table: LiveProcessTable
-  /** New at each start. */
+  /** Id that is new at each start. */
   readonly id: string
   readonly name: string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly time: SharedTime
   readonly after: Timers['after']
-  /** Called when a beat failed; the known processes stay as they are. */
+  /** Called if a beat failed; the known processes stay unchanged. */
   readonly onError: (error: unknown) => void
 }
 
 export interface ProcessRegistry {
-  /** Number of live processes, this one included, as of the last successful beat. */
+  /** Number of live processes including this one, at the last successful beat. */
   count(): number
-  /** Ids of the live processes, this one's included. */
+  /** Ids of the live processes, including this one. */
   living(): readonly string[]
-  /** Reads the live processes and joins them. Rejects when the store can't be used. */
+  /** Registers this process and reads the others. Rejects if the store is unavailable. */
   start(): Promise<void>
-  /** Beats once, immediately. Rejects when the store can't be used. */
+  /** Beats once, immediately. Rejects if the store is unavailable. */
   beat(): Promise<void>
-  /** Removes the rows of processes that have long been gone; only the leader calls it. */
+  /** Removes the rows of processes that ended long ago; called only by the leader. */
   sweep(): Promise<void>
   stop(): Promise<void>
 }
 
 export const BEAT_MS = 2_000
 /**
- * How often a new process reads the others' beats until each has beaten: what it read first may be up to one beat old.
+ * Interval at which a new process reads the others' beats until each has changed, because the first reading may be one
+ * beat old.
  */
 const LISTEN_MS = 100
 const LISTENS = Math.ceil(BEAT_MS / LISTEN_MS) + 2
-/** A bit more than three beats: a process that is silent for this long does not count. */
+/** Time after which a process without a new beat doesn't count; slightly more than three beats. */
 export const GONE_MS = 7_000
-/** After this time, the row of a process that is gone is removed. */
+/** Time after which the row of an ended process is removed. */
 const FORGOTTEN_MS = 60_000
 
 interface Seen {
   readonly beat: number
-  /** When this beat was first read. */
+  /** Time at which this beat was first read. */
   readonly atMs: number
 }
 
@@ -126,7 +127,7 @@ export const createProcessRegistry = (dependencies: ProcessRegistryDependencies)
       stopped = true
       cancel?.()
       cancelListening?.()
-      // A beat under way would create the row again.
+      // A beat in flight would create the row again.
       await current?.catch(() => undefined)
       await table.remove(id, null)
     },

@@ -1,25 +1,25 @@
-// The messages between a supervisor and its processes.
+// Messages between a supervisor and its processes.
 import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessesLook, ProcessTarget } from '../admin/live/processes.ts'
 
 export type FromProcess =
   /** The process listens. */
   | { readonly type: 'ready' }
-  /** The process was asked for metrics and wants those of all processes. */
+  /** The process requests the metrics of all processes. */
   | { readonly type: 'collect'; readonly id: number }
-  /** The answer to `ping`. */
+  /** Response to `ping`. */
   | { readonly type: 'pong' }
-  /** The process's own metrics, requested by `report`. */
+  /** The process's own metrics, as requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
-  /** The process wants the state of all processes. */
+  /** The process requests the state of all processes. */
   | { readonly type: 'look'; readonly id: number }
-  /** Sets the number of processes. Answered like `look`. */
+  /** Sets the number of processes. Same response as for `look`. */
   | { readonly type: 'resize'; readonly id: number; readonly target: ProcessTarget }
-  /** The process's own figures, requested by `show`; null before it has any. */
+  /** The process's own figures, as requested by `show`; null before it has any. */
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }
 
 export type ToProcess =
-  /** Checks that the process still runs its event loop. */
+  /** Checks that the event loop of the process is running. */
   | { readonly type: 'ping' }
   | { readonly type: 'report'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
@@ -28,17 +28,17 @@ export type ToProcess =
   /** Sets the number of signing workers. */
   | { readonly type: 'workers'; readonly workers: number }
 
-/** What a supervisor tells a process that it starts. The process with index 0 also serves the pages. */
+/** Assignment for a new process. The process with index 0 also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
-  /** Process id of the supervisor that gave this assignment. */
+  /** Process id of the supervisor. */
   readonly supervisorPid: number
   readonly workers: number
-  /** The address on which all of them listen, with its port. */
+  /** Shared listen address of all processes, with its port. */
   readonly apiListen: string
   readonly portalListen: string
   readonly dashboardListen: string
 }
 
-/** The environment variable that carries an assignment. It is not a setting. */
+/** Environment variable that contains an assignment. It isn't a setting. */
 export const ASSIGNMENT_VARIABLE = 'SUPERVISED_PROCESS'

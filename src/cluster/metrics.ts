@@ -1,9 +1,9 @@
-// Merges the metrics of all processes into one `/metrics`: each family appears once, and each sample is labelled with
-// its process, so that counters and histograms can be added up and gauges told apart. Source:
+// Merges the metrics of all processes. Each family appears once and each sample has a process label, so that counters
+// and histograms can be summed and gauges distinguished. Source:
 // https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format.
 
 interface Family {
-  /** `# HELP` and `# TYPE`. */
+  /** Lines with `# HELP` and `# TYPE`. */
   readonly comments: string[]
   readonly samples: string[]
 }
@@ -18,7 +18,7 @@ const labelled = (sample: string, process: number): string => {
   return `${name}{${labels === undefined || labels === '' ? own : `${own},${labels}`}} ${value}`
 }
 
-/** @param expositions by process, in the text format */
+/** @param expositions texts in the exposition format, by process */
 export const mergeMetrics = (expositions: ReadonlyMap<number, string>): string => {
   const families = new Map<string, Family>()
   for (const [process, text] of [...expositions].sort(([a], [b]) => a - b)) {

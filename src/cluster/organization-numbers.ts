@@ -1,5 +1,5 @@
-// A number per organization, configured by short name and read by id: its weight in the queue, and how many of its
-// attestations may be under way at once.
+// Numbers configured by an organization's short name and read by its id: queue weight, and maximum attestations in
+// flight.
 import { ALL_OTHERS } from '../config/setting-values.ts'
 import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
@@ -8,7 +8,7 @@ export interface OrganizationNumbers {
   /** @throws StoreUnavailableError */
   load(): Promise<void>
   of(organizationId: string): number
-  /** Handles a change of the topic `organization`, and ignores others. */
+  /** Handles changes of the topic `organization` and ignores others. */
   followChange(change: Pick<Change, 'topic'>): void
   resync(): void
 }
@@ -16,10 +16,10 @@ export interface OrganizationNumbers {
 export interface OrganizationNumbersOptions {
   readonly organizations: Pick<Store['organizations'], 'list'>
   readonly bySlug: ReadonlyMap<string, number>
-  /** For organizations that are not named, if the configuration has no number for all others. */
+  /** Number for other organizations, if the configuration doesn't define one. */
   readonly fallback: number
   readonly onError: (error: unknown) => void
-  /** Called with short names that no organization has (yet). */
+  /** Called with short names that don't belong to an organization (yet). */
   readonly onUnknown: (slugs: readonly string[]) => void
 }
 
@@ -37,7 +37,7 @@ export const createOrganizationNumbers = (options: OrganizationNumbersOptions): 
     const unknown = named.filter((slug) => !all.some((organization) => organization.slug === slug))
     if (unknown.length > 0) onUnknown(unknown)
   }
-  /** Reads run one after another, so that an older result never replaces a newer one. */
+  /** Loads run one after another, so that an older result never replaces a newer one. */
   const load = (): Promise<void> => {
     const loading = last.then(read)
     last = loading.catch(() => undefined)

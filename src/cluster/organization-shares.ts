@@ -1,4 +1,4 @@
-// What each organization may have of the service under load, as configured: its weight in the queue, and its cap.
+// Configured limits of each organization under load: queue weight, and maximum attestations in flight.
 
 import type { Config } from '../config/config.ts'
 import type { Store } from '../store/store.ts'
@@ -6,10 +6,10 @@ import type { Logger } from '../telemetry/log.ts'
 import { createOrganizationNumbers, type OrganizationNumbers } from './organization-numbers.ts'
 
 export interface OrganizationShares {
-  /** Load these, and pass changes to them. */
+  /** Must be loaded and receive all changes. */
   readonly followers: readonly OrganizationNumbers[]
   readonly weightOf: (organizationId: string) => number
-  /** Infinity for none; null where no organization has one. */
+  /** Returns Infinity for an organization without a limit; null if no organization has one. */
   readonly capOf: ((organizationId: string) => number) | null
 }
 

@@ -1,19 +1,19 @@
-// One of a supervisor's places for processes, and the process in it.
+// Position in a supervisor's list of processes, and the process in it.
 import type { ProcessState } from '../admin/live/processes.ts'
 import type { FromProcess, ToProcess } from './messages.ts'
 
 export interface SupervisedProcess {
   readonly pid: number
-  /** Marks the supervisor's own process: if it does not answer, nobody is there to notice. */
+  /** Marks the supervisor's own process, which isn't pinged: if it hangs, so does the supervisor. */
   readonly own?: true
-  /** Never throws: a process that is ending does not get the message. */
+  /** Never throws: a process that is ending doesn't receive the message. */
   send(message: ToProcess): void
   kill(signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 export interface ProcessListener {
   readonly onMessage: (message: FromProcess) => void
-  /** Called once, when the process has ended; null when a signal ended it. */
+  /** Called once, when the process has ended; the code is null after a signal. */
   readonly onExit: (exitCode: number | null) => void
 }
 
@@ -22,7 +22,7 @@ export interface Place {
   process: SupervisedProcess | null
   /** Unix milliseconds. */
   startedAtMs: number
-  /** The number of workers that it was told to have. */
+  /** Number of workers assigned to the process. */
   workers: number
   ready: boolean
   readySinceMs: number

@@ -1,7 +1,7 @@
-// Runs several processes behind one port: starts them, restarts one that dies, replaces them one after another on
-// demand, and changes their number. The first is started alone, because it creates what a first start creates; the
-// others follow once it is ready. Processes protect against what would stop all threads of one process: native code
-// that loops, memory that is never returned.
+// Runs several processes behind one port: starts, restarts and replaces them, and changes their number. The first is
+// started alone, because it initializes the deployment.
+// Processes protect against failures that stop all threads of a process: loops in native code and memory that is never
+// returned.
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'
@@ -13,10 +13,9 @@ import { newPlace, type Place, type ProcessListener, type SupervisedProcess } fr
 export interface ProcessSupervisorOptions {
   /** Number of processes at the start. */
   readonly target: ProcessTarget
-  /** Maximum number of processes. */
   readonly processesMax: number
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess
-  /** How long a process may take to stop before it is killed. */
+  /** Time after which a stopping process is killed. */
   readonly stopMs: number
   readonly after: Timers['after']
   readonly monotonicMs: () => number
@@ -26,12 +25,12 @@ export interface ProcessSupervisorOptions {
 
 export interface ProcessSupervisor {
   /**
-   * Resolves with true when all listen, with false when they were stopped before.
-   * @throws ProcessStartError when one ends instead, after the others have been stopped
+   * Resolves to true when all processes listen, and to false if they were stopped before.
+   * @throws ProcessStartError if a process ends instead, after the others have been stopped
    */
   start(): Promise<boolean>
   /**
-   * Replaces the processes one after another while the others serve. Resolves with false when a new one did not get
+   * Replaces the processes one after another while the others serve. Resolves to false if a new process did not become
    * ready.
    */
   replaceAll(): Promise<boolean>
@@ -40,7 +39,7 @@ export interface ProcessSupervisor {
   ready(): number
 }
 
-/** A process ended before it was ready, and has logged why. */
+/** A process ended before it was ready, and has logged the reason. */
 export class ProcessStartError extends NamedError {
   readonly exitCode: number
   constructor(index: number, exitCode: number | null) {
@@ -55,11 +54,11 @@ const BACKOFF_MAX_MS = 5_000
 const SETTLED_MS = 30_000
 const PING_MS = 1_000
 /**
- * A process that leaves this many pings unanswered is killed and replaced. Pings are counted instead of time, because
+ * Number of unanswered pings after which a process is killed and replaced. Pings are counted instead of time, because
  * suspending the process group also suspends the supervisor.
  */
 const SILENT_PINGS = 10
-/** The same for a process that is starting. The first start creates keys and keystores, and the machine may be busy. */
+/** Limit for a starting process. The first start creates keys and keystores, and the machine may be busy. */
 const SILENT_PINGS_AT_START = 120
 
 export const createProcessSupervisor = (options: ProcessSupervisorOptions): ProcessSupervisor => {
@@ -105,7 +104,8 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
   }
 
   /**
-   * A process that is stopped, or loops in native code, keeps its share of the connections and answers none of them.
+   * A suspended process, or one that loops in native code, still receives its share of the connections and answers
+   * none.
    */
   const checkOn = (place: Place): void => {
     const { process, ready, leaving } = place
@@ -147,13 +147,13 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     try {
       place.process = spawn(place.index, { onMessage: (message) => take(place, message), onExit }, place.workers)
     } catch (error) {
-      // There is no memory, or no process can be created: treat it as a process that ended immediately.
+      // Memory is exhausted or no process can be created: handled like a process that ends immediately.
       log.error('a process could not be started', { process: place.index, error })
       onExit(null)
     }
   }
 
-  /** Resolves with null once the process is ready, or with how it ended. */
+  /** Resolves to null when the process is ready, or to its exit code if it ended. */
   const startAndWait = (place: Place): Promise<{ readonly exitCode: number | null } | null> =>
     new Promise((resolve) => {
       const exited = (exitCode: number | null): void => resolve({ exitCode })
@@ -172,7 +172,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
     place.leaving = true
     if (process === null) return
     const exited = new Promise<void>((resolve) => place.onExit.push(() => resolve()))
-    // A second signal would cut the stop short.
+    // A second signal would interrupt the stop.
     if (told) return exited
     const cancel = after(stopMs, () => {
       log.error('a process did not stop and is killed', { process: place.index })

@@ -30,7 +30,7 @@ export const createReadiness =
       () => true,
       () => false,
     )
-    // If the attesters can't be read, the store is down, and nothing is known about the keys.
+    // If the attesters can't be read, the store is down and the state of the keys is unknown.
     const active = await store.attesters.list().then(
       (attesters) => attesters.some(({ status }) => status === 'active'),
       () => null,

@@ -1,4 +1,4 @@
-// Reads one process's own figures for the live view: its counters, and its current state.
+// Reads the figures of one process for the live view: its counters and its current state.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { LiveReading } from '../admin/live/point.ts'
 import { DECISION_PATHS } from '../attestation/paths.ts'
@@ -12,7 +12,7 @@ export interface ProcessReadingDependencies {
   readonly metrics: Pick<Metrics, 'totals' | 'durations'>
   readonly deadlines: Pick<Deadlines, 'active'>
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** Open event streams. */
+  /** Number of open event streams. */
   readonly streams: () => number
 }
 
@@ -22,7 +22,7 @@ export interface ProcessReading {
 }
 
 const EVENT_LOOP_RESOLUTION_MS = 20
-/** The figures of the event loop cover at least this interval, however often they are read. */
+/** Minimum interval that the event loop figures cover, regardless of the read frequency. */
 const EVENT_LOOP_INTERVAL_MS = 900
 const NANOSECONDS_PER_MS = 1e6
 const MICROSECONDS_PER_SECOND = 1e6

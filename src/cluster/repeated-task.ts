@@ -1,4 +1,4 @@
-// A task of the leader that runs again and again.
+// Leader task that runs repeatedly.
 import type { Timers } from '../lib/time.ts'
 import type { Lead, LeaderTask } from './leader.ts'
 
@@ -9,9 +9,9 @@ export interface RepeatedTaskOptions {
   /** Milliseconds from the end of a run to the next run. */
   readonly intervalMs: number
   readonly after: Timers['after']
-  /** Is given a lead that is also lost once the task stops. */
+  /** Receives a lead that is also lost when the task stops. */
   readonly work: (lead: Lead) => Promise<void>
-  /** Called when a run fails. The next run follows as usual. */
+  /** Called if a run fails. The next run follows as usual. */
   readonly onError: (error: unknown) => void
 }
 

@@ -1,16 +1,16 @@
-// Asks several processes one question at once. A round is over when all have answered or ended, or the time is up;
-// later answers are ignored.
+// Sends one request to several processes. A round ends when all have responded or ended, or at the timeout; later
+// responses are ignored.
 import type { Timers } from '../lib/time.ts'
 
 export interface Rounds<Answer> {
-  /** @param ask sends the question, under this round's number @param over hears the answers by process */
+  /** @param ask sends the request with this round's id @param over receives the responses by process */
   begin(
     indexes: readonly number[],
     ask: (id: number) => void,
     over: (answers: ReadonlyMap<number, Answer>) => void,
   ): void
   take(id: number, index: number, answer: Answer): void
-  /** Call when a process has ended: no answer will come from it. */
+  /** Must be called when a process has ended, because it won't respond. */
   drop(index: number): void
 }
 

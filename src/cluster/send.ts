@@ -1,8 +1,7 @@
-// Sends a message to a child process that may be ending. Its channel closes a moment before its end is reported, and a
-// write to a closed channel throws. In a timer, such as a ping's, that would end this process and all processes that it
-// supervises.
+// Sends a message to a child process that may be ending. Its channel closes before its end is reported, and a write to
+// a closed channel throws. In a timer, this would end the supervisor and all its processes.
 
-/** Drops the message when the child is ending: a caller that waits for an answer learns that the child has ended. */
+/** Drops the message if the child is ending. The end of the child is reported separately. */
 export const sendToChild = (child: Pick<Bun.Subprocess, 'send'>, message: unknown): void => {
   try {
     child.send(message)

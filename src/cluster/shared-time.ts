@@ -1,12 +1,11 @@
-// A time that the processes of a deployment share without comparing wall clocks: each counts on with its own monotonic
-// clock from the latest value that any process wrote. The shared time never goes back and never runs faster than real
-// time, however the machines' clocks differ or jump.
+// Time that the processes of a deployment share without comparing wall clocks. Each advances the latest value written
+// by any process with its own monotonic clock. Shared time never goes back and never runs faster than real time.
 import type { Clock } from '../lib/time.ts'
 
 export interface SharedTime {
   /** Whole milliseconds since an arbitrary moment. */
   nowMs(): number
-  /** Takes over the time of another process if it is later. */
+  /** Adopts the time of another process if it is later. */
   see(ms: number): void
 }
 

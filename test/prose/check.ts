@@ -32,6 +32,7 @@ const EDITED = [
   'src/portal/page/*.{ts,tsx}',
   'src/portal/page/{details,documents,screens,ui,wallets}/*.{ts,tsx}',
   'src/pages/**/*.{ts,tsx}',
+  'src/cluster/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
