@@ -49,6 +49,7 @@ const read = (file: string): Text[] => {
 }
 
 const findings = EDITED.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)])
+  .filter((file) => !file.includes('/dist/'))
   .flatMap(read)
   .filter(({ file, text }) => !ALLOWED.some(([allowed, part]) => allowed === file && text.includes(part)))
   .flatMap(({ file, line, text }) =>
