@@ -1,4 +1,4 @@
-// Child processes that work for the admin API: the decision index, and one process per task.
+// Child processes of the admin API: the decision index, and one process per task.
 
 import type { IndexQuestion, IndexReply } from '../../workers/index/decision-index-protocol.ts'
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
@@ -38,7 +38,7 @@ export const spawnIndexProcess =
     })
 
 export interface TaskSpawning {
-  /** Of modules. */
+  /** Task kinds of modules. */
   readonly kinds: readonly TaskKind[]
   /** Folder of the node's decision log. */
   readonly directory: string

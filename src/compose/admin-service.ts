@@ -1,5 +1,5 @@
-// Builds the admin API from the store, the pool, the metrics, the log, and the processes that work for it. Called by
-// the composition root, which owns all of them.
+// Builds the admin API from the store, the pool, the metrics, the log, and its child processes. The composition root
+// calls it and owns all of them.
 import { createChallenges } from '../admin/accounts/challenges.ts'
 import { createCookies } from '../admin/accounts/cookie.ts'
 import { keepLastKeys } from '../admin/accounts/derived-key.ts'
@@ -85,7 +85,7 @@ export interface AdminDependencies {
   readonly decisions: DecisionSearch
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
-  /** Identifies this process as the one that runs a task, among all machines. */
+  /** Identifies this process as the executor of a task, across all machines. */
   readonly sharing: Pick<Sharing, 'processId' | 'failInterruptedTasks'>
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -95,16 +95,16 @@ export interface AdminDependencies {
   readonly report: (error: unknown, requestId: string) => void
   readonly version: string
   readonly signer: string
-  /** Public addresses, without a trailing slash. */
+  /** Public URLs, without a trailing slash. */
   readonly urls: { readonly api: string; readonly dashboard: string }
 }
 
 export interface Admin {
   readonly url: string
-  /** For the first account; null once there is one. */
+  /** Link for the first account; null if an account exists. */
   readonly welcome: NewLink | null
   readonly streams: { size(): number }
-  /** Ends the event streams, which would keep the listener from stopping. */
+  /** Ends the event streams, which would prevent the listener from stopping. */
   endStreams(): void
   stop(): Promise<void>
 }
@@ -119,7 +119,7 @@ const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl:
     ? null
     : makeLink(store.userLinks, clock, dashboardUrl, 'first-admin', null)
 
-/** @throws SettingInvalidError, StoreUnavailableError; what the listener throws when its address is taken */
+/** @throws SettingInvalidError, StoreUnavailableError; the listener's error if its address is in use */
 export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin> => {
   const { config, folder, store, processes, identity, clock, log, metrics, urls, version, signer } = dependencies
   const origins = createDashboardOrigins(urls.dashboard)

@@ -1,5 +1,5 @@
-// The API listener, composed of the attestation API, the identity API and the endpoints for operators; and a listener for the
-// metrics alone, so that monitoring reaches only them.
+// API listener with the attestation API, the identity API and the operator endpoints; and a separate listener for
+// metrics, so that monitoring can reach only them.
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationRoutes } from '../attestation/routes.ts'
 import type { ErrorCode } from '../domain/errors.ts'
@@ -23,10 +23,10 @@ export interface AppOptions
   /** Null: this process does not serve the API. */
   readonly identity: (IdentityEndpoints & ProviderEndpoints) | null
   readonly operations: OperationsRoutesOptions
-  /** Null where the operator does not publish the log's tree. */
+  /** Null if the operator doesn't publish the log's tree. */
   readonly logFiles: LogFiles | null
   readonly report: (error: unknown, requestId: string) => void
-  /** Called for each error that no endpoint answers and counts. Must not throw. */
+  /** Called for each error that no endpoint handles and counts. Must not throw. */
   readonly recordRefusal: (status: number, code: ErrorCode) => void
 }
 

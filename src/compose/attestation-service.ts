@@ -1,4 +1,4 @@
-// Builds the attestation API: the policy of a request is found, its facts are collected, and the pool decides and signs.
+// Builds the attestation API: it resolves a request's policy and collects its facts, and the pool decides and signs.
 import { createAttest, createDecide, createEvaluateTask, type DecodedRequest } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
 import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
@@ -28,15 +28,15 @@ export interface AttestationDependencies {
   readonly path: Pick<RequestPath, 'gate' | 'idempotent' | 'metrics' | 'report'>
   readonly catalog: Catalog
   readonly pool: Pool
-  /** How long a claim waits for the store, milliseconds; null: too many do. */
+  /** Milliseconds that a claim waits for the store; null if too many claims are waiting. */
   readonly storeBacklogMs: Database['backlogMs']
-  /** How many attestations of an organization may be under way at once; null: no organization has a cap. */
+  /** Maximum attestations in flight of an organization; null if no organization has a limit. */
   readonly capOf: ((organizationId: string) => number) | null
   readonly collector: FactCollector
   readonly sharing: Pick<Sharing, 'limiter' | 'velocity'>
-  /** The key of the hashes under which the log holds personal facts. */
+  /** Key for hashes of personal facts in the log. */
   readonly digestKey: Uint8Array
-  /** Null: decisions have no proofs. */
+  /** Null if decisions have no proofs. */
   readonly prove: ProveDecision | null
   readonly clock: Clock
   readonly log: Logger

@@ -1,5 +1,5 @@
-// Builds the checks of sessions: their parts, the processes that open pictures, and the loop that runs due checks. Only the
-// leading process of the deployment runs them. Called by identity-service.ts.
+// Builds session checks: their parts, the processes that open images, and the task that runs due checks in the
+// deployment's leader. Called by identity-service.ts.
 
 import type { LeaderTask } from '../cluster/leader.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
@@ -17,11 +17,11 @@ export interface CheckTaskDependencies {
   readonly log: Pick<Logger, 'warn'>
   /** Kinds of checks. */
   readonly parts: readonly CheckPart[]
-  /** Called once all checks of a session are stored, at least once. */
+  /** Called at least once after all checks of a session are stored. */
   readonly onChecked: (session: Session) => Promise<void>
 }
 
-/** Interval between two looks for due checks. */
+/** Interval between queries for due checks. */
 const LOOK_INTERVAL_MS = 500
 
 export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask => {

@@ -1,5 +1,5 @@
 // Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
-// process that re-encodes images, and the sweep that deletes expired evidence.
+// process that re-encodes images, and the task that deletes expired evidence.
 
 import { type Lead, type LeaderTask, LeadLostError, whileLeading } from '../cluster/leader.ts'
 import { createRepeatedTask } from '../cluster/repeated-task.ts'
@@ -22,28 +22,28 @@ import type { Logger } from '../telemetry/log.ts'
 export interface EvidencePartsDependencies {
   readonly store: Store
   readonly keys: OrganizationKeys
-  /** The folder of encrypted documents; created when it is first needed. */
+  /** Folder of encrypted documents, created on first use. */
   readonly folder: string
   readonly log: Pick<Logger, 'warn' | 'info'>
-  /** Called for each committed change; left out when nobody listens. */
+  /** Called for each committed change; undefined without listeners. */
   readonly changed?: Parameters<typeof createEvidence>[0]['changed']
   readonly reencoder?: Reencoder
-  /** Null or left out: documents are not scanned. */
+  /** Null or undefined if documents aren't scanned. */
   readonly scanner?: ScannerAddress | null
   readonly scannerAway?: 'refuse' | 'allow'
 }
 
 export interface EvidenceParts {
   readonly evidence: EvidenceService
-  /** What the service read of documents. */
+  /** Results of reading documents. */
   readonly readings: DocumentReadings
-  /** What policies decided sessions on. */
+  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
   /** Counts since this process started. */
   metrics(): Pick<IdentityMetrics, 'evidencePieces' | 'evidenceBytesStored' | 'retentionRuns'>
-  /** Erases expired evidence now. */
+  /** Deletes expired evidence now. */
   sweep(): Promise<SweepResult>
-  /** Sweeps every hour. */
+  /** Deletes expired evidence every hour. */
   readonly leaderTask: LeaderTask
   /** Kills the processes that open documents. */
   close(): Promise<void>

@@ -1,4 +1,5 @@
-// v1's `expiry_block` in this deployment: chains with an RPC URL use blocks, the others seconds (decisions §3).
+// Unit of v1's `expiry_block` in this deployment: blocks for chains with an RPC URL, seconds for all others (decisions
+// §3).
 import {
   BLOCK_TIME_MS,
   BLOCK_TIME_MS_DEFAULT,
@@ -13,10 +14,10 @@ import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import { createBlockHeightSource } from '../facts/block-height.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** An RPC URL that takes longer is given up; the deadline of a request may be shorter. */
+/** Timeout per RPC URL; a request's deadline may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
 
-/** The chains whose tasks expire by block number, and how fast their blocks come. */
+/** Returns the chains whose tasks expire by block number, with their block times. */
 const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
   const paces = new Map<string, BlockPace & { readonly rpcUrls: readonly string[] }>()
   for (const [chainName, settings] of chainSettings) {
@@ -30,7 +31,7 @@ const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
 }
 
 /**
- * The maximum number of seconds for which an attestation or task of this deployment can be used after it was signed.
+ * Returns the longest time in seconds for which an attestation or task of this deployment can be used after signing.
  */
 export const longestUse = (config: Pick<Config, 'chainSettings'>): number =>
   Math.max(LIFETIME_SECONDS_MAX, ...[...readPaces(config).values()].map(longestTaskSeconds))

@@ -1,5 +1,5 @@
-// Builds the sources of facts: lists for the workers; geography, screeners and chains for requests. Called by the
-// composition root, which owns the change feed, the pool and the metrics.
+// Builds the fact sources: lists for the workers; geography, screeners and chains for requests. The composition root
+// calls it and owns the change feed, the pool and the metrics.
 
 import { BLOCK_TIME_MS, BLOCK_TIME_MS_DEFAULT } from '../attestation/expiry.ts'
 import { type LeaderTask, whileLeading } from '../cluster/leader.ts'
@@ -36,25 +36,25 @@ export interface FactsDependencies {
 }
 
 export interface Facts {
-  /** Of an address, by the geography file; null where it says nothing, or there is none. */
+  /** Returns the country of an IP address; null if the geography file is missing or doesn't contain it. */
   readonly countryOf: (address: string) => string | null
   readonly collector: FactCollector
-  /** Address lists as they are now. */
+  /** Returns the current address lists. */
   readonly listMemberships: () => readonly ListMembership[]
   /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /**
-   * Reads all lists and passes them to the pool, and reads the geography file. Call it before the pool starts and after
-   * the change feed has started. Rejects when the store can't be read.
+   * Loads all lists into the pool, and loads the geography file. Call it after the change feed has started and before
+   * the pool starts. Rejects if the store can't be read.
    */
   load(): Promise<void>
   /** Watches the geography file. */
   start(): void
-  /** In one process of the deployment: refreshes the lists' sources on schedule. */
+  /** Refreshes the lists' sources on schedule. */
   readonly leaderTask: LeaderTask
-  /** Handles a change of the topic `list`, and ignores others. */
+  /** Handles changes of the topic `list` and ignores others. */
   followChange(change: Change): void
-  /** Call when changes may have been missed. */
+  /** Must be called if changes may have been missed. */
   resync(): void
   /** See ChangeFollower. */
   behindSinceMs(): number | null
@@ -84,7 +84,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onError: (error) => log.error('the geography file can not be read', { error }),
       })
 
-/** Where no chain can be read, what reads them is not loaded: viem is 10 MB of memory. */
+/** Without readable chains, the reader isn't loaded, because viem takes 10 MB of memory. */
 const openReads = async (dependencies: ChainReadsDependencies): Promise<ChainReads> => {
   if (dependencies.chains.length === 0) return { read: () => null, counts: () => new Map() }
   const { createChainReads } = await import('../facts/chain-reads.ts')
@@ -115,7 +115,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
     timeoutMs: RPC_TIMEOUT_MS,
     clock,
     onError: (error: unknown, chain: string, url: string | null) => {
-      // Only the host: paths and queries of RPC URLs hold keys.
+      // Only the host, because paths and queries of RPC URLs contain keys.
       const host = url === null ? null : new URL(url).host
       log.warn('a chain could not be read', { chain, host, reason: failureReason(error), error })
     },
@@ -177,7 +177,7 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         })
         refresher.start()
       },
-      // Aborts a reading under way: its source stays due, for the next leader.
+      // Aborts a refresh in flight; its source stays due for the next leader.
       stop: async () => {
         await refresher?.stop()
         refresher = undefined

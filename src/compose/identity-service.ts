@@ -1,5 +1,5 @@
-// Builds the identity API from the store, the HTTP parts and identity. Called by the composition root, which owns the change
-// feed and the listeners.
+// Builds the identity API from the store, the HTTP parts and identity. The composition root calls it and owns the
+// change feed and the listeners.
 
 import type { LeaderTask } from '../cluster/leader.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -46,29 +46,29 @@ import { createWebhookParts } from './webhook-service.ts'
 
 export interface IdentityDependencies {
   readonly store: Store
-  /** Of createStoredStandings: policies read the same. */
+  /** From createStoredStandings, shared with policies. */
   readonly standings: Standings
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly authenticator: Authenticator
   readonly log: Logger
   readonly chains: ChainTable
-  /** The verification page's public address, without a trailing slash. */
+  /** Public URL of the verification page, without a trailing slash. */
   readonly portalUrl: string
   readonly streamsMax: number
   readonly streamsPerKeyMax: number
-  /** For callers that sign their messages instead of using a key. */
+  /** For callers that sign their messages instead of sending a key. */
   readonly signedGate: SignedGate
   readonly organizationKeys: OrganizationKeys
-  /** The folder of encrypted documents. */
+  /** Folder of encrypted documents. */
   readonly evidenceFolder: string
   readonly webhookReach: Reach
-  /** Null: documents are not scanned. */
+  /** Null if documents aren't scanned. */
   readonly scanner: ScannerAddress | null
   readonly scannerAway: 'refuse' | 'allow'
-  /** What connected wallets are looked up with. */
+  /** Sources for checking connected wallets. */
   readonly walletSources: WalletSources
-  /** Of modules. */
+  /** Finds services of modules. */
   readonly findService: FindService
   readonly openModules: (core: IdentityCore) => Promise<Required<SessionParts>>
 }
@@ -76,32 +76,32 @@ export interface IdentityDependencies {
 export interface Identity {
   readonly endpoints: IdentityEndpoints & ProviderEndpoints
   readonly streams: Pick<StreamHub, 'size' | 'open'>
-  /** For the page and its documents: every change of a session is made through this. */
+  /** Makes all session changes of the verification page and its documents. */
   readonly changes: SessionChanges
   readonly providers: Providers
-  /** For the page and for whoever decides. */
+  /** For the page and for reviewers. */
   readonly evidence: EvidenceService
-  /** Makes sessions and links in a transaction of the caller, who announces the change after the commit. */
+  /** Creates sessions and links in a transaction of the caller, which must announce the change after the commit. */
   readonly registerIn: (tables: Tables) => Register
-  /** What the service read of documents, for whoever decides. */
+  /** Results of reading documents, for reviewers. */
   readonly readings: DocumentReadings
-  /** What policies decided sessions on. */
+  /** Facts on which policies decided sessions. */
   readonly decisionFacts: DecisionFacts
-  /** For trying a policy on sessions that people have decided. */
+  /** For testing a policy on sessions that people have decided. */
   readonly sessionKnowledge: SessionKnowledge
-  /** Lists of sanctioned people, in the process that compares people with them. */
+  /** Lists of sanctioned people in the screening process. */
   readonly screeningLists: NonNullable<SessionParts['lists']>
   /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
-  /** Handles changes of the topics `session` and `organization`, and ignores others. */
+  /** Handles changes of the topics `session` and `organization` and ignores others. */
   followChange(change: Change): void
-  /** Call when changes may have been missed. */
+  /** Must be called if changes may have been missed. */
   resync(): void
-  /** Reads the settings that registrations need. */
+  /** Loads the settings for registrations. */
   load(): Promise<void>
-  /** In one process of the deployment: sends webhooks, deletes expired evidence, and makes checks of sessions. */
+  /** Tasks that send webhooks, delete expired evidence, and run session checks. */
   readonly leaderTasks: readonly LeaderTask[]
-  /** Ends the streams. */
+  /** Ends the event streams. */
   close(): void
   /** Waits for the work that `start` began. */
   stop(): Promise<void>
@@ -109,7 +109,7 @@ export interface Identity {
 
 const TICKS_PER_SECOND = 20
 
-/** The cache of which wallets are verified for whom: shared by the API and policies, so that the two never disagree. */
+/** Returns the cache of verified wallets, shared by the API and policies so that they never disagree. */
 export const createStoredStandings = (
   store: Pick<Store, 'walletStandings' | 'organizations'>,
   isUpToDate: () => boolean,

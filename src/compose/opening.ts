@@ -34,13 +34,13 @@ import { createStoredStandings } from './identity-service.ts'
 import { createSharing } from './sharing-service.ts'
 import { createNoSigning, openSigning } from './signing-service.ts'
 
-/** More workers than a process ever has, including lost ones that are still running in native code. */
+/** Exceeds the number of workers of any process, including lost workers that still run native code. */
 const SLOTS_PER_PROCESS = 1_000
 
 const clock = systemClock
 const { after } = systemTimers
 
-/** Opens the data folder and the store, and creates what a first start needs in them. */
+/** Opens the data folder and the store, and creates their initial content. */
 const openStorage = async (config: Config, log: Logger, isFirst: boolean, closers: Closers) => {
   const folder = dataFolderAt(config.dataDir)
   makeDataFolder(folder)
@@ -110,7 +110,7 @@ export const openService = async (
     after,
     log,
   }
-  // Closed after the pool: they also get what it writes last.
+  // Closed after the pool, because modules also process the last records of the pool.
   const moduleParts = await openModules(modules, core, closers)
 
   const catalog = createCatalog({ source: store.policySource, clock, maxEntries: config.policyCacheSize })
@@ -152,7 +152,8 @@ export const openService = async (
   for (const follower of [...shares.followers, facts]) await feed.follow(follower)
   await pool.start()
   closers.add(() => pool.close())
-  // They may have changed before the feed was followed. Missing keystores are retried; `/readyz` reports it meanwhile.
+  // The keys may have changed before the feed was followed. Missing keystores are retried; until then, `/readyz`
+  // reports them.
   attesterReload.reload()
 
   const sharing = createSharing({ store, clock, log, index, timers: systemTimers })

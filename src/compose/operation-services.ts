@@ -1,5 +1,4 @@
-// The parts that operations need whether or not the service runs: the admin API's process and commands build them in
-// the same way.
+// Parts that operations need with or without a running service: the admin API and commands build them in the same way.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { createListUploads } from '../admin/list-uploads.ts'
@@ -65,7 +64,7 @@ export const createOperationServices = ({
       })
       return { kind, address: made.address, keystoreFile: basename(made.path) }
     },
-    // A key in a token has no file here, and stays in the token.
+    // A key in a token has no file and stays in the token.
     discardKeystore: (keystoreFile) => rmSync(join(folder.keystores, basename(keystoreFile)), { force: true }),
     policyFacts: {
       collect: collectFacts,
@@ -80,7 +79,7 @@ export const createOperationServices = ({
       sealSecret: async (organizationId, endpointId, secret) =>
         (await organizationKeys()).seal(organizationId, 'webhook secret', endpointId, secret),
     },
-    // Loaded on first use: a command that lists rows needs no client of a chain.
+    // Loaded on first use, because most commands need no chain client.
     inspectChains: async () => {
       const { inspectChains } = await import('../setup/chain-inspection.ts')
       return inspectChains({ ...config, readAttesters: store.attesters.list, nowSeconds: clock.unixSeconds })

@@ -1,5 +1,5 @@
 // Builds the verification page from the store, identity and the chains. The composition root calls it after identity,
-// which owns the streams that the page follows.
+// which owns the page's event streams.
 import type { Config } from '../config/config.ts'
 import { createConnect } from '../identity/sessions/connect.ts'
 import { createContractProofVerifier } from '../identity/sessions/contract-proof.ts'
@@ -20,12 +20,12 @@ import type { Identity } from './identity-service.ts'
 
 export interface PortalServiceDependencies {
   readonly config: Pick<Config, 'portalListen' | 'chains' | 'chainSettings' | 'trustedProxies'>
-  /** By the geography file; null where it says nothing. */
+  /** Returns the country from the geography file; null if unknown. */
   readonly countryOf: (address: string) => string | null
   readonly tls: ListenerTls | null
   readonly store: Store
   readonly identity: Pick<Identity, 'changes' | 'providers' | 'evidence' | 'streams'>
-  /** The page's public address, without a trailing slash. */
+  /** Public URL of the page, without a trailing slash. */
   readonly portalUrl: string
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
@@ -34,12 +34,12 @@ export interface PortalServiceDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Long enough for a photograph over a slow line; evidence has its own limit. */
+/** Sufficient for a photograph over a slow connection; evidence has its own limit. */
 const UPLOAD_DEADLINE_MS = 300_000
-/** A chain that takes longer is given up, because a person is waiting. */
+/** Short, because a person is waiting. */
 const RPC_TIMEOUT_MS = 8_000
 
-/** EIP-155 id → RPC URLs, for chains that have any. */
+/** Returns RPC URLs by EIP-155 id, for chains that have any. */
 const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config']) => {
   const urls = new Map<number, readonly string[]>()
   for (const [name, { rpcUrls }] of chainSettings) {
@@ -49,7 +49,7 @@ const rpcUrlsOf = ({ chains, chainSettings }: PortalServiceDependencies['config'
   return urls
 }
 
-/** @throws PageBuildError; what the listener throws when its address is taken */
+/** @throws PageBuildError; the listener's error if its address is in use */
 export const startPortalService = async (
   dependencies: PortalServiceDependencies,
 ): Promise<Pick<Listener, 'url' | 'stop'>> => {

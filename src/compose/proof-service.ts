@@ -1,5 +1,5 @@
-// Makes proofs of single decisions. A process of the decision index, started with the first proof, finds the line;
-// a module proves it.
+// Creates proofs of single decisions. A decision index process, started with the first proof, finds the line; a module
+// proves it.
 
 import type { IndexResults } from '../../workers/index/decision-index-protocol.ts'
 import { createAskedProcess } from '../admin/decisions/index-process.ts'
@@ -17,7 +17,7 @@ import { sharedIndexOf } from './shared-index.ts'
 export interface ProofDependencies {
   readonly config: Pick<Config, 'store' | 'decisionsIndex'>
   readonly folder: DataFolder
-  /** Null: logs are not shipped. */
+  /** Null if logs aren't shipped. */
   readonly shipping: ShippingService | null
   readonly proveLine: ProveLine
   readonly after: Timers['after']
@@ -50,7 +50,7 @@ export const createProofs = ({ config, folder, shipping, proveLine, after }: Pro
       if (found === null) return null
       const { line, proof } = found
       const { segment, offset } = proof
-      // The shared index writes the node's name before the slot.
+      // The shared index prefixes the slot with the node's name.
       const slot = proof.slot.slice(proof.slot.lastIndexOf('/') + 1)
       const proven = await proveLine({ slot, segment, offset, line })
       if (proven === null)

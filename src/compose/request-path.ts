@@ -1,5 +1,5 @@
-// Builds the steps that every request takes before its interface: request id, deadline, key, rate limit, idempotency,
-// in this order; and their counters.
+// Builds the steps before every endpoint and their counters: request id, deadline, key, rate limit and idempotency, in
+// this order.
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Authenticator } from '../server/authenticate.ts'
@@ -24,7 +24,7 @@ import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 const CLAIM_SLACK_SECONDS = 5
-/** Longer than the deadline, so that a claim's holder can't sign any more when another request takes it over. */
+/** Exceeds the deadline, so that the holder of a claim can't sign after another request takes it over. */
 export const claimSecondsOf = ({ deadlineMs }: Pick<Config, 'deadlineMs'>): number =>
   Math.ceil(deadlineMs / 1000) + CLAIM_SLACK_SECONDS
 
@@ -35,13 +35,13 @@ export interface RequestPathDependencies {
   readonly limiter: RateLimiter
   readonly latency: OrganizationLatency
   readonly isStopping: () => boolean
-  /** Null: no request is traced. */
+  /** Null if requests aren't traced. */
   readonly tracer: Tracer | null
-  /** Where requests for attestations claim their keys. */
+  /** Idempotency claims of attestation requests. */
   readonly claims: IdempotencyStore<IdempotencyClaim>
-  /** Looks up the decision of a request that was cut off. */
+  /** Finds the decision of an interrupted request. */
   readonly memory: NodeMemory
-  /** The parts' counters, which the metrics read. */
+  /** Counters of the parts, for the metrics. */
   readonly parts: Omit<MetricsOptions, 'activeRequests'>
   readonly clock: Clock
   readonly log: Logger
@@ -50,17 +50,17 @@ export interface RequestPathDependencies {
 export interface RequestPath {
   readonly requestIds: RequestIdSource
   readonly deadlines: Deadlines
-  /** Limits its refusals together with those of the other gates. */
+  /** Limits refusals of all gates together. */
   readonly pacer: RefusalPacer
   readonly gate: Gate
-  /** For callers that sign their messages instead of using a key. */
+  /** For callers that sign their messages instead of sending a key. */
   readonly signedGate: ReturnType<typeof createSignedGate>
   /** For attestations. */
   readonly idempotent: IdempotencyGuard
-  /** For sessions, whose rows say themselves what happened. */
+  /** For sessions, whose rows contain the outcome. */
   readonly idempotentSessions: IdempotencyGuard
   readonly metrics: Metrics
-  /** Logs a failure of ours, at most once a second each. */
+  /** Logs internal failures, each at most once per second. */
   readonly report: FailureReport
 }
 

@@ -41,11 +41,11 @@ import { claimSecondsOf, createRequestPath } from './request-path.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
-/** Longer than the deadline, or a slow answer would be cut off. */
+/** Must exceed the deadline; otherwise slow responses would be cut off. */
 const idleTimeoutSecondsOf = ({ deadlineMs }: Config): number =>
   Math.min(BUN_IDLE_TIMEOUT_MAX_SECONDS, Math.ceil(deadlineMs / 1000) + 10)
 
-/** @throws SettingInvalidError; what a listener throws when its address is taken */
+/** @throws SettingInvalidError; a listener's error if its address is in use */
 export const serve = async (
   config: Config,
   log: Logger,
@@ -68,7 +68,7 @@ export const serve = async (
   const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
   const claims = logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock }))
   const memory = createDecisionMemory(folder.decisions, clock, {
-    // The nodes of a deployment share a PostgreSQL; a SQLite file is one node's.
+    // The nodes of a deployment share a PostgreSQL database; a SQLite file belongs to one node.
     node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
     usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
   })
@@ -220,7 +220,7 @@ export const serve = async (
     },
     report,
   })
-  // A start that fails from here on must not leave a listener behind.
+  // A start that fails after this point must not leave a listener behind.
   closers.add(app.stopNow)
   if (isFirst && metricsListen !== null && metricsListen !== 'api') {
     const listen = metricsListen

@@ -1,11 +1,11 @@
-// Whether all nodes share a decision index, and what its processes need for it. With PostgreSQL they do, unless a setting says no.
+// Input of the decision index that all nodes share. PostgreSQL deployments have one unless a setting disables it.
 import type { SharedIndexInput } from '../../workers/index/shared-index-input.ts'
 import type { Config } from '../config/config.ts'
 import type { ShippingService } from '../object-store/shipping.ts'
 import type { DataFolder } from '../setup/data-folder.ts'
 import { locateStore } from '../setup/store-location.ts'
 
-/** @returns null when the node indexes its own decisions only. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns null if the node indexes only its own decisions. @throws SettingInvalidError, ShipAccessMissingError */
 export const sharedIndexOf = async (
   config: Pick<Config, 'store' | 'decisionsIndex'>,
   folder: DataFolder,

@@ -34,11 +34,11 @@ export interface SharingState {
 }
 
 export interface Sharing {
-  /** Id of this process, new at each start; identifies the process that runs a task. */
+  /** Id of this process, new at each start; identifies the executor of a task. */
   readonly processId: string
-  /** Marks tasks of processes that have ended as interrupted. Rejects when the store is down. */
+  /** Marks tasks of ended processes as interrupted. Rejects if the store is unavailable. */
   failInterruptedTasks(): Promise<void>
-  /** Registers this process and reads the others. Call it before serving. Rejects when the store is down. */
+  /** Registers this process and reads the others. Call it before serving. Rejects if the store is unavailable. */
   join(): Promise<void>
   /**
    * Runs the tasks of each given role while this process holds the role's lease, and watches the leases of other roles.
@@ -59,7 +59,7 @@ export interface Sharing {
 }
 
 const SWEEP_MS = 60_000
-/** Long enough that a process that was killed before this start counts as gone. */
+/** Time after which a process killed before this start counts as gone. */
 const FIRST_SWEEP_MS = 10_000
 
 export const createSharing = (dependencies: SharingDependencies): Sharing => {

@@ -1,5 +1,4 @@
-// Configures the pool for this service: the keys, the place of the log, how a dead worker's log is read, what is
-// logged.
+// Configures the pool for this service: keys, log location, recovery of dead workers, and logging.
 import { join } from 'node:path'
 import { createInlinePort } from '../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
@@ -26,10 +25,10 @@ export interface SigningPoolDependencies {
   readonly config: Config
   readonly folder: DataFolder
   readonly passphrase: PassphraseSource
-  /** Null when no hardware token is configured. */
+  /** Null if no hardware token is configured. */
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
-  /** An organization's weight: its share of the workers' time. */
+  /** Returns an organization's weight: its share of the workers' time. */
   readonly weightOf: (organizationId: string) => number
   /** Number of the first worker's slot in the decision log. */
   readonly firstSlot: number
@@ -39,13 +38,13 @@ export interface SigningPoolDependencies {
 }
 
 export interface SigningPool {
-  /** The pool, not started yet. */
+  /** Pool that isn't started yet. */
   readonly pool: Pool
-  /** The secp256k1 backend of every worker. */
+  /** secp256k1 backend of all workers. */
   readonly signer: string
-  /** False while the decision log refuses records. */
+  /** Returns false while the decision log refuses records. */
   readonly isLogHealthy: () => boolean
-  /** How often the decision log refused a record since the start. */
+  /** Number of records that the decision log has refused since the start. */
   readonly logFailures: () => number
 }
 
@@ -64,13 +63,13 @@ const inline =
       listener,
     )
 
-/** Without requests nobody writes to the log, so after this time a failure says nothing. */
+/** Time after which a log failure is outdated, because nothing is written without requests. */
 const LOG_FAILURE_VALID_MS = 5_000
 
 export const createSigningPool = (dependencies: SigningPoolDependencies): SigningPool => {
   const { config, folder, catalog, clock, log } = dependencies
-  // Chosen once, so that no worker uses a slower backend than the others. No key is used here: only the self-test
-  // signs.
+  // Selected once, so that no worker uses a slower backend than the others. Only the self-test signs here, without a
+  // key of the service.
   const { backend, skipped } = chooseSecp256k1Backend(config.signer)
   for (const { name, reason } of skipped) log.info('signing backend not available', { backend: name, reason })
   const signer = backend.name
@@ -82,7 +81,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
       },
     )
   }
-  /** The newest failure of the log, and the number of jobs answered until then. */
+  /** Latest failure of the log, and the number of jobs answered until then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
   let logFailures = 0
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })

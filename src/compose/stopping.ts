@@ -1,4 +1,4 @@
-// Stops the service: announces it, lets requests under way end, then closes everything in reverse order.
+// Stops the service: announces the stop, completes requests in flight, then closes everything in reverse order.
 import type { Config } from '../config/config.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { OpenedService } from './opening.ts'
@@ -7,7 +7,7 @@ import type { ServingService } from './serving.ts'
 /** Time between the signal and the end of listening. */
 const STOP_GRACE_MS = 500
 
-/** Answers what is under way, then closes everything. */
+/** Completes requests in flight, then closes everything. */
 export const stopService = async (
   { deadlineMs }: Pick<Config, 'deadlineMs'>,
   { signing }: Pick<OpenedService, 'signing'>,
@@ -18,9 +18,10 @@ export const stopService = async (
   // A listener never stops while a stream is open.
   identity.close()
   admin?.endStreams()
-  // Balancers see `/readyz` and clients `Connection: close` before the listener stops.
+  // Load balancers detect `/readyz`, and clients `Connection: close`, before the listener stops.
   await Bun.sleep(STOP_GRACE_MS)
-  // The listener first: what was accepted may still be on its way to the pool. Half a request must not hold it.
+  // The listener stops first, because accepted requests may not have reached the pool. An incomplete request must not
+  // delay it.
   const cut = setTimeout(() => void app.stopNow(), deadlineMs)
   await Promise.allSettled([app.stop(), portal?.stop(), admin?.stop()])
   clearTimeout(cut)

@@ -1,5 +1,5 @@
-// Builds webhooks in both directions: the queue in the store, the loop that sends it, and the endpoints that receive an outside
-// decider's messages. Only the leading process sends. Called by identity-service.ts.
+// Builds webhooks in both directions: the queue in the store, the task that sends it in the leader, and the endpoints
+// that receive messages from external deciders. Called by identity-service.ts.
 
 import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'
@@ -33,7 +33,7 @@ export interface WebhookPartsDependencies {
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
-  /** Null: no verification service is known. */
+  /** Null if no verification service is configured. */
   readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
   readonly log: Pick<Logger, 'warn'>
@@ -41,15 +41,15 @@ export interface WebhookPartsDependencies {
 
 export interface WebhookParts {
   readonly endpoints: ProviderEndpoints
-  /** Attempts since this process started, and the queue's length, which only the sending process reads. */
+  /** Attempts since this process started, and the queue length, which only the sending process reads. */
   metrics(): Pick<IdentityMetrics, 'deliveries' | 'webhookQueue'>
-  /** Sends waiting messages. Ending it waits for the messages that are being sent. */
+  /** Sends waiting messages. Stopping it waits for messages in flight. */
   readonly leaderTask: LeaderTask
 }
 
-/** Interval between two looks for due messages. */
+/** Interval between queries for due messages. */
 const LOOK_INTERVAL_MS = 500
-/** How old the queue's length may be in metrics. */
+/** Maximum age of the queue length in metrics. */
 const QUEUE_READ_INTERVAL_MS = 5_000
 
 export const createWebhookParts = (dependencies: WebhookPartsDependencies): WebhookParts => {

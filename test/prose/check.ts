@@ -33,6 +33,7 @@ const EDITED = [
   'src/portal/page/{details,documents,screens,ui,wallets}/*.{ts,tsx}',
   'src/pages/**/*.{ts,tsx}',
   'src/cluster/**/*.{ts,tsx}',
+  'src/compose/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
