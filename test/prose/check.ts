@@ -17,8 +17,6 @@ const EDITED = [
   'docs/{README,administration,architecture,asvs,attestation-api,configuration,contracts,decisions,documents,hardware-keys,identity,many-machines,operations,policies,running,screening,security,sizing,solana-program,speed,threat-model,transparency}.md',
   'deploy/prometheus/alerts.yaml',
   'docs/providers/*.md',
-  'src/client/*.ts',
-  'src/pool/*.ts',
   'src/client/**/*.{ts,tsx}',
   'src/attestation/**/*.{ts,tsx}',
   'src/{pool,signing}/*.ts',
