@@ -1,5 +1,5 @@
-// What verbs use: the admin client to the admin API's operations, whose types are those of their declarations, as for the dashboard; and
-// the store, for what no operation does.
+// Admin API client for commands, with the types of the operations' declarations, and access to the store for functions
+// without an operation.
 import type { CallParts, OperationsOf } from '../admin/client-types.ts'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts'
@@ -23,22 +23,22 @@ export type InputOf<Key extends OperationKey> = (Operations[Key]['body'] extends
       readonly file: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
     }
   : CallParts<Operations[Key]>) & {
-  /** The command's option for each field, for error texts: `{ lifetime_seconds: '--lifetime' }`. */
+  /** Command option of each field, for error messages: `{ lifetime_seconds: '--lifetime' }`. */
   readonly flags?: Readonly<Record<string, string>>
-  /** Printed when there is no such thing: `there is no project x`. Left out: the operation's own text. */
+  /** Message if the subject doesn't exist: `there is no project x`. Defaults to the operation's own message. */
   readonly unknown?: string
 }
 
 export interface AdminClient {
   /**
-   * Runs an operation of the admin API. A command's change is made or refused, but never waits for a second person.
-   * @returns the body of its answer
+   * Runs an operation of the admin API. The change is made or refused, but never waits for a second person.
+   * @returns the body of the response
    * @throws UsageError for an invalid field; CommandFailedError for a refused change; PolicyInvalidError
    */
   call<Key extends OperationKey>(operation: Key, input: InputOf<Key>): Promise<AnswerOf<Key>>
-  /** Runs all operations that `work` calls as one transaction. */
+  /** Runs all operations that `work` calls in one transaction. */
   together<Result>(work: (admin: AdminClient) => Promise<Result>): Promise<Result>
-  /** The same admin client with another author than the operating system's user. */
+  /** Returns the client with another author than the operating system's user. */
   as(author: string): AdminClient
 }
 
@@ -50,18 +50,18 @@ export interface Opened {
 
 export type Open = () => Promise<Opened>
 
-/** Turns an operation's error into an error of the command line. */
+/** Converts an operation's error to a command-line error. */
 const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknown: string | undefined): unknown => {
   if (error instanceof FieldMissingError) return new UsageError(`${flags[error.field] ?? error.field} is required`)
   if (error instanceof FieldInvalidError) return new UsageError(`${flags[error.field] ?? error.field} ${error.rule}`)
-  // Each mistake in a policy is printed, and a needed second person has an exit code of its own.
+  // All mistakes in a policy are printed, and a required second person has its own exit code.
   if (error instanceof PolicyInvalidError || error instanceof SecondPersonNeededError) return error
   if (error instanceof StoreUnavailableError) return error
   if (error instanceof SubjectUnknownError) return new CommandFailedError(unknown ?? error.detail, error.code)
   return error instanceof CountersignError ? new CommandFailedError(error.detail, error.code) : error
 }
 
-/** @param load loads the operations on first use, because loading takes longer than to find a mistake in a call */
+/** @param load loads the operations on first use, because loading takes longer than detecting a wrong call */
 export const createAdminClient = (load: () => Promise<CommandClient>): AdminClient => ({
   call: async (operation, input) => {
     const { flags = {}, unknown, ...rest } = input
@@ -75,10 +75,10 @@ export const createAdminClient = (load: () => Promise<CommandClient>): AdminClie
   as: (author) => createAdminClient(async () => (await load()).as(author)),
 })
 
-/** Largest page that an operation answers. */
+/** Maximum page size of operations. */
 const PAGE_MAX = 200
 
-/** Reads a paged list to its end, or its first `limit` items. */
+/** Reads a paged list completely, or its first `limit` items. */
 export const readPages = async <Item>(
   read: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<{
     readonly data: readonly Item[]

@@ -1,4 +1,4 @@
-// The deployment of this machine that a command's settings name.
+// Deployment on this machine that a command's settings select.
 import type { Config } from '../config/config.ts'
 import type { FindService } from '../lib/service-key.ts'
 import type { ShipPlace, ShipTarget } from '../object-store/ship-target.ts'
@@ -11,29 +11,29 @@ import type { Opened } from './admin-client.ts'
 
 export interface CommandDeployment {
   readonly config: Config
-  /** Null when no config file is named. */
+  /** Null if no config file is given. */
   readonly configFile: string | null
   readonly folder: DataFolder
-  /** Of modules. */
+  /** Finds services of modules. */
   readonly findService: FindService
-  /** The same with another data folder. */
+  /** Returns the same function for another data folder. */
   servicesAt(folder: DataFolder): FindService
   readonly shipping: ShippingService | null
-  /** @throws StoreUnusableError if no start of the service has made the store */
+  /** @throws StoreUnusableError if the store was never created by a start of the service */
   openStore(): Promise<Store>
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
   locateStore(): Promise<StoreTarget>
-  /** The store with the admin client to the operations over it. */
+  /** Opens the store and the admin API client. */
   open(): Promise<Opened>
-  /** @param named null: the place in the settings. @throws CommandFailedError */
+  /** @param named null selects the target in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget
-  /** The environment's settings, with values only where they hold no secret. */
+  /** Returns the settings in the environment, without values that contain secrets. */
   describeSettings(environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>>
-  /** Settings that hold or name secrets, as environment variables for another process. */
+  /** Returns settings that contain or name secrets, as environment variables for another process. */
   secretSettings(): Readonly<Record<string, string>>
   /** Runs `work` while no other process uses the data folder or the store. @throws StoreUnusableError if one does */
   runAlone<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
-  /** Runs one rotation of a secret at a time. */
+  /** Ensures that only one rotation of a secret runs at a time. */
   rotateAlone<Result>(work: () => Promise<Result>): Promise<Result>
   rotateEvidenceKey(): Promise<EvidenceKeyRotation>
 }

@@ -1,10 +1,10 @@
-// Audit entries for commands that change something outside of the store's rows, such as the key that encrypts a file. The entry
-// is written when the command is done, as `command-line` with the operating system's user. It has the options' names only,
-// since their values may be secret. All other changes by commands are operations, which write their own entries.
+// Audit entries for commands that change data outside the store, such as the encryption key of a file. An entry is
+// written after the command as `command-line`, with the operating system's user and only the names of options, because
+// values may be secret. All other commands call operations, which write their own entries.
 import { hasHidden } from '../lib/hidden-characters.ts'
 import type { Store } from '../store/store.ts'
 
-/** The noted commands: verb and the word after it. */
+/** Commands with an entry: verb and next word. */
 const NOTED: ReadonlySet<string> = new Set([
   'attester rotate-passphrase',
   'evidence rotate-key',
@@ -15,20 +15,20 @@ const NOTED: ReadonlySet<string> = new Set([
 const SUBJECT_LENGTH_MAX = 200
 const WORDS_MAX = 4
 
-/** The word after the verb. Options with values may come before it. */
+/** Returns the word after the verb, which may follow options with values. */
 const wordOf = (verb: string, commandArguments: readonly string[]): string | undefined => {
   const [first = ''] = commandArguments
   const words = first.startsWith('-') ? commandArguments : [first]
   return words.find((word) => NOTED.has(`${verb} ${word}`))
 }
 
-/** Whether a command has to be noted. Ask only after it has succeeded. */
+/** Returns whether a command needs an entry. Call it only after the command has succeeded. */
 export const isNoted = (verb: string, commandArguments: readonly string[]): boolean =>
   !commandArguments.includes('--help') &&
   !commandArguments.includes('-h') &&
   wordOf(verb, commandArguments) !== undefined
 
-/** The words after `word`, up to the next option, because a later word may be an option's value. */
+/** Returns the words after `word` up to the next option, because later words may be option values. */
 const subjectsOf = (word: string | undefined, commandArguments: readonly string[]): readonly string[] => {
   const after = commandArguments.slice(word === undefined ? 0 : commandArguments.indexOf(word) + 1)
   const end = after.findIndex((argument) => argument.startsWith('-'))

@@ -1,5 +1,4 @@
-// A command of the command line as data: its name, words and options, from which the help, the parser and the completion are
-// made; and the parser.
+// Declaration of a command: name, words and options. The help, the parser and the shell completion are derived from it.
 
 import type { Clock } from '../lib/time.ts'
 import type { Opened } from './admin-client.ts'
@@ -7,53 +6,53 @@ import type { CommandDeployment } from './command-deployment.ts'
 import { type CommandOutput, didYouMean, noSuch, type ParsedCommand, parseStrictly, UsageError } from './output.ts'
 
 export interface Word {
-  /** As the help shows it: `PROJECT`. */
+  /** Name in the help: `PROJECT`. */
   readonly name: string
   readonly help: string
   readonly optional?: true
-  /** Takes all words that are left. Only the last word can. */
+  /** Accepts all remaining words; only for the last word. */
   readonly many?: true
 }
 
 export interface Option {
-  /** Without the hyphens. */
+  /** Name without hyphens. */
   readonly name: string
-  /** As the help shows it: `NAME`. Null: a flag. */
+  /** Placeholder in the help: `NAME`. Null for a flag. */
   readonly value: string | null
   readonly help: string
   /** One letter. */
   readonly short?: string
   readonly required?: boolean
-  /** All values that it may have. */
+  /** All valid values. */
   readonly choices?: readonly string[]
-  /** May be repeated. */
+  /** Whether the option may be repeated. */
   readonly many?: true
-  /** A flag that also has the form --no-name. */
+  /** Whether the flag also has the form --no-name. */
   readonly negatable?: true
 }
 
 export interface CommandContext {
   readonly output: CommandOutput
   readonly clock: Clock
-  /** The operating system's user. */
+  /** Operating system's user. */
   readonly user: string
   readonly command: GivenCommand
-  /** The deployment of this machine, which need not exist before `open`. */
+  /** Deployment on this machine, which need not exist before `open`. */
   readonly deployment: CommandDeployment
   /** Whether the command runs on another machine's deployment. */
   readonly isRemote: boolean
-  /** Opens the deployment on first use; it is closed after the command. */
+  /** Opens the deployment on first use. It is closed after the command. */
   readonly open: () => Promise<Opened>
-  /** Asks at a terminal; elsewhere, and with --yes, resolves to true. */
+  /** Requests confirmation at a terminal. Without a terminal, or with --yes, resolves to true. */
   readonly confirm: (question: string) => Promise<boolean>
 }
 
 export interface GivenCommand extends ParsedCommand {
-  /** The words after the verb. */
+  /** Words after the verb. */
   readonly words: readonly string[]
-  /** All values of an option that may be repeated. */
+  /** Returns all values of a repeatable option. */
   texts(name: string): readonly string[]
-  /** Undefined if neither the flag nor its --no- form was given. */
+  /** Returns undefined if neither the flag nor its --no- form is given. */
   given(name: string): boolean | undefined
 }
 
@@ -64,13 +63,13 @@ export interface Command {
   readonly description?: string
   readonly words?: readonly Word[]
   readonly options?: readonly Option[]
-  /** At a terminal it asks first, unless --yes is given. */
+  /** Requests confirmation at a terminal unless --yes is given. */
   readonly asks?: true
-  /** Works on files of this machine, so it takes no --url. */
+  /** Works on files of this machine, so it has no --url option. */
   readonly isLocal?: true
-  /** Name of the module that it belongs to. It does not run on a deployment without the module. */
+  /** Module that provides the command; it fails on a deployment without the module. */
   readonly module?: string
-  /** @returns the exit code; 0 if it returns nothing */
+  /** @returns the exit code; undefined means 0 */
   run(context: CommandContext): Promise<number | undefined> | number | undefined
 }
 
@@ -101,11 +100,11 @@ const REMOTE = text(
   'Run on the deployment at this address, with the admin key in COUNTERSIGN_ADMIN_KEY[_FILE]',
 )
 
-/** Whether the command belongs to the core or to one of the modules. @param modules names of the running modules */
+/** Returns whether a command belongs to the core or to a running module. @param modules names of the running modules */
 export const isServed = ({ module }: Command, modules: ReadonlySet<string>): boolean =>
   module === undefined || modules.has(module)
 
-/** Whether --url names a deployment: not if the command has an option of its own by that name. */
+/** Returns whether --url selects a deployment; false if the command defines its own option with this name. */
 export const takesUrl = ({ options = [], isLocal }: Pick<Command, 'options' | 'isLocal'>): boolean =>
   !isLocal && !options.some(({ name }) => name === REMOTE.name)
 
@@ -118,8 +117,8 @@ export const optionsOf = (command: Pick<Command, 'options' | 'asks' | 'isLocal'>
 ]
 
 /**
- * Finds the command of a noun by the first word that is a verb: options may come before it.
- * @param others commands of a noun that is spelled almost the same
+ * Finds a noun's command by the first word that is a verb, which may follow options.
+ * @param others commands of a noun with a similar spelling
  * @throws UsageError
  */
 export const findCommand = (
@@ -148,7 +147,7 @@ const parserOptions = (options: readonly Option[]) =>
     }),
   )
 
-/** Refuses missing and surplus words. A surplus word is not repeated, because it may be a key. */
+/** Refuses missing and surplus words. The message doesn't repeat a surplus word, because it may be a key. */
 const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): void => {
   const missing = words[given.length]
   if (missing !== undefined && !missing.optional) throw new UsageError(`${missing.name} is missing`)
@@ -160,7 +159,7 @@ const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): vo
 }
 
 /**
- * @param args the words after the noun, with the verb and options in any order
+ * @param args words after the noun, with the verb and options in any order
  * @throws UsageError for an unknown option, a missing value, or a missing or surplus word
  */
 export const parseGiven = (command: Command, args: readonly string[]): GivenCommand => {

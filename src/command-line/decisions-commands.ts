@@ -1,4 +1,4 @@
-// Commands over the decision log of a node, of the core and of modules: what they get, and what their options name.
+// Common parts of the core's and modules' commands on a node's decision log.
 import { join } from 'node:path'
 import { DecisionDirectoryMissingError } from '../decision-log/errors.ts'
 import { parseShipPlace, type ShipPlace } from '../object-store/ship-target.ts'
@@ -30,7 +30,7 @@ export const decisionsCommands = <Io extends { readonly dataDirectory: string }>
 
 export const PLACE = 'dir:/path or s3://bucket/prefix'
 
-/** The place that an option names; null if it was not given. @throws UsageError */
+/** Returns the location in an option's value; null if it isn't given. @throws UsageError */
 export const parsePlace = (option: string, given: string | undefined): ShipPlace | null => {
   if (given === undefined) return null
   try {

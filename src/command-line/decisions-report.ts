@@ -1,9 +1,9 @@
-// Prints the verification of a log as text, and texts of the log safely for a terminal.
+// Prints the report of a log verification, and escapes log texts for the terminal.
 import type { TreeReport } from '../decision-log/tree-report.ts'
 import type { VerifyReport } from '../decision-log/verify.ts'
 import { revealHidden } from '../lib/hidden-characters.ts'
 
-/** Quotes a text of a policy or caller, and escapes characters that could control the terminal. */
+/** Quotes a text of a policy or caller and escapes characters that could control the terminal. */
 export const shown = (text: string): string => revealHidden(JSON.stringify(text))
 
 export const isoTime = (atMs: number): string => new Date(atMs).toISOString()

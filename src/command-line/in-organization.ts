@@ -1,20 +1,23 @@
-// Finds the organization of `--org`.
+// Resolves the organization of `--org`.
 
 import type { AnswerOf, Opened } from './admin-client.ts'
 
-/** The organization that a deployment's first start makes. */
+/** Organization that the first start of a deployment creates. */
 const ORGANIZATION_DEFAULT = 'demo'
 
 type Organization = AnswerOf<'GET /organizations/{organization}'>
 
-/** @param name short name or id. @throws CommandFailedError when there is no such organization */
+/** @param name short name or id. @throws CommandFailedError if the organization doesn't exist */
 const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
   admin.call('GET /organizations/{organization}', {
     params: { organization: name },
     unknown: `there is no organization ${name}${hint}`,
   })
 
-/** @returns the id of the organization of `--org`, or of the default one. @throws CommandFailedError when there is none */
+/**
+ * @returns the id of the organization of `--org`, or of the default organization. @throws CommandFailedError if it
+ * doesn't exist
+ */
 export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,

@@ -1,4 +1,4 @@
-// Parses values of options. No message repeats what was typed, because it may be a key.
+// Parses option values. Messages never repeat a value, because it may be a key.
 import { AUTHOR_RULE, isAuthor } from '../domain/list.ts'
 import { replaceHidden } from '../lib/hidden-characters.ts'
 import { type ParsedCommand, UsageError } from './output.ts'
@@ -6,7 +6,7 @@ import { type ParsedCommand, UsageError } from './output.ts'
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 const LONGEST_SECONDS = 10 * 365 * 86_400
 
-/** Seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
+/** Returns the seconds of `0`, `90`, `90s`, `15m`, `24h` or `30d`. @throws UsageError */
 export const parseDuration = (text: string, flag: string): number => {
   const match = /^([0-9]{1,9})([smhd]?)$/.exec(text)
   const seconds = match === null ? Number.NaN : Number(match[1]) * (UNIT_SECONDS[match[2] || 's'] ?? Number.NaN)
@@ -19,7 +19,7 @@ export const parseDuration = (text: string, flag: string): number => {
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/
 
 /**
- * Unix seconds of an ISO 8601 date or time with its zone, or of a duration before or after now.
+ * Returns the Unix seconds of an ISO 8601 date or time with its zone, or of a duration before or after now.
  * @throws UsageError
  */
 export const parseMoment = (text: string, flag: string, nowSeconds: number, direction: 'past' | 'future'): number => {
@@ -36,10 +36,10 @@ export const parseWhole = (text: string, flag: string): number => {
   return Number(text)
 }
 
-/** A text that was set through the API, with characters that could control the terminal replaced. */
+/** Replaces characters that could control the terminal in a text set through the API. */
 export const printable = (text: string): string => replaceHidden(text, '?')
 
-/** @returns the author of a change: the option's value, or else the operating system's user. @throws UsageError */
+/** @returns the author of a change: the option's value, or the operating system's user. @throws UsageError */
 export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, user: string): string => {
   const name = text(option) ?? user
   if (!isAuthor(name)) throw new UsageError(`--${option} ${AUTHOR_RULE}`)
@@ -48,7 +48,7 @@ export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, us
 
 const LIMIT_MAX = 1_000
 
-/** The number of --limit. @throws UsageError */
+/** Parses --limit. @throws UsageError */
 export const parseLimit = (text: string): number => {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)

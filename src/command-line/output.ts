@@ -1,4 +1,4 @@
-// Arguments, output and exit codes of every verb: 0 done, 1 a problem was found, 2 the call is wrong.
+// Arguments, output and exit codes of all commands: 0 success, 1 a problem was found, 2 the call is invalid.
 import { parseArgs } from 'node:util'
 import { nearNames } from '../lib/edit-distance.ts'
 import { NamedError } from '../lib/named-error.ts'
@@ -9,10 +9,10 @@ export interface CommandOutput {
   readonly stderr: (text: string) => void
 }
 
-/** The call is wrong; `message` is one line. */
+/** The call is invalid; `message` is one line. */
 export class UsageError extends NamedError {}
 
-/** A command of this machine was called with --url. */
+/** A local command was called with --url. */
 export class LocalCommandError extends UsageError {
   constructor() {
     super('this command works on files of the deployment’s machine: run it there, without --url')
@@ -21,7 +21,7 @@ export class LocalCommandError extends UsageError {
 
 /** The call is valid but fails; `message` is one line. */
 export class CommandFailedError extends NamedError {
-  /** As in the admin API's problems, if an operation failed. */
+  /** Error code of the admin API, if an operation failed. */
   readonly code: string
   constructor(message: string, code = 'FAILED') {
     super(message)
@@ -33,23 +33,23 @@ type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'
 
 export interface ParsedCommand {
   readonly positionals: readonly string[]
-  /** The option's text; undefined when it was not given. */
+  /** Returns undefined if the option isn't given. */
   text(name: string): string | undefined
-  /** @throws UsageError when it was not given. */
+  /** @throws UsageError if the option isn't given */
   required(name: string): string
   flag(name: string): boolean
 }
 
-/** ` Did you mean …?` for a name that is like a known one; otherwise empty. */
+/** Returns `. Did you mean …?` if a known name is similar; otherwise an empty string. */
 export const didYouMean = (name: string, known: Iterable<string>): string => {
   const [near] = nearNames(name, known)
   return near === undefined ? '' : `. Did you mean ${near}?`
 }
 
-/** Every noun and verb is like this, and no key is. */
+/** Form of all nouns and verbs, which no key matches. */
 const COMMAND_WORD = /^[a-z][a-z-]{0,29}$/
 
-/** `no verb foo` for a word that is not known; without the word if it may be a key. */
+/** Returns `no verb foo` for an unknown word, without the word if it may be a key. */
 export const noSuch = (kind: 'command' | 'verb', word: string): string =>
   COMMAND_WORD.test(word) ? `no ${kind} ${word}` : `no such ${kind}`
 
@@ -87,7 +87,7 @@ export const parseCommand = (commandArguments: readonly string[], options: Optio
   }
 }
 
-/** Aligns columns, without trailing blanks. */
+/** Aligns columns, without trailing spaces. */
 export const formatTable = (rows: readonly (readonly string[])[]): string => {
   const widths = rows.reduce<number[]>((known, row) => {
     row.forEach((cell, column) => {
@@ -106,7 +106,7 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('')
 }
 
-/** A time of an operation's answer as commands print it: without a fraction. */
+/** Returns a time of an operation without the fraction of a second. */
 export const shortTime = <Time extends string | null>(time: Time): Time => (time?.replace('.000Z', 'Z') ?? null) as Time
 
 /** Prints the value as one line of JSON with --json; otherwise the text, or the rows as a table. */

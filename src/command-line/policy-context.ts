@@ -1,4 +1,5 @@
-// Shared by the commands of policies that are not derived: reading documents from files and from the store, and output.
+// Shared code of the policy commands that aren't derived from operations: reading documents from files and the store,
+// and output.
 
 import { counted } from '../lib/counted.ts'
 import type { KnownSources } from '../policy/cel/scope.ts'
@@ -14,7 +15,7 @@ import { readText } from './read-text.ts'
 export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Id of a revision, its number with --policy, or a file' }
 export const REVISION_OPTION = text('policy', 'ID', 'Policy of a revision that is given by its number')
 
-/** A command with the organization of --org. */
+/** Context of a command with the organization of --org. */
 export interface PolicyContext extends CommandContext {
   readonly admin: AdminClient
   readonly organization: string
@@ -25,7 +26,7 @@ export const inOrganization = async (context: CommandContext): Promise<PolicyCon
   return { ...context, admin, organization: await requireOrganization({ admin }, context.command.text('org')) }
 }
 
-/** Prints the mistakes of an invalid document, and ends with 1. */
+/** Prints the mistakes of an invalid document and returns exit code 1. */
 export const reportingMistakes =
   (run: (context: CommandContext) => Promise<number> | number) =>
   async (context: CommandContext): Promise<number> => {
@@ -41,15 +42,15 @@ export const reportingMistakes =
     }
   }
 
-/** Chains that documents may name, for checks without a store. */
+/** Returns the chains that documents may name, for checks without a store. */
 export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
   chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })
 
-/** @throws PolicyInvalidError with every mistake. */
+/** @throws PolicyInvalidError with all mistakes */
 export const readDraft = (path: string, known: KnownSources = {}): RevisionDraft => draftRevision(readText(path), known)
 
-/** Prints a document's warnings to stderr; with --json they are part of the printed value. */
+/** Prints a document's warnings to stderr; with --json, the printed value contains them. */
 export const printWarnings = (
   { output, command }: CommandContext,
   source: string,
@@ -87,7 +88,7 @@ export const requireRevision = async (
   })
 }
 
-/** Whether a text is a revision's id, or a number of one (which needs --policy), rather than a file. */
+/** Returns whether a text is a revision id, or a revision number (which needs --policy), as opposed to a file. */
 export const isRevisionReference = (text: string): boolean => /^(?:revision_[A-Za-z0-9]+|[1-9][0-9]{0,8})$/.test(text)
 
 const findRevision = async (context: PolicyContext, reference: string): Promise<Revision> => {
@@ -101,7 +102,7 @@ const findRevision = async (context: PolicyContext, reference: string): Promise<
   })
 }
 
-/** Reads a policy from a revision's id, a revision's number with --policy, or a file. @throws CommandFailedError */
+/** Reads a policy from a revision id, a revision number with --policy, or a file. @throws CommandFailedError */
 export const resolvePolicyText = async (
   context: PolicyContext,
   reference: string,

@@ -1,4 +1,4 @@
-// Prints why a command failed, as a line or with --json as JSON, and chooses the exit code.
+// Prints the error of a failed command as a line, or as JSON with --json, and selects the exit code.
 import { SecondPersonNeededError } from '../admin/errors.ts'
 import { SettingInvalidError } from '../config/settings.ts'
 import { CountersignError } from '../domain/errors.ts'
@@ -14,7 +14,7 @@ interface Explained {
   readonly detail: string
 }
 
-/** @throws the error itself if it is a fault of ours */
+/** @throws the error itself if it is internal */
 const explain = (error: unknown): Explained => {
   if (error instanceof SecondPersonNeededError) {
     return { exit: NEEDS_SECOND_PERSON, code: 'APPROVAL_REQUIRED', detail: REFUSAL.trimEnd() }
@@ -32,9 +32,9 @@ const explain = (error: unknown): Explained => {
 }
 
 /**
- * @param usage printed after the reason, except with --json
+ * @param usage printed after the error, except with --json
  * @returns the exit code
- * @throws the error itself if it is a fault of ours
+ * @throws the error itself if it is internal
  */
 export const printError = (output: CommandOutput, json: boolean, error: unknown, usage = ''): number => {
   const { exit, code, detail } = explain(error)
@@ -43,8 +43,8 @@ export const printError = (output: CommandOutput, json: boolean, error: unknown,
 }
 
 /**
- * Runs a verb that is not in the command table; prints its error, and returns the exit code.
- * @param help the text of `--help`; after a wrong call, only its usage lines are printed
+ * Runs a command outside the command table, prints its error, and returns the exit code.
+ * @param help text of `--help`; only its usage lines are printed after an invalid call
  */
 export const runToExitCode = async (
   output: CommandOutput,

@@ -1,8 +1,8 @@
-// A file that a command is given, or what is written to its input.
+// Reads a file argument or standard input.
 import { readFileSync } from 'node:fs'
 import { CommandFailedError } from './output.ts'
 
-/** @param path of a file; `-` reads stdin. @throws CommandFailedError */
+/** @param path path of a file; `-` reads stdin. @throws CommandFailedError */
 export const readText = (path: string): string => {
   try {
     return readFileSync(path === '-' ? 0 : path, 'utf8')

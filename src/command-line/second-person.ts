@@ -1,9 +1,9 @@
-// The rule of the second person at the command line, where a change can't wait for approval: while the rule is on, the change is
-// refused, unless the command overrides the rule with a reason, which the audit log keeps.
+// Second-person rule on the command line, where a change can't wait for approval. While the rule is on, changes are
+// refused unless the command overrides it with a reason, which the audit log records.
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { UsageError } from './output.ts'
 
-/** Exit code when a second person is needed. */
+/** Exit code if a second person is required. */
 export const NEEDS_SECOND_PERSON = 3
 
 const OVERRIDE = '--override-second-person'

@@ -1,11 +1,11 @@
-// The usage lines that a wrong call prints after the reason.
+// Usage lines that are printed after the error of an invalid call.
 
-/** Begins a new form of the call; continuation lines are indented further. */
+/** Start of a new form of the call; continuation lines are indented further. */
 const NEXT_FORM = /\n {7}(?=\S)/
 
 /**
- * @param help its first paragraph is `Usage: countersign VERB …`, with one form of the call a line
- * @returns the form that fits the words, or all forms if none does; then how to get the help
+ * @param help starts with the paragraph `Usage: countersign VERB …`, with one form of the call per line
+ * @returns the form that matches the words, or all forms if none matches; then a reference to the help
  */
 export const usageOf = (help: string, words: readonly string[]): string => {
   const [paragraph = ''] = help.split('\n\n', 1)
@@ -17,7 +17,7 @@ export const usageOf = (help: string, words: readonly string[]): string => {
   return `Usage: ${shown.join('\n       ')}\nTo list the options: ${command} --help\n`
 }
 
-/** Shortens an error of `parseArgs`, which may have several lines, to one. */
+/** Shortens an error of `parseArgs` to one line. */
 export const explainArguments = (error: unknown): string => {
   const { code, message } = error as { readonly code?: string; readonly message: string }
   const option = /'(?:-\w, )?(--?[^' =]+)/.exec(message)?.[1] ?? ''

@@ -32,6 +32,7 @@ const EDITED = [
   'src/pages/**/*.{ts,tsx}',
   'src/cluster/**/*.{ts,tsx}',
   'src/compose/**/*.{ts,tsx}',
+  'src/command-line/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',
