@@ -18,7 +18,7 @@ const claimListenAddress = (setting: string, { hostname, port }: ListenAddress):
     return claimed
   } catch (error) {
     const code = errorCodeOf(error)
-    const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine can not listen there'
+    const why = code === 'EADDRINUSE' ? 'the address is in use' : 'this machine cannot listen on it'
     throw new SettingInvalidError(`--${setting} ${hostname}:${port}: ${why}; choose another`)
   }
 }

@@ -40,7 +40,7 @@ export interface AuditCopyReport {
   /** Description of the difference between store and copy; null if there is none. */
   readonly difference: string | null
   /**
-   * Number of entries in the store that the copy lacks: those of the last seconds, or more if the copy was truncated.
+   * Number of entries in the store that the copy lacks: the entries of the last seconds, or more if it was truncated.
    */
   readonly behind: number
 }

@@ -75,7 +75,7 @@ export const createEvidenceParts = (dependencies: EvidencePartsDependencies): Ev
               action: 'evidence.infected',
             })
           },
-          away: (error) => log.warn('the scanner of documents can not be asked', { error, uploads: whenAway }),
+          away: (error) => log.warn('the document scanner is unavailable', { error, uploads: whenAway }),
         })
   const evidencePieces = { stored: 0, erased: 0 }
   const retentionRuns = { completed: 0, failed: 0 }

@@ -178,7 +178,7 @@ describe('a scanner that can not say', () => {
     const allowing = await openParts(nowhere, 'allow')
     expect(await add(allowing.parts, allowing.session, pdf())).toMatchObject({ mediaType: 'application/pdf' })
     for (const { warnings, parts } of [refusing, allowing]) {
-      expect(warnings).toEqual(['the scanner of documents can not be asked'])
+      expect(warnings).toEqual(['the document scanner is unavailable'])
       await parts.close()
     }
   })
