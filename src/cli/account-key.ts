@@ -1,4 +1,4 @@
-// `countersign account-key rotate`: rotates the key that encrypts the secrets of one-time codes.
+// `countersign account-key rotate`: rotates the encryption key of one-time code secrets.
 import type { Command } from '../command-line/command.ts'
 import { printRotation, rotationDescription } from './rotation.ts'
 

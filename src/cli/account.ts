@@ -1,5 +1,5 @@
-// `countersign account recover`: lets an administrator sign in again when nobody else can help. Whoever may run commands can read
-// the database too, so this gives no new rights.
+// `countersign account recover`: restores an administrator's access if nobody else can. It grants no additional rights,
+// because command users can read the database too.
 import { type Command, flag } from '../command-line/command.ts'
 import { CommandFailedError, print, shortTime } from '../command-line/output.ts'
 

@@ -1,5 +1,5 @@
-// `countersign attester import|rotate-passphrase`: key material comes from a file or standard input and goes into an encrypted
-// keystore; no command prints it or takes it as an argument.
+// `countersign attester import|rotate-passphrase`: reads key material from a file or standard input and writes it to an
+// encrypted keystore. No command prints key material or takes it as an argument.
 import { rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type Command, type CommandContext, type GivenCommand, text } from '../command-line/command.ts'
@@ -32,7 +32,7 @@ const sourceOf = (content: string, command: GivenCommand): PrivateKeySource => {
   return { format, text: content, passphrase: readText(path).replace(/\r?\n$/, '') }
 }
 
-/** Adds the attester to the store; if that fails, deletes its keystore. */
+/** Adds the attester to the store. If this fails, deletes the keystore. */
 const importKey = async (context: CommandContext): Promise<number> => {
   const { command, deployment, open } = context
   const key = sourceOf(readText(command.words[0] ?? ''), command)

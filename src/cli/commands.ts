@@ -1,5 +1,5 @@
-// The commands that administer: one for each operation of the admin API that a command can run, and those that do more than one
-// operation or work on files.
+// Administration commands: one per operation of the admin API that a command can run, and commands that run several
+// operations or work on files.
 import { commandRoutes } from '../admin/route-table.ts'
 import type { Command } from '../command-line/command.ts'
 import { loadCommands } from '../module-interface/commands.ts'
@@ -20,7 +20,7 @@ import { POLICY_COMMANDS } from './policy/policy.ts'
 import { SESSION_COMMANDS } from './session.ts'
 import { SOLANA_COMMANDS } from './solana.ts'
 
-/** Commands of the core that are not derived. */
+/** Commands of the core that aren't derived. */
 const WRITTEN: readonly Command[] = [
   ...ACCOUNT_COMMANDS,
   ...ACCOUNT_KEY_COMMANDS,
@@ -36,7 +36,7 @@ const WRITTEN: readonly Command[] = [
   ...SOLANA_COMMANDS,
 ]
 
-/** The verbs that every noun may have come first. */
+/** Common verbs, listed first for every noun. */
 const FIRST = ['list', 'show', 'create', 'update', 'delete']
 const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(verb) ? FIRST.indexOf(verb) : verb}`
 

@@ -9,7 +9,10 @@ import { VERBS } from './verbs.ts'
 const flagsOf = (command: Command): readonly string[] =>
   optionsOf(command).flatMap(({ name, negatable }) => [`--${name}`, ...(negatable ? [`--no-${name}`] : [])])
 
-/** What may follow the words before it, joined by blanks: `key create` → its options, `key create --kind` → its choices. */
+/**
+ * Returns the possible next words by the preceding words, joined by spaces: `key create` → its options, `key create
+ * --kind` → its choices.
+ */
 const candidates = (): ReadonlyMap<string, readonly string[]> => {
   const found = new Map<string, readonly string[]>([['', [...NOUNS, ...Object.keys(VERBS), 'help']]])
   for (const noun of NOUNS) {
@@ -28,7 +31,7 @@ const candidates = (): ReadonlyMap<string, readonly string[]> => {
   return found
 }
 
-/** The branches of a shell's `case` over noun, verb and the word before. */
+/** Returns the branches of a shell `case` over noun, verb and the previous word. */
 const branches = (): string =>
   [...candidates()].map(([words, next]) => `    '${words}') echo '${next.join(' ')}' ;;\n`).join('')
 

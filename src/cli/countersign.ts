@@ -6,8 +6,8 @@ import { didYouMean, LocalCommandError, noSuch, UsageError } from '../command-li
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
-// `bun run countersign VERB …`: finds the verb, gives it what it needs, and exits with its code:
-// 0 done, 1 a problem was found or it can't be done, 2 the call or a setting is wrong, 3 a second person has to approve it.
+// `bun run countersign VERB …`: finds and runs the command, and exits with its code: 0 success, 1 failure or a problem
+// was found, 2 invalid arguments or settings, 3 a second person must approve.
 import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings } from '../config/settings.ts'
 import { VERSION } from '../config/version.ts'
@@ -51,7 +51,7 @@ and changes nothing. With --override-second-person --reason TEXT it makes the ch
 `
 }
 
-/** `help NOUN VERB` is `NOUN VERB --help`. */
+/** Rewrites `help NOUN VERB` to `NOUN VERB --help`. */
 const asHelpOption = ([first, ...rest]: readonly string[]): readonly string[] =>
   first === 'help' ? [...rest, '--help'] : first === undefined ? [] : [first, ...rest]
 
@@ -63,14 +63,14 @@ const unknownNoun = async (noun: string): Promise<never> => {
   )
 }
 
-/** Nouns whose commands need no operation, and so start without loading them. */
+/** Nouns whose commands need no operation, so that they start without loading them. */
 const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command[]>>> = {
   decisions: async () => (await import('./decisions.ts')).DECISIONS_COMMANDS,
   geo: async () => (await import('./geo.ts')).GEO_COMMANDS,
   solana: async () => (await import('./solana.ts')).SOLANA_COMMANDS,
 }
 
-/** The commands of the noun that the words mean, and the words after it. */
+/** Returns the commands of a noun, and the words after it. */
 const commandsFor = async (
   word: string,
   args: readonly string[],
@@ -83,11 +83,11 @@ const commandsFor = async (
   return [commandsOf(noun), given]
 }
 
-/** Commands of the noun that this one is mistaken for: `decision` and `decisions`. */
+/** Returns the commands of a similar noun: `decision` and `decisions`. */
 const othersOf = async (noun: string): Promise<readonly Command[]> =>
   (await import('./commands.ts')).commandsOf(noun.endsWith('s') ? noun.slice(0, -1) : `${noun}s`)
 
-/** Runs a command of the table. @returns null if there is no such noun */
+/** Runs a command of the table. @returns null if the noun is unknown */
 const runNoun = async (
   word: string,
   args: readonly string[],
@@ -116,7 +116,10 @@ const configOf = (settings: string[], environment: CommandPlace['environment']):
   return asStarted(config, dataFolderAt(config.dataDir))
 }
 
-/** Names of the running modules; of all modules if the settings are wrong, because help is printed in any case. */
+/**
+ * Returns the names of the running modules; of all modules if the settings are invalid, so that help is always
+ * available.
+ */
 const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> => {
   try {
     return configOf(...given).modules
@@ -125,7 +128,7 @@ const modulesOf = (...given: Parameters<typeof configOf>): ReadonlySet<string> =
   }
 }
 
-/** @param commandLine the words after the program's name. @returns the exit code. @throws only errors that are faults of ours */
+/** @param commandLine words after the program's name. @returns the exit code. @throws only internal errors */
 export const runCountersign = async (commandLine: readonly string[], place: CommandPlace): Promise<number> => {
   const { output, environment } = place
   try {
@@ -180,7 +183,7 @@ const askAtTerminal = async (question: string): Promise<boolean> => {
   }
 }
 
-/** Runs the words that this process was started with. */
+/** Runs the command in this process's arguments. */
 export const runCommandLine = async (): Promise<void> => {
   if (process.argv[2] === 'start') {
     process.argv.splice(2, 1)

@@ -1,4 +1,4 @@
-// `countersign decisions tail|verify`: the decision log for people and scripts. The service may be running.
+// `countersign decisions tail|verify`: prints and verifies the decision log. The service may be running.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, type CommandContext, flag, text } from '../command-line/command.ts'
 import {
@@ -21,18 +21,18 @@ import { PROGRAM } from '../program/labels.ts'
 const POLL_MS = 250
 const PROGRESS_MS = 1_000
 
-/** The log of a node, and its surroundings. */
+/** Log of a node and its environment. */
 export interface DecisionsIo {
   readonly dataDirectory: string
-  /** Ends `tail --follow`; without it the command runs until the process ends. */
+  /** Ends `tail --follow`; if undefined, the command runs until the process ends. */
   readonly signal?: AbortSignal
-  /** @param place null: the place in the settings. @throws CommandFailedError */
+  /** @param place null selects the target in the settings. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
-  /** Compares a log with its tree; null: checks the hash chains only. */
+  /** Compares a log with its tree; null to check only the hash chains. */
   readonly checkOf: ((checkpoints: readonly string[], archivedBefore: string | null) => TreeCheck) | null
-  /** Null: logs are not copied. */
+  /** Null if logs aren't copied. */
   readonly copies: LogCopies | null
-  /** Waits between two reads of `tail --follow`; 250 ms unless given. */
+  /** Delay between two reads of `tail --follow`. Defaults to 250 ms. */
   readonly wait?: () => Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// The deployment that a command's settings name: its folder, its store, the admin client to the operations, and work that needs the
-// service to be stopped.
+// Deployment that a command's settings select: its folder, its store, the admin API client, and exclusive work while
+// the service is stopped.
 import { join } from 'node:path'
 import type { Opened } from '../command-line/admin-client.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
@@ -41,7 +41,7 @@ const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null)
   }
 }
 
-/** Opens a store that a start of the service has made; a mistyped folder must not become a new, empty deployment. */
+/** Opens a store that a start of the service created. A mistyped folder must not become a new, empty deployment. */
 const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
   const target = await locateStore(config, folder)
   if (!storeMayExist(target)) {
@@ -51,7 +51,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
   return openStore({ target, clock, onlyExisting: true })
 }
 
-/** Those of this command's settings that hold or name secrets, as environment variables for another process. */
+/** Returns settings of this command that contain or name secrets, as environment variables for another process. */
 const secretSettingsOf = (config: Config): Record<string, string> =>
   Object.assign(
     {},
@@ -68,7 +68,7 @@ const runAlone = async <Result>(
   try {
     const store = await openExistingStore(config, folder, systemClock)
     try {
-      // The lock covers this node's folder only, so look for other nodes in the store.
+      // The lock covers only this node's folder, so check the store for other nodes.
       const users = await findUsers(store.database, { wait: Bun.sleep })
       if (users.length > 0) throw new StoreUnusableError(`stop every node first: ${users.join(', ')} uses the store`)
       return await work(store)
@@ -80,7 +80,7 @@ const runAlone = async <Result>(
   }
 }
 
-/** Runs one rotation of a secret at a time: two would each make a next key. */
+/** Ensures that only one rotation of a secret runs at a time; two would each create a next key. */
 const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
   const held = `another rotation runs on ${folder.root}: wait until it has ended`
   const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)
@@ -93,10 +93,10 @@ const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Resul
 
 export interface DeploymentInput {
   readonly config: Config
-  /** Null when no config file is named. */
+  /** Null if no config file is given. */
   readonly configFile: string | null
   readonly clock: Clock
-  /** The operating system's user. */
+  /** Operating system's user. */
   readonly user: string
   readonly override: Override | null
 }
@@ -127,7 +127,7 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
-    /** The store with the admin client to the operations over it. */
+    /** Opens the store and the admin API client. */
     open: async (): Promise<Opened> => {
       const store = await openStore()
       return openAdminClient({

@@ -1,21 +1,21 @@
-// Earlier spellings of commands, which the scripts of operators use, and their translation to commands of the table. Help and
-// completion do not show them.
+// Earlier spellings of commands, used in operators' scripts, and their translation to current commands. Help and
+// completion omit them.
 import { parseArgs } from 'node:util'
 import { type Command, optionsOf } from '../command-line/command.ts'
 import { UsageError } from '../command-line/output.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { isHelp } from './run-command.ts'
 
-/** Options of an earlier spelling that have another name or form. All others keep theirs. */
+/** Options of an earlier spelling with another name or form. All others are unchanged. */
 type RenamedOptions = Readonly<Record<string, string>>
 
 /**
- * An earlier spelling with its required words and options, and the command. Upper-case parts stand for given values, and …
- * for all words that are left.
+ * Earlier spelling with its required words and options, and the current command. Upper-case parts are placeholders for
+ * values, and … for all remaining words.
  */
 export type Spelling = readonly [from: string, to: string, options?: RenamedOptions]
 
-/** Short and earlier spellings of nouns. */
+/** Short and earlier forms of nouns. */
 const EARLIER_NOUNS: Readonly<Record<string, string>> = { keys: 'key', lists: 'list', org: 'organization' }
 
 const nounOf = (word: string): string => (Object.hasOwn(EARLIER_NOUNS, word) ? (EARLIER_NOUNS[word] ?? word) : word)
@@ -34,7 +34,7 @@ const ruleSpellings = (rule: 'second-factor' | 'second-person'): readonly Spelli
   [`org ${rule} ORG off`, `${rule}-rule update --no-required --org=ORG`],
 ]
 
-/** The first spelling applies whose words and options are those given. */
+/** The first spelling that matches the given words and options applies. */
 export const EARLIER_SPELLINGS: readonly Spelling[] = [
   ['attester add', 'attester create'],
   ['evidence reads SESSION', 'evidence list-reads SESSION'],
@@ -88,13 +88,13 @@ const PLACEHOLDER = /[A-Z]+…?/
 const PLACEHOLDERS = /[A-Z]+…?/g
 type Values = ReadonlyMap<string, readonly string[]>
 
-/** A template's parts with the values in place. */
+/** Inserts the values into a template. */
 const fill = (parts: readonly string[], values: Values): readonly string[] =>
   parts.flatMap(
     (part) => values.get(part) ?? [part.replaceAll(PLACEHOLDERS, (name) => values.get(name)?.join(',') ?? '')],
   )
 
-/** @returns the values of the words; null if others are expected */
+/** @returns the values of the placeholders; null if the words don't match */
 const matchWords = (expected: readonly string[], given: readonly string[]): Map<string, readonly string[]> | null => {
   const takesRest = expected.at(-1)?.endsWith('…') ?? false
   if (takesRest ? given.length < expected.length : given.length !== expected.length) return null
@@ -126,7 +126,7 @@ const splitSpelling = ([from]: Spelling) => {
   return { noun: nounOf(noun), verb, expected, required }
 }
 
-/** @returns the words and options of the command; null if the spelling is another one */
+/** @returns the words and options of the current command; null if the spelling doesn't match */
 const apply = (spelling: Spelling, target: Command, args: readonly string[]): readonly string[] | null => {
   const [, to, renamed = {}] = spelling
   const { verb, expected, required } = splitSpelling(spelling)
@@ -165,8 +165,8 @@ const apply = (spelling: Spelling, target: Command, args: readonly string[]): re
 }
 
 /**
- * Translates an earlier spelling; returns everything else as it is.
- * @throws UsageError if the words or options are not those of the earlier spelling
+ * Translates an earlier spelling; returns anything else unchanged.
+ * @throws UsageError if the words or options don't match the earlier spelling
  */
 export const translateEarlier = (
   [word, ...args]: readonly [noun: string, ...args: string[]],

@@ -1,5 +1,5 @@
-// `countersign evidence`: shows and saves a session's evidence, lists who read it, and rotates its key. Each read is recorded before
-// any of it is shown.
+// `countersign evidence`: shows and saves a session's evidence, lists accesses to it, and rotates its key. Each access
+// is recorded before any content is shown.
 import { createWriteStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -17,7 +17,7 @@ const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
 const BY = authorOption('by')
 const SESSION = { name: 'SESSION', help: 'By id' }
 
-/** The admin client, and the path parameters of a session that exists. */
+/** Returns the admin API client and the path parameters of the session. */
 const findSession = async ({ command, open }: CommandContext) => {
   const { admin } = await open()
   const params = {
@@ -28,7 +28,7 @@ const findSession = async ({ command, open }: CommandContext) => {
   return { params, admin }
 }
 
-/** The same with --by as the author. */
+/** Like `findSession`, with --by as the author. */
 const inSession = async (context: CommandContext) => {
   const { params, admin } = await findSession(context)
   return { params, admin: admin.as(nameOf(context.command, 'by', context.user)) }
@@ -59,7 +59,7 @@ const save = async (context: CommandContext): Promise<number> => {
     await pipeline(Readable.from(body), file)
   } catch (error) {
     if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file exists already')
-    // Remove an incomplete document: its content could not be verified.
+    // Remove an incomplete document, because its content could not be verified.
     await rm(path, { force: true })
     throw error
   }

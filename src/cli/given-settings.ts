@@ -1,4 +1,4 @@
-// Describes a command's settings for a backup: names of variables and flags, and values only of those that can't be secret.
+// Describes a command's settings for a backup: names of variables and flags, with values only if they can't be secret.
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { variableOf } from '../config/setting.ts'
@@ -12,8 +12,8 @@ const PLAIN = new Set(
 )
 
 /**
- * @param settings the command's flags that are settings
- * @returns null when no config file is named, or it does not exist
+ * @param settings flags of the command that are settings
+ * @returns null if no config file is given or it doesn't exist
  */
 export const configFileOf = (
   settings: readonly string[],
@@ -27,7 +27,10 @@ export const configFileOf = (
   return path === undefined || path === '' || !existsSync(path) ? null : resolve(path)
 }
 
-/** @returns all COUNTERSIGN_* variables by name, with values only where they hold no secret; an RPC URL may hold a key */
+/**
+ * @returns all COUNTERSIGN_* variables by name, with values only if they contain no secret; an RPC URL may contain a
+ * key
+ */
 export const describeGivenSettings = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, unknown>> => {

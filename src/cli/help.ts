@@ -1,10 +1,9 @@
-// The help of a noun and of a command, and the usage line that a wrong call prints.
+// Help of nouns and commands, and the usage line after an invalid call.
 import { type Command, type Option, optionsOf, type Word } from '../command-line/command.ts'
 import { PROGRAM } from '../program/labels.ts'
 
 const WIDTH = 110
 
-/** Breaks a text into lines. */
 const wrapped = (text: string, width: number): readonly string[] => {
   const lines: string[] = []
   let line = ''
@@ -17,7 +16,7 @@ const wrapped = (text: string, width: number): readonly string[] => {
   return [...lines, line]
 }
 
-/** Names in one column, and what they mean in the next. */
+/** Formats names in one column and their descriptions in the next. */
 export const described = (rows: readonly (readonly [name: string, help: string])[]): string => {
   const column = Math.min(28, Math.max(...rows.map(([name]) => name.length))) + 4
   return rows
@@ -72,7 +71,7 @@ export const nounHelp = (noun: string, commands: readonly Command[]): string =>
     `To list the options of a verb: ${PROGRAM} ${noun} VERB --help\n`,
   ].join('\n')
 
-/** Printed after the reason why a call is wrong. @param command null: the verb is missing or unknown */
+/** Returns the text after the error of an invalid call. @param command null if the verb is missing or unknown */
 export const usageAfter = (noun: string, command: Command | null): string =>
   command === null
     ? `To list the verbs: ${PROGRAM} ${noun} --help\n`

@@ -1,26 +1,26 @@
-// The packages of the lock file, with the licenses of those that are installed, for the bill of materials.
+// Packages of the lock file, with the licenses of installed packages, for the bill of materials.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import manifest from '../../package.json'
 import { BUILT } from '../program/built.ts'
 
-/** The repository's folder, where the program runs from its source. */
+/** Root of the repository, if the program runs from source. */
 const ROOT = join(import.meta.dir, '..', '..')
 
 export interface LockedPackage {
-  /** Place in the dependency tree: `viem`, or `borsh/bs58` for a version that only borsh uses. */
+  /** Position in the dependency tree: `viem`, or `borsh/bs58` for a version that only borsh uses. */
   readonly place: string
   readonly name: string
   readonly version: string
   /** Subresource integrity of the archive, for example `sha512-…`. */
   readonly integrity: string
-  /** From its package.json; null when that names none, or the package is for another platform and not installed. */
+  /** License in its package.json; null if there is none, or the package is for another platform and not installed. */
   readonly license: string | null
-  /** Named in our package.json. */
+  /** Whether this project's package.json lists the package. */
   readonly direct: boolean
-  /** Needed by the running service, not only by tests and tools. */
+  /** Whether the running service needs the package, not only tests and tools. */
   readonly production: boolean
-  /** Places of the packages that it needs. */
+  /** Positions of its dependencies. */
   readonly needs: readonly string[]
 }
 
@@ -35,7 +35,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, LockEntry>>
 }
 
-/** The fields of our own package.json. `packageManager` is the runtime, as `bun@1.4.4`. */
+/** Fields of this project's package.json. `packageManager` is the runtime, for example `bun@1.4.4`. */
 export interface Manifest {
   readonly name: string
   readonly version: string
@@ -45,7 +45,7 @@ export interface Manifest {
 
 export const readManifest = (): Manifest => manifest
 
-/** `@a/b/c` → `['@a/b', 'c']`. */
+/** Splits a position into package names: `@a/b/c` → `['@a/b', 'c']`. */
 const namesIn = (place: string): string[] => place.match(/@[^/]+\/[^/]+|[^/]+/g) ?? []
 
 const licenseAt = (place: string): string | null => {
@@ -58,9 +58,9 @@ const licenseAt = (place: string): string | null => {
 }
 
 /**
- * Reads bun.lock. Leaves out peer dependencies that no package needs otherwise, since bunfig.toml keeps them from being
- * installed.
- * @throws Error when the lock file has an unknown version
+ * Reads bun.lock. Omits peer dependencies that no package needs otherwise, because bunfig.toml prevents their
+ * installation.
+ * @throws Error if the lock file has an unknown version
  */
 export const readLockedPackages = (): readonly LockedPackage[] => {
   if (BUILT !== null) return JSON.parse(readFileSync(BUILT.packages, 'utf8')) as readonly LockedPackage[]
@@ -69,7 +69,7 @@ export const readLockedPackages = (): readonly LockedPackage[] => {
   const own = lock.workspaces['']
   if (own === undefined) throw new Error('bun.lock has no workspace of ours')
 
-  /** Resolves a package beside the one that needs it, then further up the tree. */
+  /** Resolves a package next to its dependent, then higher in the tree. */
   const placeOf = (name: string, from: string): string | null => {
     for (let names = namesIn(from); ; names = names.slice(0, -1)) {
       const place = [...names, name].join('/')

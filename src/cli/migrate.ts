@@ -1,5 +1,5 @@
-// `countersign migrate`: copies a database into an empty one, each SQLite or PostgreSQL. The source keeps its content and is marked
-// as moved, so that no service continues with it by mistake.
+// `countersign migrate`: copies a database into an empty one; each may be SQLite or PostgreSQL. The source is
+// unchanged, but marked as moved so that no service continues to use it by mistake.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -43,9 +43,9 @@ const PROGRESS_MS = 1_000
 
 export interface MigrateContext {
   readonly output: CommandOutput
-  /** The data folder, whose service must not run. */
+  /** Data folder, whose service must be stopped. */
   readonly dataDirectory: string
-  /** Null: no tree over the decision log is copied. */
+  /** Null if there is no tree over the decision log to copy. */
   readonly treeTables: LogTreeTables | null
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly monotonicMs: () => number
@@ -71,7 +71,9 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
   }
 }
 
-/** Locks the source's folders, so that no service starts during the copy. @throws StoreUnusableError when one runs */
+/**
+ * Locks the source's folders, so that no service starts during the copy. @throws StoreUnusableError if one is running
+ */
 const lockSource = (dataDirectory: string, source: StoreTarget): readonly FolderLock[] => {
   const folders = new Set(source.kind === 'sqlite' ? [dirname(source.path)] : [])
   // Also the configured data folder, whose service may use this database.
@@ -89,7 +91,7 @@ const lockSource = (dataDirectory: string, source: StoreTarget): readonly Folder
   }
 }
 
-/** Renames an older tree file, and moves the new one into its place. */
+/** Renames an older tree file and replaces it with the new one. */
 const takeTreeFile = (made: string, place: string): void => {
   const aside = `${place}.${new Date().toISOString().replaceAll(/[-:]/g, '')}`
   for (const suffix of ['-wal', '-shm', '']) {
@@ -98,7 +100,10 @@ const takeTreeFile = (made: string, place: string): void => {
   renameSync(made, place)
 }
 
-/** Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the database. */
+/**
+ * Copies the tables and the tree. With SQLite, the tree is a file in the data folder; with PostgreSQL, it is in the
+ * database.
+ */
 const copyAll = async (source: StoreTarget, target: StoreTarget, context: MigrateContext, json: boolean) => {
   const { output, treeTables, monotonicMs, wait } = context
   const { decisionTree: treeFile } = dataFolderAt(resolve(context.dataDirectory))
@@ -127,7 +132,7 @@ const copyAll = async (source: StoreTarget, target: StoreTarget, context: Migrat
           output.stderr(`${tablesDone} of ${tablesTotal} tables; ${table}: ${rows} rows\n`)
         },
       })
-      // The folder may have an older tree, from before the deployment moved to PostgreSQL.
+      // The folder may contain an older tree from before a migration to PostgreSQL.
       if (existsSync(newTree)) takeTreeFile(newTree, treeFile)
       await markMoved(from, target)
       return copied
@@ -148,7 +153,7 @@ const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: 
   stdout('Set COUNTERSIGN_STORE to it, for the service and for commands; nothing opens the source any more.\n')
 }
 
-/** Stores the target's location in each folder whose store was the source. */
+/** Stores the target's location in each folder that used the source. */
 const rememberInFolders = async (dataDirectory: string, source: StoreTarget, target: StoreTarget): Promise<void> => {
   const folder = dataFolderAt(resolve(dataDirectory))
   const holdsSource = source.kind === 'sqlite' && source.path === folder.database
@@ -171,7 +176,7 @@ const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: C
   stdout(`${describeStore(store)} can be used again, as it was when it was moved.\n`)
 }
 
-/** Returns the exit code: 0 done, 1 it can't be done and nothing was copied, 2 usage. */
+/** Returns the exit code: 0 success, 1 failure without a copy, 2 invalid usage. */
 export const runMigrate = (commandArguments: readonly string[], context: MigrateContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, environment, dataDirectory } = context

@@ -1,4 +1,5 @@
-// Opens the command line's admin client over an open store, with the services that operations need from the settings and the data folder.
+// Opens the command line's admin API client on an open store, with the services that operations need from settings and
+// data folder.
 
 import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
 import type { Override } from '../command-line/second-person.ts'
@@ -21,12 +22,12 @@ export interface OpenDoorInput {
   readonly store: Store
   /** Services of modules. */
   readonly provided: readonly ProvidedService[]
-  /** Those that run. */
+  /** Running modules. */
   readonly modules: readonly Module[]
   readonly clock: Clock
   /** Name of the operating system's user. */
   readonly user: string
-  /** The reason for overriding the rule of the second person; null: not overridden. */
+  /** Reason for overriding the second-person rule; null if it isn't overridden. */
   readonly override: Override | null
   readonly openKeys: () => Promise<OrganizationKeys>
   readonly openEvidence: () => Promise<EvidenceParts>
@@ -77,7 +78,7 @@ export const openAdminClient = ({
             ? listenUrl(config.dashboardListen, config.tlsCertificate.dashboard !== '')
             : config.dashboardUrl,
         ),
-        // A running service notices a commit within a second.
+        // A running service detects a commit within a second.
         notifyChanges: async () => undefined,
         identity: {
           evidence: {

@@ -1,8 +1,8 @@
-// Who runs a command: the name of the process's user id. Not the variable USER, which anyone can set and which the runtime's
-// userInfo() trusts.
+// Name of the user that runs a command, from the process's user id. The variable USER, which userInfo() of the runtime
+// trusts, can be set by anyone.
 import { readFileSync } from 'node:fs'
 
-/** Reads `name:password:uid:…` (passwd(5)). @returns null when the user is not in it */
+/** Reads `name:password:uid:…` (passwd(5)). @returns null if the user isn't listed */
 const nameInPasswd = (text: string, uid: number): string | null => {
   for (const line of text.split('\n')) {
     const [name = '', , id] = line.split(':')
@@ -15,19 +15,19 @@ const readPasswd = (): string => {
   try {
     return readFileSync('/etc/passwd', 'utf8')
   } catch {
-    // Some container images have no /etc/passwd; then the user id is shown.
+    // Some container images have no /etc/passwd; the user id is then shown.
     return ''
   }
 }
 
-/** Asks getent, which also knows users of LDAP and the like. */
+/** Runs id(1), which also finds users of directory services such as LDAP. */
 const nameFromDirectory = (): string | null => {
   try {
     const { exitCode, stdout } = Bun.spawnSync(['/usr/bin/id', '-un'], { stdin: 'ignore', stderr: 'ignore', env: {} })
     const name = stdout.toString().trim()
     return exitCode === 0 && name !== '' ? name : null
   } catch {
-    // getent is not installed.
+    // id(1) isn't installed.
     return null
   }
 }
@@ -38,7 +38,7 @@ export interface UserSources {
   readonly directory: () => string | null
 }
 
-/** @returns the user's name, or `uid 1000` when it has none */
+/** @returns the user's name; `uid 1000` if there is none */
 export const operatingUser = (
   sources: UserSources = { uid: process.getuid?.(), passwd: readPasswd, directory: nameFromDirectory },
 ): string => {

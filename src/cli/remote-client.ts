@@ -1,4 +1,4 @@
-// Runs operations on another machine's deployment, through its admin API with an admin key.
+// Runs operations on another machine's deployment through its admin API, with an admin key.
 import { readFileSync } from 'node:fs'
 import type { CommandClient, CommandInput } from '../admin/command-client.ts'
 import { createAdminClient, type Opened } from '../command-line/admin-client.ts'
@@ -24,7 +24,7 @@ const readKey = (environment: Environment): string => {
   }
 }
 
-/** The key must not travel in the clear. @throws UsageError */
+/** Refuses URLs that would send the key unencrypted. @throws UsageError */
 const readBase = (text: string): string => {
   const url = URL.parse(text)
   const isSafe =
@@ -54,8 +54,8 @@ const requireSuccess = async (response: Response): Promise<void> => {
 }
 
 /**
- * The admin client over the API at `text`; it has no store.
- * @throws UsageError for a wrong URL or a missing key
+ * Returns an admin API client for the URL in `text`, without a store.
+ * @throws UsageError for an invalid URL or a missing key
  */
 export const openRemote = (text: string, environment: Environment): Opened => {
   const base = readBase(text)
@@ -84,7 +84,7 @@ export const openRemote = (text: string, environment: Environment): Opened => {
   }
   const client: CommandClient = {
     call,
-    // Each operation is a transaction of its own.
+    // Each operation is a separate transaction.
     together: (work) => work(client),
     as: () => client,
   }

@@ -1,8 +1,8 @@
-// The description and the printed result of the commands that rotate a secret kept in a file.
+// Description and output of commands that rotate a secret in a file.
 import type { CommandContext } from '../command-line/command.ts'
 import { print } from '../command-line/output.ts'
 
-/** @param secret What the file holds, for example `key`. */
+/** @param secret kind of secret in the file, for example `key` */
 export const rotationDescription = (secret: string): string =>
   `Works while the service runs. The next ${secret} is read from the file of the current ${secret} with .next appended, which is ` +
   'created if it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. If ' +

@@ -1,4 +1,5 @@
-// Runs one command of a table: finds it, parses its words and options, prints help, and turns errors into a line and an exit code.
+// Runs one command of a table: finds it, parses its words and options, prints help, and converts errors to a line and
+// an exit code.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { Open, Opened } from '../command-line/admin-client.ts'
@@ -12,17 +13,17 @@ import { commandHelp, nounHelp, usageAfter } from './help.ts'
 export interface CommandInput {
   readonly output: CommandOutput
   readonly clock: Clock
-  /** The operating system's user. */
+  /** Operating system's user. */
   readonly user: string
   readonly deployment: CommandDeployment
   readonly open: Open
-  /** Opens the deployment at an address instead. @throws UsageError */
+  /** Opens the deployment at a URL instead. @throws UsageError */
   readonly openRemote: (url: string) => Opened
-  /** The address that was given before the noun; null: this machine's. */
+  /** URL given before the noun; null for this machine's deployment. */
   readonly url: string | null
-  /** Commands of the noun that this one is mistaken for. */
+  /** Loads the commands of a similar noun. */
   readonly others?: () => Promise<readonly Command[]>
-  /** Asks at a terminal; null elsewhere. */
+  /** Requests confirmation at a terminal; null without a terminal. */
   readonly ask: ((question: string) => Promise<boolean>) | null
 }
 
@@ -34,9 +35,10 @@ const requireServed = (command: Command, modules: ReadonlySet<string>): void => 
 export const isHelp = (word: string): boolean => word === '--help' || word === '-h'
 
 /**
- * @param commands of one noun
- * @param args the words after the noun
- * @returns the exit code: 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must approve
+ * @param commands commands of one noun
+ * @param args words after the noun
+ * @returns the exit code: 0 success, 1 failure or a problem was found, 2 invalid arguments, 3 a second person must
+ * approve
  */
 export const runCommand = async (
   commands: readonly Command[],

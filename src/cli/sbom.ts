@@ -1,5 +1,5 @@
-// `countersign sbom`: prints the software bill of materials as CycloneDX 1.6 (ECMA-424). It has no time and no serial number, so
-// the same checkout always gives the same bytes.
+// `countersign sbom`: prints the software bill of materials as CycloneDX 1.6 (ECMA-424). It contains no time and no
+// serial number, so the same checkout always gives the same output.
 
 import { type CommandOutput, parseCommand } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
@@ -24,7 +24,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   sha512: 'SHA-512',
 }
 
-/** `sha512-<base64>` → algorithm and hex digest. */
+/** Returns the algorithm and hex digest of `sha512-<base64>`. */
 const hashOf = (integrity: string) => {
   const at = integrity.indexOf('-')
   const alg = ALGORITHMS[integrity.slice(0, at)]
@@ -34,11 +34,11 @@ const hashOf = (integrity: string) => {
 
 const referenceOf = ({ place, version }: Pick<LockedPackage, 'place' | 'version'>): string => `${place}@${version}`
 
-/** In package URLs, a scope's @ is percent-encoded and its slash is not. */
+/** In package URLs, the @ of a scope is percent-encoded, but its slash isn't. */
 const purlOf = (packageName: string, packageVersion: string): string =>
   `pkg:npm/${packageName.replace('@', '%40')}@${packageVersion}`
 
-/** An SPDX expression, if the text looks like one; otherwise a license name. */
+/** Returns an SPDX expression if the text looks like one; otherwise a license name. */
 const licenseOf = (text: string) =>
   /^[A-Za-z0-9.+-]+$|^\(?[A-Za-z0-9.+()-]+(?: (?:AND|OR|WITH) [A-Za-z0-9.+()-]+)+\)?$/.test(text)
     ? { expression: text }
@@ -55,12 +55,12 @@ const componentOf = (found: LockedPackage) => ({
   purl: purlOf(found.name, found.version),
   properties: [
     { name: 'countersign:direct', value: String(found.direct) },
-    // A property of CycloneDX's taxonomy for npm.
+    // Property of CycloneDX's npm taxonomy.
     { name: 'cdx:npm:package:development', value: String(!found.production) },
   ],
 })
 
-/** @param everything false: without the development dependencies */
+/** @param everything false omits the development dependencies */
 export const billOfMaterials = (packages: readonly LockedPackage[], everything: boolean) => {
   const listed = packages.filter(({ production }) => everything || production)
   const references = new Map(listed.map((found) => [found.place, referenceOf(found)]))

@@ -1,5 +1,5 @@
-// `countersign screener-stub`: an HTTP screener for trials and tests. Its answer depends only on the last characters of the
-// address, and says so.
+// `countersign screener-stub`: an HTTP screener for trials and tests. Its result depends only on the last characters of
+// the address, and is marked as such.
 
 import { type CommandOutput, parseCommand, UsageError } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
@@ -50,7 +50,7 @@ const addressIn = async (request: Request): Promise<unknown> => {
   return typeof body === 'object' && body !== null && 'address' in body ? body.address : null
 }
 
-/** @throws when the address is in use. */
+/** @throws if the address is in use */
 export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerStub => {
   const server = Bun.serve({
     hostname,
@@ -60,7 +60,7 @@ export const startScreenerStub = ({ hostname, port }: ListenAddress): ScreenerSt
       try {
         return answerTo(await addressIn(request))
       } catch {
-        // The request has no address.
+        // The request contains no address.
         return answerTo(null)
       }
     }),

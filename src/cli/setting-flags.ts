@@ -1,4 +1,4 @@
-// Separates the two settings that every verb takes, data folder and config file, from the verb's own flags.
+// Separates the settings that every command accepts, data folder and config file, from the command's own options.
 
 const SETTING_FLAGS = new Set(['--data-dir', '--config'])
 
@@ -27,7 +27,7 @@ export const splitSettingFlags = (commandArguments: readonly string[]): SplitFla
   return { settings, others }
 }
 
-/** Takes --url from before the noun: behind it, a command may have an option of its own by that name. */
+/** Extracts --url before the noun. After the noun, a command may define its own option with this name. */
 export const splitUrl = (
   commandLine: readonly string[],
 ): { readonly url: string | null; readonly words: readonly string[] } => {

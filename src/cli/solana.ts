@@ -1,5 +1,5 @@
-// `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register our attesters,
-// with Solana's tools and the example in docs/. Reads the store and sends nothing.
+// `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register the
+// deployment's attesters, with Solana's tools and the example in docs/. Reads the store and sends nothing.
 
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { print, UsageError } from '../command-line/output.ts'
@@ -8,7 +8,7 @@ import { parseAddress } from '../domain/address.ts'
 import { programAddress } from '../facts/solana-program-address.ts'
 import { PROGRAM } from '../program/labels.ts'
 
-/** contracts/solana/registry/registry.so; a test compares both with the file. */
+/** Hash and size of contracts/solana/registry/registry.so; a test compares both with the file. */
 export const REGISTRY_FILE = {
   sha256: '03486567001a2b098a2acee3faa2c00f04b8a7969a4f602e746290a26913089b',
   bytes: 17_976,

@@ -1,5 +1,5 @@
-// Runs the verbs of the command line with their dependencies. Each verb's code is imported on use, because importing all of it
-// takes longer than most commands.
+// Runs commands that consist of only a verb, with their dependencies. Each command's code is imported on use, because
+// importing all of it takes longer than most commands.
 
 import { ModuleLeftOutError } from '../admin/errors.ts'
 import type { CommandDeployment } from '../command-line/command-deployment.ts'
@@ -8,7 +8,7 @@ import type { CommandPlace } from '../command-line/verb.ts'
 import { MODULES } from '../modules.ts'
 import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 
-/** Of the core. */
+/** Commands of the core. */
 const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
@@ -23,7 +23,7 @@ const OF_MODULES = new Map(
   MODULES.flatMap(({ name, verbs = {} }) => Object.entries(verbs).map(([verb, each]) => [verb, { ...each, name }])),
 )
 
-/** Summary of each command that consists of a verb only. @param modules names of the running modules */
+/** Returns the summary of each verb. @param modules names of the running modules */
 export const verbsOf = (modules: ReadonlySet<string>): Readonly<Record<string, string>> => ({
   ...CORE,
   ...Object.fromEntries(
@@ -47,7 +47,7 @@ const untilStopped = (): AbortSignal => {
 /** Runs another command. Resolves to its exit code. */
 export type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
 
-/** Runs another command with these environment variables only. @returns its stdout. @throws CommandFailedError */
+/** Runs another command with only these environment variables. @returns its stdout. @throws CommandFailedError */
 const runWithin =
   (runCommand: RunCommand, place: CommandPlace) =>
   async (environment: CommandPlace['environment'], ...words: readonly string[]): Promise<string> => {
@@ -66,7 +66,7 @@ const runWithin =
     throw new CommandFailedError(`countersign ${words.slice(0, 2).join(' ')}: ${stderr === '' ? stdout : stderr}`)
   }
 
-/** @throws CommandFailedError if the deployment runs without the module */
+/** @throws CommandFailedError if the module isn't running */
 const runModuleVerb = async (
   verb: string,
   commandArguments: string[],
@@ -85,7 +85,7 @@ const runModuleVerb = async (
   })
 }
 
-/** Resolves to the exit code; null when there is no such verb. */
+/** Resolves to the exit code; null if the verb is unknown. */
 export const runVerb = async (
   verb: string,
   commandArguments: string[],

@@ -33,6 +33,7 @@ const EDITED = [
   'src/cluster/**/*.{ts,tsx}',
   'src/compose/**/*.{ts,tsx}',
   'src/command-line/**/*.{ts,tsx}',
+  'src/cli/**/*.{ts,tsx}',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',

@@ -1,4 +1,4 @@
-// Prints the answer of an operation: the API's JSON with --json, and otherwise records as a table or as lines of name and value.
+// Prints the response of an operation: the API's JSON with --json; otherwise tables, or lines of name and value.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { TSchema } from '../../admin/schema.ts'
 import type { CommandContext } from '../../command-line/command.ts'
@@ -9,7 +9,7 @@ import { isObject } from '../../lib/is-object.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A record with more members than this is printed apart. */
+/** Records with more members than this are printed separately. */
 const BLOCK_MIN = 3
 
 const TIME = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/
@@ -27,7 +27,7 @@ const cellText = (name: string, value: unknown): string => {
   return members.map(([member, each]) => `${heading(member).toLowerCase()} ${cellText(member, each)}`).join(', ')
 }
 
-/** `lifetime_seconds` → `LIFETIME`: the value names the unit. */
+/** Returns a column heading, without the unit, which the value contains: `lifetime_seconds` → `LIFETIME`. */
 const heading = (name: string): string =>
   name
     .replace(/_(?:seconds|at)$/, '')
@@ -57,12 +57,14 @@ const isRows = (value: unknown): value is readonly Row[] =>
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trimEnd().includes('\n')
 
-/** Keeps the lines of a text, so that it can be copied. */
+/** Escapes a text but keeps its line breaks, so that it can be copied. */
 const textBlock = (text: string): string => `${text.trimEnd().split('\n').map(printable).join('\n')}\n`
 
 const isBlock = (value: unknown): value is Row => isObject(value) && Object.keys(value).length > BLOCK_MIN
 
-/** Lines of name and value, then each member that is a large record, a list of records, or a text of several lines. */
+/**
+ * Returns lines of name and value, then each member that is a large record, a list of records, or a multi-line text.
+ */
 const record = (value: Row, schema: TSchema | null): string => {
   const members = Object.entries(value)
   const properties = (schema?.['properties'] ?? {}) as Record<string, TSchema>
@@ -78,14 +80,14 @@ const record = (value: Row, schema: TSchema | null): string => {
 
 export interface AnswerShape {
   readonly schema: TSchema | null
-  /** The schema of a list's items; null: the answer is no list. */
+  /** Schema of a list's items; null if the response isn't a list. */
   readonly items: TSchema | null
   readonly override: CommandOverride
-  /** Printed if the answer has no body. */
+  /** Text for a response without a body. */
   readonly done: string
 }
 
-/** Of an answer whose operation declares no order of members. */
+/** Shape of a response whose operation declares no order of members. */
 export const UNDECLARED: AnswerShape = { schema: null, items: null, override: {}, done: '' }
 
 const printSecret = ({ output }: CommandContext, answer: Row, secret: string): void => {

@@ -1,5 +1,5 @@
-// Makes commands from operations of the admin API: the name from path and method, words and options from path parameters and
-// schemas, the output from the answer's schema.
+// Derives commands from operations of the admin API: the name from path and method, words and options from path
+// parameters and schemas, and the output from the response schema.
 import type { CommandOverride, Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'
@@ -23,24 +23,24 @@ import { type Field, fieldsOf, optionOf, readFields, setMember, shownName, wordO
 import { keyOf, look } from './look.ts'
 import { commandName, isOfOrganization, isRunnable, itemsOf, overrideOf } from './names.ts'
 
-/** The same command's operation of an organization, and of the deployment. */
+/** Operations of one command for an organization and for the deployment. */
 interface Pair {
   readonly own: Route | undefined
   readonly deployment: Route | undefined
 }
 
-/** What a command is made of. */
+/** Components of a derived command. */
 interface Shape extends Pair {
-  /** The organization's operation if there is one. */
+  /** The organization's operation if there is one, otherwise the deployment's. */
   readonly main: Route
   readonly override: CommandOverride
   readonly noun: string
   readonly verb: string
   readonly fields: readonly Field[]
   readonly looks: ReadonlyArray<Lookup & { readonly field: Field }>
-  /** Query members of the list in which the command looks. */
+  /** Query members of the list in which the command searches. */
   readonly filters: readonly Field[]
-  /** Name of the flag for the deployment's own; null: the command has one operation. */
+  /** Name of the flag that selects the deployment's operation; null if the command has only one operation. */
   readonly deploymentFlag: string | null
   readonly isPaged: boolean
   readonly items: TSchema | null
@@ -104,7 +104,7 @@ const optionsOf = (shape: Shape): readonly Option[] => {
   ]
 }
 
-/** The operation that the options choose. @throws UsageError */
+/** Returns the operation that the options select. @throws UsageError */
 const chooseRoute = (shape: Shape, { command }: CommandContext): Route => {
   const { own, deployment, main, override, deploymentFlag } = shape
   if (deploymentFlag === null || own === undefined || deployment === undefined) return main
@@ -194,8 +194,8 @@ const derive = (routes: readonly Route[], pair: Pair): Command => {
 }
 
 /**
- * The commands of the operations that a command can run, by noun and verb.
- * @param all operations, among which those that find an id are looked up
+ * Returns the commands of all runnable operations, by noun and verb.
+ * @param all all operations, used to look up ids
  */
 export const deriveCommands = (routes: readonly Route[], all: readonly Route[]): readonly Command[] => {
   const pairs = new Map<string, Pair>()

@@ -1,4 +1,4 @@
-// The fields of an operation as words and options of its command, and the values of their texts.
+// Maps fields of an operation to words and options of its command, and parses their values.
 import { readFileSync } from 'node:fs'
 import type { FieldOverride } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
@@ -12,23 +12,23 @@ import { isoSeconds } from '../../lib/time.ts'
 
 export interface Field {
   readonly part: 'params' | 'query' | 'body'
-  /** Dotted for a member of a member: `rate_limit.burst`. */
+  /** Path of a nested member with dots: `rate_limit.burst`. */
   readonly path: string
   readonly schema: TSchema
   readonly required: boolean
   readonly isNullable: boolean
-  /** Name of the option, or of the word. */
+  /** Name of the option or word. */
   readonly name: string
   readonly isWord: boolean
   readonly override: FieldOverride
 }
 
-/** Query members that the engine handles itself, or that only an approval reads. */
+/** Query members that the command framework handles, or that only approvals use. */
 const HANDLED = new Set(['limit', 'cursor', 'comment'])
 
 const optionsOf = (schema: TSchema): readonly TSchema[] => (schema['anyOf'] ?? []) as readonly TSchema[]
 
-/** A nullable schema's other option. */
+/** Returns the non-null alternative of a nullable schema. */
 const unwrap = (schema: TSchema): { readonly inner: TSchema; readonly isNullable: boolean } => {
   const options = optionsOf(schema)
   const others = options.filter((option) => option['type'] !== 'null')
@@ -44,7 +44,7 @@ export const choicesOf = (schema: TSchema): readonly string[] => {
   return values.length === optionsOf(schema).length ? values : []
 }
 
-/** Units and `id`, which the option's name leaves out. */
+/** Units and `id`, which option names omit. */
 const SUFFIX = /_(?:seconds|days|id|at)$/
 
 const optionName = (path: string): string => path.replace(SUFFIX, '').replaceAll(/[._]/g, '-')
@@ -116,7 +116,9 @@ const placeholderOf = (field: Field): string => {
 
 const sentence = (words: string): string => words.replaceAll('`', '').replace(/\.$/, '')
 
-/** Help of a field without a description: `policy_id` → `Policy id`. The name of a path parameter lacks the `id`. */
+/**
+ * Returns the help of a field without a description: `policy_id` → `Policy id`. Names of path parameters lack the `id`.
+ */
 const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
   const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
   const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`
@@ -160,7 +162,7 @@ export const optionOf = (field: Field): Option => {
   }
 }
 
-/** The field's name in messages. */
+/** Returns the field's name in messages. */
 export const shownName = ({ name, isWord }: Pick<Field, 'name' | 'isWord'>): string => (isWord ? name : `--${name}`)
 
 const readFile = (path: string, as: 'text' | 'base64'): string => {
@@ -180,7 +182,7 @@ const decodeJson = (text: string, shown: string): unknown => {
   }
 }
 
-/** @param nowSeconds times may be durations from now. @throws UsageError */
+/** @param nowSeconds reference for durations given instead of times. @throws UsageError */
 const decode = (field: Field, texts: readonly string[], nowSeconds: number): unknown => {
   const { schema, isNullable, path, override } = field
   const given = texts.at(-1) ?? ''
@@ -199,7 +201,7 @@ const decode = (field: Field, texts: readonly string[], nowSeconds: number): unk
   return decodeJson(given, shown)
 }
 
-/** Sets `rate_limit.burst` of an input. @throws UsageError if `rate_limit` was set to null */
+/** Sets a nested member of an input, such as `rate_limit.burst`. @throws UsageError if `rate_limit` was set to null */
 export const setMember = (input: Record<string, unknown>, path: string, value: unknown): void => {
   const [first = '', ...rest] = path.split('.')
   if (rest.length === 0) {
@@ -211,7 +213,7 @@ export const setMember = (input: Record<string, unknown>, path: string, value: u
   setMember(input[first] as Record<string, unknown>, rest.join('.'), value)
 }
 
-/** The values of the fields that were given, by part and path. @throws UsageError */
+/** Returns the values of the given fields, by part and path. @throws UsageError */
 export const readFields = (
   fields: readonly Field[],
   command: GivenCommand,

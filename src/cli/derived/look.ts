@@ -1,4 +1,4 @@
-// Finds the id of what a command names otherwise: by an address, a hash or a number.
+// Looks up the id of an object that a command identifies by address, hash or number.
 import type { Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import { type AdminClient, type OperationKey, readPages } from '../../command-line/admin-client.ts'
@@ -15,7 +15,7 @@ const readList = async (admin: AdminClient, route: Route, params: object, filter
   }) as Promise<readonly Record<string, unknown>[]>
 }
 
-/** Addresses are equal if their bytes are. */
+/** Compares addresses by their bytes, and other members as text. */
 const isSame = (member: unknown, given: string): boolean => {
   if (typeof member === 'number') return String(member) === given
   if (typeof member !== 'string') return false
@@ -23,7 +23,10 @@ const isSame = (member: unknown, given: string): boolean => {
   return member === given || (address !== null && parseAnyAddress(member) === address)
 }
 
-/** @throws CommandFailedError if nothing, or more than one, is found. Does not repeat what was given: it may be a key. */
+/**
+ * @throws CommandFailedError unless exactly one object is found. The message omits the given value, because it may be a
+ * key.
+ */
 export const look = async (
   routes: readonly Route[],
   admin: AdminClient,

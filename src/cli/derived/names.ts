@@ -1,23 +1,23 @@
-// Which operations are commands, and the commands' names.
+// Determines the operations that are commands, and the commands' names.
 import type { CommandOverride } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'
 
-/** `policies` → `policy`. */
+/** Returns the singular of a path segment: `policies` → `policy`. */
 const singular = (word: string): string =>
   word.endsWith('ies') ? `${word.slice(0, -3)}y` : word.endsWith('s') ? word.slice(0, -1) : word
 
 const PREFIX = /^\/organizations\/\{organization\}(?=\/)|^\/deployment(?=\/)/
 const VERBS = { POST: 'create', PATCH: 'update', PUT: 'update', DELETE: 'delete' } as const
 
-/** Schema of the items of an answer that is a list; otherwise null. */
+/** Returns the schema of a list response's items; null if the response isn't a list. */
 export const itemsOf = ({ answers }: Route): TSchema | null => {
   const { data, items } = (answers[0].schema?.['properties'] ?? {}) as Record<string, TSchema>
   const list = data ?? items
   return list?.['type'] === 'array' ? (list['items'] as TSchema) : null
 }
 
-/** Noun and verb of an operation. */
+/** Returns the noun and verb of an operation. */
 const derivedName = (route: Route): readonly [noun: string, verb: string] => {
   const { method, path } = route
   const segments = path.replace(PREFIX, '').split('/').slice(1)
@@ -37,7 +37,7 @@ export const commandName = (route: Route): readonly [noun: string, verb: string]
   return noun === undefined || verb === undefined ? derivedName(route) : [noun, verb]
 }
 
-/** Whether a command can run the operation: it answers JSON, and needs no browser. */
+/** Returns whether a command can run the operation: it returns JSON and needs no browser. */
 export const isRunnable = ({ access, command, streams, rawBody, answers }: Route): boolean =>
   command !== false &&
   !streams &&

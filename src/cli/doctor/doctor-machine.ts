@@ -1,4 +1,4 @@
-// `countersign doctor` on this machine: the data folder, the owners of its files, free disk space, and the code that signs.
+// `countersign doctor` on this machine: data folder, file owners, free disk space, and signing backend.
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../config/config.ts'
@@ -11,7 +11,7 @@ import { chooseSecp256k1Backend } from '../../signing/secp256k1-backends.ts'
 export const SPACE_PROBLEM_BYTES = 256 * 2 ** 20
 export const SPACE_NOTE_BYTES = 2 * 2 ** 30
 
-/** Free space of a disk. Without any, the decision log can't be written and requests are refused. */
+/** Reports the free space of a disk. On a full disk, the decision log can't be written and requests are refused. */
 export const spaceFinding = (path: string, freeBytes: number): Finding => {
   const free = freeBytes < 2 ** 30 ? `${Math.floor(freeBytes / 2 ** 20)} MiB` : `${Math.floor(freeBytes / 2 ** 30)} GiB`
   const advice = 'make room, give it a larger disk, or ship decisions elsewhere and put old files away'
@@ -24,7 +24,7 @@ export const spaceFinding = (path: string, freeBytes: number): Finding => {
   }
 }
 
-/** Checks each disk once: data, decisions and evidence may be on disks of their own. */
+/** Checks each disk once, because data, decisions and evidence may be on separate disks. */
 const inspectSpace = ({ root, decisions, evidence }: DataFolder): Finding[] => {
   const disks = new Map<number, string>()
   for (const path of [root, decisions, evidence]) {
@@ -45,7 +45,7 @@ const mayWrite = (path: string): boolean => {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     return true
   } catch {
-    // For whatever reason, this user can't use the folder.
+    // Any error means that this user can't use the folder.
     return false
   }
 }
@@ -61,7 +61,7 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
     }
     const closed = readdirSync(folder).filter((name) => {
       const stats = statSync(join(folder, name), { throwIfNoEntry: false })
-      // A mounted secret may belong to another user, if the service's group can read it.
+      // A mounted secret may belong to another user if the service's group can read it.
       return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
     })
     if (closed.length === 0) return []

@@ -1,4 +1,4 @@
-// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, and the database's
+// `countersign doctor` on the store: projects without an active policy, outdated lists and geography, and the database
 // clock.
 
 import { CommandFailedError } from '../../command-line/output.ts'
@@ -11,14 +11,14 @@ import type { Store } from '../../store/store.ts'
 import { openGeoFile } from '../geo.ts'
 
 const DAY_SECONDS = 86_400
-/** The same threshold as in deploy/prometheus/alerts.yaml. */
+/** Equal to the threshold in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * DAY_SECONDS
 const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
-/** Smaller differences between the clocks of service and database do no harm. */
+/** Smaller differences between the clocks of service and database are harmless. */
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
 
-/** Projects whose policy has no active revision. */
+/** Reports projects whose policy has no active revision. */
 const inspectProjects = async ({ organizations, projects }: Store): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {

@@ -1,5 +1,6 @@
-// `countersign doctor`: checks every configured chain, its registry and our attesters in it; then the machine, the listeners
-// and the store. Each finding says what to do. Changes nothing. Prints RPC URLs as hosts, since their paths may hold keys.
+// `countersign doctor`: checks every configured chain, its registry and the deployment's attesters in it; then the
+// machine, the listeners and the store. Each finding includes a remedy. Changes nothing. RPC URLs are printed as hosts,
+// because their paths may contain keys.
 
 import { existsSync } from 'node:fs'
 import { type CommandOutput, formatTable, parseCommand, UsageError } from '../../command-line/output.ts'
@@ -84,7 +85,7 @@ const inspectScanner = ({ config }: DoctorCommandInput): Finding[] => {
   return [{ check: 'scanner', subject: 'scanner', result: 'note', detail }]
 }
 
-/** Checks that the listeners' certificates load, and how long they are still valid. */
+/** Checks that the listeners' certificates can be loaded, and their remaining validity. */
 const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Finding[] => {
   try {
     return inspectCertificateTerms(readListenerTls(config), clock.unixSeconds())
@@ -94,7 +95,7 @@ const inspectCertificates = ({ config, clock }: DoctorCommandInput): readonly Fi
   }
 }
 
-/** The data folder and its disks, the signing code, what crosses a network, and what is in the store. */
+/** Checks the data folder and its disks, the signing backend, network connections, and the content of the store. */
 const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Finding[]> => {
   const { config, folder, clock } = input
   const target = await input.locateStore()
@@ -105,7 +106,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
     ...inspectScanner(input),
   ]
   if (!storeMayExist(target)) {
-    // The missing folder is a finding already.
+    // The missing folder is already reported.
     if (!existsSync(folder.root)) return findings
     const detail = 'there is no deployment here: the first start of the service makes one, or set --data-dir'
     return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]

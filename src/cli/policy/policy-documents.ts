@@ -1,4 +1,4 @@
-// `countersign policy check|test|templates|new|schema`: works on documents alone and needs no deployment.
+// `countersign policy check|test|templates|new|schema`: commands on documents that need no deployment.
 import { existsSync } from 'node:fs'
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
@@ -12,7 +12,7 @@ import type { FactNeed } from '../../policy/types/needs.ts'
 
 const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
 
-/** Describes a need in a few words. */
+/** Describes a fact need briefly. */
 const describeNeed = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -66,7 +66,7 @@ export const templates = (context: CommandContext): number => {
   return 0
 }
 
-/** A comment that names the schema's file for editors; empty when the program was installed without the schema. */
+/** Returns a comment that refers editors to the schema file; empty if the installation lacks the schema. */
 const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: $schema=${SCHEMA.href}\n` : '')
 
 export const create = (context: CommandContext): number => {

@@ -1,5 +1,5 @@
-// `countersign policy language-server`: a server of the Language Server Protocol 3.17 on standard input and output. It
-// reports the compiler's problems of a policy, completes conditions, and describes facts and functions.
+// `countersign policy language-server`: a Language Server Protocol 3.17 server on standard input and output. It reports
+// compiler problems, completes conditions, and describes facts and functions.
 // Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 import { NamedError } from '../../lib/named-error.ts'
 import type { KnownSources } from '../../policy/cel/scope.ts'
@@ -10,7 +10,7 @@ import { choicesAt, type EditorChoice, explainAt, type TextPlace } from '../../p
 export interface LanguageServerDependencies {
   readonly input: ReadableStream<Uint8Array>
   readonly write: (text: string) => void
-  /** What there is where the policies will run; asked when a document is opened or saved. */
+  /** Returns the sources of the target deployment; called when a document is opened or saved. */
   readonly known: () => Promise<KnownSources>
 }
 
@@ -32,16 +32,16 @@ interface ChangeInput {
   readonly contentChanges: readonly { readonly text: string }[]
 }
 
-/** Bytes of one message: several times the longest document. */
+/** Maximum size of a message in bytes: several times the longest document. */
 const MESSAGE_MAX = 8 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 const METHOD_UNKNOWN = -32_601
 const REQUEST_FAILED = -32_803
-/** Numbers of the protocol. */
+/** Constants of the protocol. */
 const KINDS = { fact: 5, function: 3, method: 2, name: 12 } as const
 const [ERROR, WARNING] = [1, 2]
 
-/** The stream is no sequence of messages. */
+/** The stream isn't a sequence of messages. */
 class ProtocolError extends NamedError {}
 
 /** @throws ProtocolError */
@@ -64,10 +64,13 @@ async function* messagesIn(input: ReadableStream<Uint8Array>): AsyncGenerator<Me
   }
 }
 
-/** Other YAML files are none of ours. */
+/** Other YAML files are ignored. */
 const isPolicy = (source: string): boolean => /^(?:rules|decides):/m.test(source) || /^\s*\{[^}]*"rules"/.test(source)
 
-/** An issue has a place and no length: the word there, or the rest of the line. */
+/**
+ * Returns a diagnostic for an issue, which has a position but no length: it covers the word there, or the rest of the
+ * line.
+ */
 const diagnosticOf = (source: string, { line, column, message }: PolicyIssue, severity: number) => {
   const text = source.split(/\r?\n/)[line - 1] ?? ''
   const word = /^[\w.]+|^.+/.exec(text.slice(column - 1))?.[0] ?? ''
@@ -107,7 +110,7 @@ const CAPABILITIES = {
   hoverProvider: true,
 }
 
-/** Resolves to the exit code once the editor is gone. */
+/** Resolves to the exit code when the editor disconnects. */
 export const serveLanguage = async ({ input, write, known }: LanguageServerDependencies): Promise<number> => {
   const documents = new Map<string, string>()
   let sources: KnownSources = {}

@@ -1,4 +1,4 @@
-// `countersign policy apply|show|diff`: the documents of policies.
+// `countersign policy apply|show|diff`: commands on policy documents.
 
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
@@ -93,7 +93,7 @@ const describe = (difference: PolicyDifference): string => {
   }
 }
 
-/** @returns the differences, and their text for people */
+/** @returns the differences, and a description of them */
 const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
   const all = diffPolicies(from, to)
   return { all, text: all.length === 0 ? 'no difference\n' : all.map(describe).join('') }
@@ -105,7 +105,10 @@ const activeOf = async (context: PolicyContext): Promise<string> => {
   return policy.active_revision_id
 }
 
-/** Compares OLD with NEW, or the active revision of --policy with the only reference. Two files need no store. */
+/**
+ * Compares OLD with NEW, or the active revision of --policy with the only reference. Comparing two files needs no
+ * store.
+ */
 export const diff = async (context: CommandContext): Promise<number> => {
   const references = context.command.words
   const compiled = async (): Promise<readonly CompiledPolicy[]> => {

@@ -1,4 +1,4 @@
-// `countersign policy`: the commands that are not derived. They work on documents, or on the files of this machine.
+// `countersign policy`: commands that aren't derived, because they work on documents or local files.
 import { knownSources } from '../../admin/policies/find.ts'
 import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
 import { inOrganization, knownChains, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
@@ -6,7 +6,9 @@ import { check, create, schema, templates, test } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'
 import { apply, diff, show } from './policy-revisions.ts'
 
-/** With --org, documents may name the organization's lists and the deployment's screeners; otherwise the chains alone. */
+/**
+ * With --org, documents may name the organization's lists and the deployment's screeners; otherwise only the chains.
+ */
 const runLanguageServer = async (context: CommandContext): Promise<number> => {
   const { output, command, deployment, open } = context
   const known = knownChains(context)
