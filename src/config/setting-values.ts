@@ -75,7 +75,7 @@ export const parseNames = (text: string): readonly string[] => {
   return names
 }
 
-/** `all`, or names of roles with commas between, each once. */
+/** Parses `all` or a comma-separated list of unique role names. */
 export const parseRoles = (text: string): ReadonlySet<ProcessRole> => {
   if (text === 'all') return new Set(PROCESS_ROLES)
   const names = text.split(',').map((name) => name.trim())

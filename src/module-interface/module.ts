@@ -63,21 +63,21 @@ export interface OpenedModule {
 
 /** The parts of the core in a process that serves attestations, before the signing workers start. */
 export interface AttestationCore extends ModuleCore {
-  /** Where to read the passphrase of the keystores. */
+  /** Source of the passphrase of the keystores. */
   readonly passphrase: Passphrase
-  /** Those whose keys are present. */
+  /** Attesters whose keys are present. */
   readonly attesters: readonly AttesterReference[]
 }
 
 /** A module's additions to a process that serves attestations. */
 export interface AttestationParts extends Pick<OpenedModule, 'addMetrics' | 'stop'> {
-  /** The hardware token that attester keys may be in; null if none is set. At most one module has it. */
+  /** Settings of the hardware token for attester keys. Null if none is configured. At most one module provides them. */
   readonly token?: TokenSettings | null
-  /** Run in one process of the deployment. */
+  /** Tasks that run in one process of the deployment. */
   readonly leaderTasks?: readonly LeaderTask[]
 }
 
-/** What the wallets of sessions are looked up with. */
+/** Sources for the screening of session wallets. */
 export interface WalletSources {
   /** Returns the current address lists. */
   readonly lists: () => readonly ListMembership[]
@@ -143,9 +143,11 @@ export interface Module extends ModuleSettings {
   readonly inspect?: (inspection: Inspection) => Promise<readonly Finding[]>
   /** Imports and starts the module. Not called if the module is left out. */
   open?(core: ModuleCore): Promise<OpenedModule>
-  /** The same for its part of processes that serve attestations: the only part that gets the passphrase. */
+  /**
+   * Imports and starts the module's part of processes that serve attestations. Only this part receives the passphrase.
+   */
   openAttestation?(core: AttestationCore): Promise<AttestationParts>
-  /** The same for its part of processes that serve the identity API. */
+  /** Imports and starts the module's part of processes that serve the identity API. */
   openSessions?(core: SessionCore): Promise<SessionParts>
 }
 

@@ -36,7 +36,7 @@ const addAll =
     for (const { addMetrics } of parts) addMetrics?.(exposition)
   }
 
-/** Each module stops with `closers`. @throws what a module throws, for example SettingInvalidError */
+/** Opens the modules and adds their `stop` to `closers`. @throws errors of modules, for example SettingInvalidError */
 export const openModules = async (
   modules: readonly Module[],
   core: ModuleCore,
@@ -56,7 +56,9 @@ export const openModules = async (
   }
 }
 
-/** The same for the parts of processes that serve attestations. The token is null if no key is in a hardware token. */
+/**
+ * Opens the modules' parts of processes that serve attestations. The token is null if no key is in a hardware token.
+ */
 export const openAttestationModules = async (
   modules: readonly Module[],
   core: AttestationCore,
@@ -76,7 +78,7 @@ export const openAttestationModules = async (
   }
 }
 
-/** The parts of modules in the identity API. @throws what a module throws */
+/** Opens the modules' parts of the identity API. @throws errors of modules */
 export const openSessionModules = async (
   modules: readonly Module[],
   core: SessionCore,

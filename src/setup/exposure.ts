@@ -25,12 +25,12 @@ export type ListenSettings = Pick<
 const hasProxyElsewhere = ({ trustedProxies }: ListenSettings): boolean =>
   trustedProxies.some(({ address }) => !isLoopbackHost(address))
 
-/** With null, every process opens the listener. */
+/** Listeners with their settings. `role` is null if every process opens the listener. */
 const LISTENERS = [
   { setting: 'api-listen', name: 'api', key: 'apiListen', role: null },
   { setting: 'portal-listen', name: 'portal', key: 'portalListen', role: 'portal' },
   { setting: 'dashboard-listen', name: 'dashboard', key: 'dashboardListen', role: 'dashboard' },
-  // Monitoring reads it directly, without a proxy.
+  // Monitoring systems connect to it directly, without a proxy.
   { setting: 'metrics-listen', name: 'metrics', key: 'metricsListen', role: null },
 ] as const
 

@@ -36,9 +36,9 @@ export interface QuickstartDependencies {
   readonly folder: DataFolder
   readonly chains: ChainTable
   readonly urls: QuickstartUrls
-  /** For the first keystores. Null: this process creates none, and so can't create the deployment. */
+  /** Parameters of the first keystores. Null: this process creates no keystores, and therefore no deployment. */
   readonly keystores: { readonly passphrase: string; readonly workFactor: 'standard' | 'light' } | null
-  /** False: no organization, no policy and no key is made. */
+  /** False: no organization, policy or key is created. */
   readonly demo: boolean
 }
 
@@ -177,8 +177,8 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
 }
 
 /**
- * Makes the deployment on an empty store; otherwise only reads what the first run wrote.
- * @throws SettingInvalidError on an empty store if this process creates no keystores
+ * Creates the deployment in an empty store. Otherwise only reads the values of the first run.
+ * @throws SettingInvalidError if the store is empty and this process creates no keystores
  */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
   const { store, folder, keystores } = dependencies
