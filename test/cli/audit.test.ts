@@ -68,7 +68,7 @@ const tamper = (...statements: string[]): void => {
 
 describe('audit verify', () => {
   test('ends with 1 where a head that was kept beside the tree is not of this log', async () => {
-    keptHeadProblems = ['the audit head beside the tree: its entry 9 is missing']
+    keptHeadProblems = ['the audit head next to the tree: its entry 9 is missing']
     expect(await run('verify')).toBe(1)
     expect(recorded.printed.stderr).toContain('its entry 9 is missing')
     expect(await run('verify', '--json')).toBe(1)

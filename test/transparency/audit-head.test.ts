@@ -82,14 +82,14 @@ test('an audit log that was cut, set back or rewritten is told, by each place', 
     expect(await problems()).toEqual([])
     await tree.writer.keepAuditHead(signAuditHead({ sequence: sequence + 1, hash: hashOf(1) }, TEST_SIGNER))
     expect(await problems()).toEqual([
-      `the audit head beside the tree: the audit log was cut, set back or rewritten: its entry ${sequence + 1} is missing`,
+      `the audit head next to the tree: the audit log was cut, set back or rewritten: its entry ${sequence + 1} is missing`,
     ])
     writeFileSync(file, signAuditHead({ sequence, hash: hashOf(1) }, TEST_SIGNER))
     expect((await problems())[0]).toBe(
       `${file}: the audit log was cut, set back or rewritten: its entry ${sequence} is another one`,
     )
     writeFileSync(file, 'none')
-    expect((await problems())[0]).toBe(`${file}: this is no signed note`)
+    expect((await problems())[0]).toBe(`${file}: this is not a signed note`)
   } finally {
     await temporary.remove()
   }

@@ -272,7 +272,7 @@ describe('an older copy of the tables is not signed on', () => {
       },
     }
     const { maker, tree } = await createTestMaker(root, { ship: { target, intervalMs: 0 } })
-    await expect(maker.pass(true)).rejects.toThrow('this is no signed note')
+    await expect(maker.pass(true)).rejects.toThrow('this is not a signed note')
     expect(asked).toBe(65_536)
     await tree.close()
   })
@@ -287,7 +287,7 @@ describe('an older copy of the tables is not signed on', () => {
     await maker.pass(true)
     await tree.close()
     const again = await createTestMaker(root)
-    await expect(again.maker.pass(true)).rejects.toThrow('it was written anew')
+    await expect(again.maker.pass(true)).rejects.toThrow('it was rewritten')
     await again.tree.close()
   })
 })

@@ -137,13 +137,13 @@ describe('found', () => {
   test('a line that was changed, with the chain computed anew', async () => {
     forge('w00', 2, (line) => line.replace('"Demo policy"', '"Dema policy"'))
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w00\/\S+\.ndjson: line 3 is not the one that the tree holds"/)
+    await expectProblem(/tree PROBLEM: "w00\/\S+\.ndjson: line 3 differs from the line in the tree"/)
   })
 
   test('a worker’s folder that was removed', async () => {
     rmSync(log('w01'), { recursive: true })
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w01\/\S+: the file is gone with \d+ lines/)
+    await expectProblem(/tree PROBLEM: "w01\/\S+: the file is missing, with \d+ lines/)
   })
 
   test('a file that was removed from the beginning, unless it is said to be archived', async () => {
@@ -160,7 +160,7 @@ describe('found', () => {
     const lines = readFileSync(newest, 'utf8').split('\n').slice(0, -1)
     writeFileSync(newest, `${lines.slice(0, -1).join('\n')}\n`)
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w01\/\S+: 1 lines at its end are gone that the tree holds"/)
+    await expectProblem(/tree PROBLEM: "w01\/\S+: 1 lines of the tree are missing at its end"/)
   })
 
   test('all of it removed', async () => {
@@ -213,13 +213,9 @@ describe('found', () => {
     append(20, 5)
     await makeHead()
     expect((await verify()).code).toBe(0)
-    await expectProblem(
-      /kept: the tree does not go on from the head of \d+ leaves: it was written anew/,
-      '--checkpoint',
-      kept,
-    )
+    await expectProblem(/kept: the tree does not extend the head of \d+ leaves: it was rewritten/, '--checkpoint', kept)
     writeFileSync(kept, 'no checkpoint\n')
-    await expectProblem(/kept: this is no signed note/, '--checkpoint', kept)
+    await expectProblem(/kept: this is not a signed note/, '--checkpoint', kept)
   })
 
   test('a file that was put in later, and lines that were added to a closed one', async () => {

@@ -137,7 +137,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   rmSync(published, { recursive: true })
   mkdirSync(published)
   await grow(1_000, 400, other)
-  expect((await witness()).out).toContain('does not go on from the one of')
+  expect((await witness()).out).toContain('does not extend the head of')
 
   const { size } = openCheckpoint(before, TEST_SIGNER.key)
   writeFileSync(join(published, 'checkpoint'), signCheckpoint({ size, root: Buffer.alloc(32, 1) }, TEST_SIGNER))
@@ -162,7 +162,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   expect(cosigned()).toBe(before)
 
   writeFileSync(join(published, 'checkpoint'), 'nonsense')
-  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('refused: this is no signed note') })
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('refused: this is not a signed note') })
   rmSync(join(published, 'checkpoint'))
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint there') })
 })

@@ -1,4 +1,4 @@
-// Settings of the tree over the decision log: whether it is published, and the witnesses that cosign its heads.
+// Settings of the tree over the decision log: publication, and the witnesses that cosign its heads.
 import type { Config } from '../../config/config.ts'
 import type { SettingReader } from '../../config/module-settings.ts'
 import { setting } from '../../config/setting.ts'
@@ -9,13 +9,13 @@ import { parseVerifierKey, type VerifierKey } from './tree/note.ts'
 /** A witness that cosigns heads of the decision log. */
 export interface WitnessSetting {
   readonly key: VerifierKey
-  /** Where it answers add-checkpoint, without a trailing slash. */
+  /** Base URL of the add-checkpoint endpoint, without a trailing slash. */
   readonly url: string
 }
 
 const WITNESSES_MAX = 20
 
-/** `KEY URL,KEY URL`: verifier keys of cosignatures, each once. */
+/** Parses `KEY URL,KEY URL`: verifier keys of cosignatures, each once. */
 const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   const witnesses = (text === '' ? [] : text.split(',')).map((part): WitnessSetting => {
     const [key = '', url = '', ...more] = part.trim().split(/\s+/)
@@ -67,7 +67,7 @@ export const checkTreeSettings = (of: SettingReader): void => {
 
 export interface WitnessSettings {
   readonly witnesses: readonly WitnessSetting[]
-  /** Number of cosignatures that a head needs. */
+  /** Number of required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
 }

@@ -223,7 +223,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Verify every line' }).click()
     await page.getByText('The log is not as it was written').waitFor()
     await page.getByText(file).first().waitFor()
-    await page.getByText('is not the one that the tree holds').waitFor()
+    await page.getByText('differs from the line in the tree').waitFor()
     await accessible(page)
   })
 

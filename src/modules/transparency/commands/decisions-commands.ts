@@ -1,5 +1,5 @@
-// `countersign decisions prove|publish|begin-tree`: proofs of decisions, the published tree, and a new tree after the old one
-// was lost.
+// `countersign decisions prove|publish|begin-tree`: proofs of decisions, publication of the tree, and a new tree after
+// the loss of the old one.
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,
@@ -20,7 +20,7 @@ import { openTreeOf, runProve } from './decisions-tree.ts'
 /** The log of a node, and its tree. */
 export interface TreeIo {
   readonly dataDirectory: string
-  /** @param place null: the place in the settings. @throws CommandFailedError */
+  /** @param place null: the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   /** @throws CommandFailedError */
   readonly openTree: () => Promise<TreeAccess>

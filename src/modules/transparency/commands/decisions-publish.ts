@@ -1,5 +1,5 @@
-// `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses and
-// auditors. The checkpoint is written last, so that nobody reads a head before its tiles are there.
+// `countersign decisions publish`: writes the tree as static files (tlog-tiles) to a folder or bucket, for witnesses
+// and auditors. The checkpoint is written last, so that no published head lacks its tiles.
 
 import { CommandFailedError } from '../../../command-line/output.ts'
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
@@ -16,7 +16,9 @@ const CHECKPOINT = 'checkpoint'
 
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
-/** @returns the published head's number of lines. @throws CommandFailedError when the place has another log's history */
+/**
+ * @returns the size of the published head. @throws CommandFailedError if the target contains the history of another log
+ */
 export const publishTree = async (
   { tree, key }: Pick<TreeAccess, 'tree' | 'key'>,
   target: ShipTarget,
@@ -43,7 +45,7 @@ export const publishTree = async (
       await target.put(tilePath({ level, number }, width), content)
     }
   }
-  // Another run may have published a newer head meanwhile. Do not replace it: that would look like a log that was rolled back.
+  // Another run may have published a newer head meanwhile. Replacing it would look like a rollback of the log.
   const newest = await readHeadObject(target, CHECKPOINT)
   const newestSize = newest === null ? 0 : sizeOf(newest)
   if (newestSize > size) return newestSize

@@ -1,4 +1,4 @@
-// The tree over the decision log, for `countersign decisions verify` and `prove`.
+// Opens and checks the tree of the decision log, for `countersign decisions verify` and `prove`.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CommandDeployment } from '../../../command-line/command-deployment.ts'
@@ -17,7 +17,7 @@ import type { KeptHead } from '../verify/verify-tree.ts'
 
 const DAMAGED_SHOWN = 3
 
-/** @throws CommandFailedError when this version of the service was never started; errors of opening the store */
+/** @throws CommandFailedError if this version of the service has never started; errors of opening the store */
 export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =>
   deployment.withStore(async (store) => {
     const { folder, shipping } = deployment
@@ -33,7 +33,10 @@ export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =
     )
   })
 
-/** @param checkpoints files with heads that a third party kept. @param archivedBefore an ISO time: older lines may be archived */
+/**
+ * @param checkpoints paths of files with heads kept by third parties
+ * @param archivedBefore ISO time: older lines may be archived
+ */
 export const createTreeCheck =
   (openTree: () => Promise<TreeAccess>, checkpoints: readonly string[], archivedBefore: string | null): TreeCheck =>
   async (logs) => {
@@ -54,7 +57,7 @@ export const createTreeCheck =
 
 /**
  * Finds a decision in a node's log, newest lines first.
- * @throws CommandFailedError when it is not found; the text names damaged lines, which may include it
+ * @throws CommandFailedError if the decision is not found; the message lists damaged lines, which may include it
  */
 const findLine = (directory: string, uuid: string): LineToProve => {
   const damaged: string[] = []
@@ -95,7 +98,7 @@ export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr
     if (json) stdout(`${JSON.stringify({ uuid, log_key: encodeVerifierKey(key), proof })}\n`)
     else {
       stdout(proof)
-      stderr(`The log's key, which whoever checks this has to know from you: ${encodeVerifierKey(key)}\n`)
+      stderr(`The log's key, which you must give to the verifier of this proof: ${encodeVerifierKey(key)}\n`)
     }
     return 0
   } finally {

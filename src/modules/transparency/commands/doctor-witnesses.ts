@@ -1,4 +1,4 @@
-// `countersign doctor` on witnesses: which have not cosigned the published head, or not for too long.
+// Checks of `countersign doctor` on witnesses: lists the witnesses that have not cosigned the published head in time.
 
 import type { Inspection } from '../../../module-interface/module.ts'
 import type { Finding } from '../../../setup/finding.ts'

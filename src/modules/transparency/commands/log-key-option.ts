@@ -1,4 +1,4 @@
-// An option with a verifier key: the key itself, or the name of a file that holds it.
+// Option with a verifier key: the key itself, or the path of a file that contains it.
 import { readFileSync } from 'node:fs'
 import { UsageError } from '../../../command-line/output.ts'
 

@@ -1,4 +1,4 @@
-// `countersign proof check|key`: checks the proof of a decision, for which the log's key is enough, and prints that key.
+// `countersign proof check|key`: checks the proof of a decision with only the log's key, and prints that key.
 import { checkDecisionProof, ProofInvalidError } from '../../../client/decision-proof.ts'
 import { ArgumentInvalidError } from '../../../client/errors.ts'
 import { type Command, type CommandContext, text } from '../../../command-line/command.ts'
@@ -30,7 +30,7 @@ const check = ({ command, output: { stdout } }: CommandContext): number => {
     }
     return 0
   } catch (error) {
-    // Exit code 1 means that the proof does not hold.
+    // Usage errors are rethrown, because exit code 1 means that the proof is invalid.
     if (error instanceof ArgumentInvalidError || error instanceof CommandFailedError)
       throw new UsageError(error.message)
     if (!(error instanceof ProofInvalidError)) throw error

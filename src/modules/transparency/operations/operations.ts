@@ -1,4 +1,4 @@
-// Operations on the tree over the decision log: its newest head, and the proof of a decision.
+// Operations on the tree over the decision log: latest head, and proof of a decision.
 import { requireRunning } from '../../../admin/command-client.ts'
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, VIEWER } from '../../../admin/route.ts'

@@ -1,4 +1,4 @@
-// The newest signed head of the log, and whether its witnesses cosign in time.
+// Latest signed head of the log, and the state of its cosignatures.
 
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'

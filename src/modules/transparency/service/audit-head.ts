@@ -1,5 +1,5 @@
-// Compares the audit log with its signed heads, which are kept beside the tree's. If the log lacks a head's entry or has another
-// one there, it was cut, restored from an older copy, or rewritten.
+// Compares the audit log with its signed heads, which are stored next to the tree's heads. A missing or different entry
+// means that the audit log was truncated, restored from an older copy, or rewritten.
 
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import { auditProblem } from '../../../store/audit-problem.ts'
@@ -14,8 +14,8 @@ import { type LogKey, readLogKey } from './log-key.ts'
 import { treeTargetOf } from './tree-service.ts'
 
 /**
- * @returns problems in words, each with the place of the head
- * @param tree null: there is no tree yet
+ * @param tree null if there is no tree yet
+ * @returns descriptions of problems, each with the location of the head
  */
 export const auditHeadProblems = async (
   { audit }: Pick<Store, 'audit'>,
@@ -26,7 +26,7 @@ export const auditHeadProblems = async (
   const problems: string[] = []
   const heads = [
     { where: folder.auditHead, encoded: await readHeadFile(folder.auditHead) },
-    { where: 'the audit head beside the tree', encoded: (await tree?.auditHead()) ?? null },
+    { where: 'the audit head next to the tree', encoded: (await tree?.auditHead()) ?? null },
   ]
   for (const { where, encoded } of heads) {
     if (encoded === null) continue
@@ -41,7 +41,7 @@ export const auditHeadProblems = async (
   return problems
 }
 
-/** The same for callers that have not opened the tree. */
+/** Opens the tree, then checks the heads like `auditHeadProblems`. */
 export const keptHeadProblems = async (
   store: Pick<Store, 'audit' | 'deployment'>,
   folder: Pick<DataFolder, 'auditHead' | 'keystores' | 'decisionTree'>,

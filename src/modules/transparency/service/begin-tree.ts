@@ -1,5 +1,5 @@
-// Begins a new tree with another name and key. Needed after restoring an older backup: the lines since then are lost, so no
-// head can extend the old heads. The old tree is put aside, and its proofs stay valid.
+// Starts a new tree with another name and key. Needed after the restore of an older backup: later lines are lost, so no
+// head can extend the old heads. The old tree is put aside, and its proofs remain valid.
 import { existsSync, renameSync } from 'node:fs'
 import type { DataFolder } from '../../../setup/data-folder.ts'
 import type { Passphrase } from '../../../setup/passphrase.ts'
@@ -12,14 +12,14 @@ import { renewLogKey } from './log-key.ts'
 import { STORED_HEAD } from './tree-service.ts'
 
 export interface BegunTree {
-  /** The log's old name. */
+  /** Previous name of the log. */
   readonly before: string
   readonly key: VerifierKey
-  /** The old tree's file; null when it was in PostgreSQL and was deleted, or when there was none. */
+  /** Path of the old tree's file. Null if there was no tree, or if it was in PostgreSQL and has been deleted. */
   readonly putAside: string | null
 }
 
-/** No other process may use the store or the folder. If it is interrupted, run it again. */
+/** No other process may use the store or the folder. Run again after an interruption. */
 export const beginTree = async (input: {
   readonly folder: DataFolder
   readonly store: Store
@@ -28,7 +28,7 @@ export const beginTree = async (input: {
   readonly now: Date
 }): Promise<BegunTree> => {
   const { folder, store, target, passphrase, now } = input
-  // Renew the key first: heads of the old name do not belong to the new log, so nothing after this extends them.
+  // Renew the key first: heads with the old name don't belong to the new log, so no later head can extend them.
   const { before, key } = await renewLogKey({
     store,
     folder,

@@ -1,4 +1,5 @@
-// Reads the decision log's newest head, and the published head with its cosignatures, for the dashboard and `doctor`.
+// Reads the latest head of the decision log, and the published head with its cosignatures, for the dashboard and
+// `doctor`.
 
 import { serviceKey } from '../../../lib/service-key.ts'
 import type { WitnessSettings } from '../settings.ts'
@@ -8,16 +9,16 @@ import { openCosignature } from '../tree/cosignature.ts'
 import { encodeVerifierKey, NoteInvalidError, parseNote, type VerifierKey } from '../tree/note.ts'
 import type { LogKey } from './log-key.ts'
 
-/** The newest head of the decision log's tree, and its cosignatures. */
+/** The latest head of the decision log's tree, and its cosignatures. */
 export interface LogHead {
   /** Verifier key. */
   readonly logKey: string
-  /** Number of lines under the newest signed head. */
+  /** Number of lines covered by the latest signed head. */
   readonly size: number
   /** The published signed head, with its cosignatures. */
   readonly published: string
   readonly publishedSize: number
-  /** How many cosignatures a head needs. */
+  /** Number of required cosignatures per head. */
   readonly required: number
   readonly withinSeconds: number
   /** Whether fewer than `required` witnesses have cosigned within `withinSeconds`. */
@@ -25,7 +26,10 @@ export interface LogHead {
   readonly witnesses: readonly { readonly name: string; readonly atSeconds: number | null }[]
 }
 
-/** Returns null before the first head. @throws DependencyUnavailableError before there is a tree */
+/**
+ * Service that returns the head, or null before the first head. @throws DependencyUnavailableError if there is no tree
+ * yet
+ */
 export const LOG_HEAD = serviceKey<() => Promise<LogHead | null>>('the head of the log')
 
 const cosignedAt = (checkpoint: string, key: VerifierKey): number | null => {

@@ -1,5 +1,5 @@
-// The key that signs heads of the decision log's tree: made by the first start, a keystore beside those of the attesters,
-// under the same passphrase. The store says which it is. Its public half is what whoever checks a proof has to know.
+// The key that signs heads of the decision log's tree. The first start creates it as a keystore next to the attester
+// keystores, with the same passphrase. The store names the keystore. Verifiers of proofs need the public key.
 import { rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import bs58 from 'bs58'
@@ -8,15 +8,15 @@ import { createAttesterKeystore } from '../../../signing/attester-files.ts'
 import type { Store } from '../../../store/store.ts'
 import { encodeVerifierKey, parseVerifierKey, type VerifierKey, verifierKeyOf } from '../tree/note.ts'
 
-/** Name of the deployment's value: the verifier key and the keystore's file name. */
+/** Deployment value with the verifier key and the file name of the keystore. */
 const LOG_KEY = 'decision_log_key'
-/** Name of the secret that salts leaves. */
+/** Name of the secret that derives the salts of leaves. */
 const SALT_KEY = 'decision_log_salt_key'
 
 export interface LogKey {
   readonly key: VerifierKey
   readonly keystorePath: string
-  /** 32 bytes: with it, what a leaf commits to can be checked by whoever has the line. */
+  /** 32 bytes. With this key and a line, the leaf of the line can be verified. */
   readonly saltKey: Uint8Array
 }
 
@@ -27,7 +27,7 @@ const readValue = (value: string, folder: Pick<DataFolder, 'keystores'>): Omit<L
   return { key: parseVerifierKey(key), keystorePath: join(folder.keystores, keystore) }
 }
 
-/** Null before the first start that makes one. */
+/** Returns null before the start that creates the key. */
 export const readLogKey = async (
   deployment: Deployment,
   folder: Pick<DataFolder, 'keystores'>,
@@ -36,7 +36,7 @@ export const readLogKey = async (
   return value === null ? null : { ...readValue(value, folder), saltKey: await deployment.ensureSecret(SALT_KEY) }
 }
 
-/** The log is named after the deployment: one name, one tree, one key. */
+/** Derives the log's name from the deployment: one name, one tree, one key. */
 const logNameOf = (deploymentId: string): string => `countersign/${deploymentId}`
 
 interface LogKeyInput {
@@ -46,7 +46,7 @@ interface LogKeyInput {
   readonly workFactor: 'standard' | 'light'
 }
 
-/** Makes a keystore. @returns the deployment's value that names it */
+/** Creates a keystore. @returns the deployment value that names it */
 const makeValue = async (input: LogKeyInput, name: string): Promise<{ value: string; path: string }> => {
   const { folder, passphrase, workFactor } = input
   const made = await createAttesterKeystore({ kind: 'ed25519', directory: folder.keystores, passphrase, workFactor })
@@ -60,7 +60,7 @@ const requireLogKey = async ({ store, folder }: LogKeyInput): Promise<LogKey> =>
   return kept
 }
 
-/** Of several nodes that start at once the first makes the key, and all use it. */
+/** Creates the key if it is missing. If several nodes start at once, the first creates it, and all use the same key. */
 export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   const { deployment, deploymentId } = input.store
   if ((await readLogKey(deployment, input.folder)) === null) {
@@ -70,7 +70,7 @@ export const prepareLogKey = async (input: LogKeyInput): Promise<LogKey> => {
   return requireLogKey(input)
 }
 
-/** Another key under another name, for a tree that begins anew: `…/2` after the first. Nothing else may run meanwhile. */
+/** Replaces the key and the name, for a new tree. The second name ends in `/2`. No other process may run meanwhile. */
 export const renewLogKey = async (
   input: Omit<LogKeyInput, 'store'> & { readonly store: Pick<Store, 'deployment' | 'deploymentId'> },
 ): Promise<{ readonly before: string; readonly key: VerifierKey }> => {

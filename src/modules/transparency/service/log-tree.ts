@@ -1,4 +1,4 @@
-// Opens the tree over the decision log on first use, for all readers of this process.
+// Opens the tree of the decision log on first use, shared by all readers of this process.
 
 import { DependencyUnavailableError } from '../../../domain/errors.ts'
 import { onceMade } from '../../../lib/once.ts'

@@ -1,5 +1,5 @@
-// Reads the tree over the decision log for all parts of each process, and makes the tree over the node's log in the first process
-// of a node that serves attestations.
+// Provides the tree over the decision log in each process. The first process of a node that serves attestations also
+// builds the tree over the node's log.
 
 import { AUDIT_HEAD_PROBLEMS } from '../../../admin/services.ts'
 import { PROVE_LINE } from '../../../decision-log/line-proof.ts'
@@ -20,7 +20,7 @@ import { createPublishedLog } from './published-log.ts'
 import { addTreeMetrics } from './tree-metrics.ts'
 import { startTree } from './tree-service.ts'
 
-/** Reads the tree. What it needs of the log key is in the store. */
+/** Opens the tree's readers. The required part of the log key is in the store. */
 export const openTreeReaders = async ({ config, folder, store, target, clock }: ModuleCore): Promise<OpenedModule> => {
   const logTree = createLogTree(target, folder)
   const logKey = onceMade(async () => {
@@ -45,7 +45,7 @@ export const openTreeReaders = async ({ config, folder, store, target, clock }: 
   }
 }
 
-/** Makes the tree. @throws SettingInvalidError */
+/** Starts building the tree. @throws SettingInvalidError */
 export const openTree = async (core: AttestationCore): Promise<AttestationParts> => {
   const { folder, store, passphrase, isFirst } = core
   const logKey = await prepareLogKey({
@@ -57,9 +57,9 @@ export const openTree = async (core: AttestationCore): Promise<AttestationParts>
   const tree = isFirst ? startTree(core, logKey) : null
   return {
     addMetrics: (exposition) => addTreeMetrics(exposition, () => tree?.metrics() ?? null),
-    // Also in a trial: its tree is its own.
+    // Runs in a trial as well: a trial has its own tree.
     leaderTasks: tree === null ? [] : [tree.leaderTask],
-    // After the pool has stopped, so that the tree also gets the lines that the pool writes last.
+    // Runs after the pool has stopped, so that the tree includes the last lines of the pool.
     stop: async () => tree?.stop(),
   }
 }

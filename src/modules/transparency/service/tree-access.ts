@@ -1,4 +1,4 @@
-// Opens what the verification of the log needs: the tree's tables, its key, and the heads that are kept elsewhere.
+// Opens the inputs for a verification of the log: the tree's tables, its key, and the heads that are stored elsewhere.
 
 import type { ShipTarget } from '../../../object-store/ship-target.ts'
 import type { DataFolder } from '../../../setup/data-folder.ts'
@@ -13,12 +13,12 @@ import { type LogKey, readLogKey } from './log-key.ts'
 import { STORED_HEAD, treeTargetOf } from './tree-service.ts'
 
 export interface TreeAccess extends Pick<LogKey, 'key' | 'saltKey'> {
-  /** Null: no service has made a tree yet. */
+  /** Null if no service has created a tree yet. */
   readonly tree: DecisionTreeReader | null
   readonly heads: readonly KeptHead[]
-  /** Differences, in words, between the audit log and its signed heads, which are kept beside the tree's. */
+  /** Descriptions of differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
-  /** Heads that could not be read, in words. */
+  /** Descriptions of heads that could not be read. */
   readonly warnings: readonly string[]
   close(): Promise<void>
 }
@@ -27,11 +27,11 @@ export interface TreeAccessOptions {
   readonly store: Pick<Store, 'deployment' | 'audit'>
   readonly folder: Pick<DataFolder, 'keystores' | 'decisionTree' | 'decisionTreeHead' | 'auditHead'>
   readonly target: StoreTarget
-  /** Null where nothing is shipped. */
+  /** Null if the log is not shipped. */
   readonly shipTarget: (() => ShipTarget) | null
 }
 
-/** @returns null when this version was never started. @throws errors of opening the store */
+/** @returns null if this version has never started. @throws errors of opening the store */
 export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAccess | null> => {
   const { store, folder, target, shipTarget } = options
   const warnings: string[] = []

@@ -42,14 +42,14 @@ export const TREE_METRICS = {
 }
 
 export interface TreeMetrics {
-  /** Number of leaves; null when another node makes the tree. */
+  /** Number of leaves. Null if another node builds the tree. */
   readonly size: number | null
-  /** Seconds since the last pass over the log without an error. */
+  /** Seconds since the last successful pass over the log. */
   readonly ageSeconds: number
   readonly failures: number
-  /** Whether signing heads is suspended until an operator has looked. */
+  /** Whether the signing of heads is suspended until an operator has investigated. */
   readonly refused: boolean
-  /** Null where no witness is set, or another node makes the tree. */
+  /** Null if no witness is configured or another node builds the tree. */
   readonly cosigning: {
     readonly ageMs: number
     readonly isLate: boolean
@@ -57,7 +57,7 @@ export interface TreeMetrics {
   } | null
 }
 
-/** @param read called once per metric and scrape; null when this process has no tree */
+/** @param read called once per metric and scrape; returns null if this process has no tree */
 export const addTreeMetrics = (exposition: Exposition, read: () => TreeMetrics | null): void => {
   const sample = (of: (metrics: TreeMetrics) => number | null) => (): readonly Sample[] => {
     const metrics = read()

@@ -1,5 +1,5 @@
-// Makes the tree over the decision log in a process of its own at the lowest priority, started by the node's first process. Signed
-// heads are also kept in the store, so that an older copy of the tree's tables is noticed.
+// Builds the tree over the decision log in a separate process with the lowest priority, started by the node's first
+// process. Signed heads are also stored in the store, so that an older copy of the tree's tables is detected.
 
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import type { LeaderTask } from '../../../cluster/leader.ts'
@@ -21,23 +21,23 @@ import type { LogKey } from './log-key.ts'
 import type { TreeMetrics } from './tree-metrics.ts'
 
 export interface Tree {
-  /** Over PostgreSQL one node makes the tree of all. */
+  /** With PostgreSQL, one node builds the tree for all nodes. */
   readonly leaderTask: LeaderTask
   metrics(): TreeMetrics
-  /** Adds the last lines to the tree, and ends the process. */
+  /** Adds the last lines to the tree and ends the process. */
   stop(): Promise<void>
 }
 
-/** Name of the deployment's value with the newest signed head; empty when a new tree begins. */
+/** Deployment value with the latest signed head. Empty after the start of a new tree. */
 export const STORED_HEAD = 'decision_tree_checkpoint'
 
 const FINISH_MS = 10_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
-/** Interval at which the newest head is copied to the store. */
+/** Interval at which the latest head is copied to the store. */
 const KEEP_EVERY_MS = 10_000
 
-/** Where the tree's tables are. */
+/** Returns the location of the tree's tables. */
 export const treeTargetOf = (target: StoreTarget, folder: Pick<DataFolder, 'decisionTree'>): StoreTarget =>
   target.kind === 'sqlite' ? { kind: 'sqlite', path: folder.decisionTree } : target
 
@@ -63,7 +63,7 @@ const witnessesOf = ({ witnesses, required, withinSeconds }: WitnessSettings): T
         withinMs: withinSeconds * 1_000,
       }
 
-/** @throws SettingInvalidError when the credentials of the place to ship to are missing or malformed */
+/** @throws SettingInvalidError if the credentials of the shipping target are missing or malformed */
 export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   const { config, folder, target, passphrase, store, clock, after, log } = core
   const ship = shipOf(core.findService(SHIPPING))
@@ -72,7 +72,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   let failures = 0
   let auditFailing: string | null = null
   let auditAtMs = Number.NEGATIVE_INFINITY
-  /** Report of the last pass that made the tree. */
+  /** Report of the last pass that built the tree. */
   let latest: TreeReport | null = null
   let cosigning: TreeReport['cosigning'] = null
   let size: number | null = null
@@ -88,21 +88,21 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     try {
       const stored = (await store.deployment.read(STORED_HEAD)) || null
       const known = stored === null ? null : headOf(stored)
-      // Another node may lead by now and have stored a newer head.
+      // Another node may have become the leader and stored a newer head.
       const isNewer = known?.origin === logKey.key.name && known.size > headOf(newest).size
       const options = { survives: 'process-crash' } as const
-      // If another node stores a head at the same moment, the next pass tries again.
+      // If another node stores a head at the same time, the next pass tries again.
       if (isNewer || (await store.deployment.exchange(STORED_HEAD, stored, newest, options))) keptCheckpoint = newest
     } catch (error) {
-      log.warn('the head of the decision log could not be kept in the store; it is tried again', { error })
+      log.warn('could not store the head of the decision log; will retry', { error })
     }
   }
 
-  /** Sends the audit log's newest entry to be signed, if the log extends the kept head. */
+  /** Submits the latest entry of the audit log for signing, if the log extends the stored head. */
   const keepAudit = async ({ audit: held, auditErrorClass: errorClass }: TreeReport): Promise<void> => {
     auditAtMs = clock.monotonicMs()
     if (errorClass !== null) {
-      if (errorClass !== auditFailing) log.warn('the head of the audit log could not be kept', { errorClass })
+      if (errorClass !== auditFailing) log.warn('could not store the head of the audit log', { errorClass })
       auditFailing = errorClass
       return
     }
@@ -116,27 +116,27 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
       if (problem !== null || newest === undefined || newest.sequence <= (held?.sequence ?? 0)) return
       kept.running()?.send({ audit: { sequence: newest.sequence, hash: newest.hash } })
     } catch (error) {
-      log.warn('the head of the audit log could not be kept; it is tried again', { error })
+      log.warn('could not store the head of the audit log; will retry', { error })
     }
   }
 
   const outcome = createFailureLog(log, {
     failed: 'the tree of the decision log could not be continued',
-    works: 'the tree of the decision log goes on',
+    works: 'the tree of the decision log continues',
   })
   const noteFailure = (errorClass: string): void => {
     failures += 1
     outcome.failed(errorClass)
   }
 
-  /** Logs a line when a witness's state changes. */
+  /** Logs a line if the state of a witness changes. */
   const takeCosigning = (next: TreeReport['cosigning']): void => {
     const before = new Map(cosigning?.witnesses.map(({ name, problem }) => [name, problem]))
     for (const { name, problem } of next?.witnesses ?? []) {
       const known = before.get(name) ?? null
       if (problem === known) continue
       if (problem === null) log.info('a witness cosigns the log again', { witness: name })
-      else log.warn('a witness does not cosign the log; it is asked again', { witness: name, reason: problem })
+      else log.warn('a witness does not cosign the log; will retry', { witness: name, reason: problem })
     }
     const keeping = next?.errorClass ?? null
     if (keeping !== null && keeping !== (cosigning?.errorClass ?? null)) {
@@ -146,7 +146,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   }
 
   const shipOutcome = createFailureLog(log, {
-    failed: 'the head of the decision log could not be shipped; it is tried again',
+    failed: 'could not ship the head of the decision log; will retry',
     works: 'the head of the decision log is shipped again',
   })
   const takeShipping = (errorClass: string | null): void => {

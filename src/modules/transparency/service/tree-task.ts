@@ -1,4 +1,4 @@
-// The task that verifies the decision log also compares the log with its tree: its process gets the tree's place and the heads.
+// Input of the task that verifies the decision log, extended with the location of the tree and its heads.
 import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { openShipTarget } from '../../../object-store/ship-access.ts'
 import { SHIPPING } from '../../../object-store/shipping.ts'
@@ -11,7 +11,7 @@ import { treeTargetOf } from './tree-service.ts'
 export interface TreeTaskInput {
   /** Folder of the node's decision log. */
   readonly directory: string
-  /** Null before a start has made a tree. */
+  /** Null before a start has created a tree. */
   readonly tree:
     | (Pick<TreeToCheck, 'heads' | 'auditProblems' | 'warnings'> & {
         readonly target: StoreTarget

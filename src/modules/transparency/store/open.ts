@@ -1,4 +1,4 @@
-// Opens the tree: a SQLite file of its own, or tables in the deployment's PostgreSQL over a few connections of its own.
+// Opens the tree: a separate SQLite file, or tables in the deployment's PostgreSQL with separate connections.
 import { existsSync } from 'node:fs'
 import { systemClock } from '../../../lib/time.ts'
 import type { Database } from '../../../store/database.ts'
@@ -12,7 +12,7 @@ import { createDecisionTreeWriter, type DecisionTreeWriter } from './writer.ts'
 const LIMIT_MS = 15_000
 const CONNECTIONS = 2
 
-/** Does not check whether there is a tree. */
+/** Opens the database without checking whether it contains a tree. */
 export const openTreeDatabase = (target: StoreTarget, limitMs = LIMIT_MS): Promise<Database> =>
   target.kind === 'sqlite'
     ? openSqliteDatabase({ path: target.path, clock: systemClock, transactionLimitMs: limitMs })
@@ -29,7 +29,10 @@ export interface DecisionTree {
   close(): Promise<void>
 }
 
-/** Makes what is missing. @param node whose log is handed in. @throws StoreUnusableError, StoreUnavailableError */
+/**
+ * Creates missing tables. @param node name of the node that submits its log. @throws StoreUnusableError,
+ * StoreUnavailableError
+ */
 export const openDecisionTree = async (target: StoreTarget, node: string): Promise<DecisionTree> => {
   const database = await openTreeDatabase(target)
   try {
@@ -45,7 +48,10 @@ export const openDecisionTree = async (target: StoreTarget, node: string): Promi
   }
 }
 
-/** Opens for reading. @returns null when no service has made a tree yet. @throws StoreUnusableError, StoreUnavailableError */
+/**
+ * Opens the tree for reading. @returns null if no service has created a tree yet. @throws StoreUnusableError,
+ * StoreUnavailableError
+ */
 export const openDecisionTreeReader = async (
   target: StoreTarget,
 ): Promise<(DecisionTreeReader & { close(): Promise<void> }) | null> => {
@@ -55,13 +61,16 @@ export const openDecisionTreeReader = async (
   try {
     found = await hasDecisionTree(database, database)
   } finally {
-    // Each request for a proof tries again until there is a tree.
+    // Avoids a connection leak: each request for a proof opens the database again until there is a tree.
     if (!found) await database.close()
   }
   return found ? { ...createDecisionTreeReader(database), close: () => database.close() } : null
 }
 
-/** Drops the tree's tables: for a tree that begins anew, with no service running. @throws as above */
+/**
+ * Drops the tree's tables before the start of a new tree. No service may run. @throws StoreUnusableError,
+ * StoreUnavailableError
+ */
 export const clearDecisionTree = async (target: StoreTarget): Promise<void> => {
   const database = await openTreeDatabase(target)
   try {

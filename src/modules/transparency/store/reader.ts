@@ -1,11 +1,11 @@
-// The tree as it is stored: its head, its tiles, and which leaves are which lines.
+// Reads the stored tree: head, tiles, and the mapping from lines to leaves.
 
 import type { Database, Statements } from '../../../store/database.ts'
 import { fieldsOf, type RowOf } from '../../../store/row-fields.ts'
 import type { ReadTiles } from '../tree/prove.ts'
 import type { StoredHead, TreeSegment, TreeSpan } from './types.ts'
 
-/** Null before the first leaf. */
+/** Returns null before the first leaf. */
 export const readHead = async (statements: Statements): Promise<StoredHead | null> => {
   const [row] = await statements.query<RowOf<StoredHead>>(
     'SELECT size, root, signed_size, checkpoint FROM decision_tree_head WHERE id = 1',
@@ -13,10 +13,10 @@ export const readHead = async (statements: Statements): Promise<StoredHead | nul
   return row === undefined ? null : fieldsOf(row)
 }
 
-/** Name of the published head: set where heads need cosignatures before others may see them. */
+/** Name of the published head. Set only if heads need cosignatures before publication. */
 export const PUBLISHED = 'published'
 
-/** Name of the audit log's newest signed head. */
+/** Name of the latest signed head of the audit log. */
 export const AUDIT_HEAD = 'audit_head'
 
 export const readMeta = async (statements: Statements, name: string): Promise<string | null> => {
@@ -24,7 +24,7 @@ export const readMeta = async (statements: Statements, name: string): Promise<st
   return row?.value ?? null
 }
 
-/** Answers no hashes for a missing tile. */
+/** Returns empty hashes for a missing tile. */
 export const readTilesOf =
   (statements: Statements): ReadTiles =>
   async (tiles) => {
@@ -44,15 +44,15 @@ type SpanRow = RowOf<TreeSpan>
 export interface DecisionTreeReader {
   readonly readTiles: ReadTiles
   head(): Promise<StoredHead | null>
-  /** The signed head that others may see: where witnesses are set, the newest cosigned one. Null: none yet. */
+  /** Returns the published signed head: with witnesses, the latest cosigned head. Null if there is none yet. */
   published(): Promise<string | null>
-  /** The newest signed head of the audit log. */
+  /** Returns the latest signed head of the audit log. */
   auditHead(): Promise<string | null>
-  /** The spans that hold this byte of the segment, one for each node that has a segment of this name. */
+  /** Returns the spans that contain this byte of the segment, one for each node with a segment of this name. */
   spansAt(place: Pick<TreeSegment, 'slot' | 'segment'>, byte: number): Promise<readonly TreeSpan[]>
-  /** All segments of all nodes whose lines are in the tree, with the number of bytes taken. */
+  /** Returns all segments whose lines are in the tree, of all nodes, with the number of bytes taken. */
   segments(): Promise<readonly (TreeSegment & { readonly takenBytes: number })[]>
-  /** Oldest line first. */
+  /** Returns the spans of a segment, oldest line first. */
   spans(place: TreeSegment): Promise<readonly TreeSpan[]>
 }
 

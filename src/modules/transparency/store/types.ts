@@ -1,4 +1,4 @@
-// What the tree's tables hold.
+// Rows of the tree's tables.
 
 /** A segment of one node's log. */
 export interface TreeSegment {
@@ -15,20 +15,20 @@ export interface TreeSpan {
   readonly leaves: number
 }
 
-/** Lines that are to become leaves. */
+/** Lines to be added as leaves. */
 export interface LeafRun {
   readonly slot: string
   readonly segment: string
   readonly startByte: number
   readonly endByte: number
-  /** Hashes of leaves, concatenated. */
+  /** Concatenated hashes of leaves. */
   readonly hashes: Uint8Array
 }
 
 export interface StoredHead {
   readonly size: number
   readonly root: Uint8Array
-  /** The newest head that is signed; empty before the first. */
+  /** The latest signed head. Empty before the first. */
   readonly checkpoint: string
   readonly signedSize: number
 }

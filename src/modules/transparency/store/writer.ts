@@ -1,7 +1,6 @@
-// Leaves into the tree: a node hands in what its log has grown by, and whoever leads puts everything that was handed in into
-// the tree, its own lines at once. A line is handed in once, since the place up to which its segment was taken is compared
-// and moved with it. A size has one root, since the head moves from the size that was read. A head is signed after
-// it is committed, so that whoever is killed at any point leaves no signature of a root that the tables do not have.
+// Adds leaves to the tree: each node submits new lines, and the leader adds all submitted lines. Compare-and-set on the
+// segment position and the head makes each line count once. A head is signed after its commit, so that a crash cannot
+// leave a signature on an uncommitted root.
 import { randomBytes } from 'node:crypto'
 import { NamedError } from '../../../lib/named-error.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
@@ -12,12 +11,15 @@ import { parseNote } from '../tree/note.ts'
 import { AUDIT_HEAD, PUBLISHED, readHead, readMeta, readTilesOf } from './reader.ts'
 import type { LeafRun, StoredHead } from './types.ts'
 
-/** Another process has changed what this transaction had read. It is rolled back; the next attempt reads again. */
+/**
+ * Another process has changed rows that this transaction had read. The transaction is rolled back; the next attempt
+ * reads again.
+ */
 export class TreeMovedError extends NamedError {}
 
-/** Runs that one transaction puts into the tree at most. */
+/** Maximum number of submitted runs that one transaction adds to the tree. */
 const PENDING_ROWS = 64
-/** A span is continued up to this many leaves, so that a line is searched among few. */
+/** Maximum number of leaves per span, which bounds the search for a line. */
 const SPAN_LEAVES = 4_096
 
 const ANY_PENDING = 'SELECT segment_id FROM decision_tree_pending LIMIT 1'
@@ -38,7 +40,7 @@ const segmentIdOf = async (transaction: Transaction, node: string, run: LeafRun)
   return id
 }
 
-/** Moves the place up to which the run's segment was taken. @throws TreeMovedError */
+/** Advances the taken position of the run's segment. @throws TreeMovedError */
 const take = async (transaction: Transaction, node: string, run: LeafRun): Promise<PendingRow> => {
   const id = await segmentIdOf(transaction, node, run)
   const moved = await transaction.execute(
@@ -56,7 +58,7 @@ interface PendingRow {
   readonly hashes: Uint8Array
 }
 
-/** Extends the previous span when both its bytes and its leaves continue without a gap; otherwise adds a span. */
+/** Extends the previous span if both its bytes and its leaves continue without a gap; otherwise adds a span. */
 const addSpan = async (transaction: Transaction, row: PendingRow, firstLeaf: number): Promise<void> => {
   const leaves = row.hashes.length / HASH_BYTES
   const continued = await transaction.execute(
@@ -81,24 +83,24 @@ const writeMeta = (transaction: Transaction, name: string, value: string): Promi
 const sizeOf = (checkpoint: string): number => parseCheckpoint(parseNote(checkpoint).text).size
 
 export interface DecisionTreeWriter {
-  /** `slot/segment` → bytes that this node has handed in. */
+  /** Returns `slot/segment` → number of bytes that this node has submitted. */
   taken(): Promise<ReadonlyMap<string, number>>
-  /** @throws TreeMovedError when a run does not begin where the segment was taken up to */
+  /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
   handIn(runs: readonly LeafRun[]): Promise<void>
   /**
-   * Puts what was handed in into the tree, and these runs of this node with it.
-   * @returns whether more was handed in.
+   * Adds submitted runs and the given runs of this node to the tree.
+   * @returns true if more submitted runs may remain
    * @throws TreeMovedError
    */
   grow(own?: readonly LeafRun[]): Promise<boolean>
-  /** Signs the newest head unless it is signed already. */
+  /** Signs the latest head unless it is already signed. */
   sign(signer: LogSigner): Promise<StoredHead>
   /**
-   * Publishes this head with its cosignatures, unless a newer one is published.
-   * @param checkpoint null: each newest head
+   * Publishes this head with its cosignatures, unless a newer head is published.
+   * @param checkpoint null: publish every signed head
    */
   publish(checkpoint: string | null): Promise<void>
-  /** Signed. */
+  /** Stores a signed head of the audit log. */
   keepAuditHead(encoded: string): Promise<void>
 }
 
@@ -125,10 +127,10 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
     }),
 
   grow: async (own = []) => {
-    // When nothing was handed in, write nothing: a commit would wait for the disk.
+    // If nothing was submitted, write nothing: a commit would wait for the disk.
     if (own.length === 0 && (await database.query(ANY_PENDING)).length === 0) return false
     return database.transaction(async (transaction) => {
-      // Lock before reading, so that rows which another process takes meanwhile are not read.
+      // Lock before reading, so that rows taken by another process meanwhile are not read.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const head = await readHead(transaction)
       const pending = await transaction.query<PendingRow>(
@@ -197,7 +199,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
 
   publish: (checkpoint) =>
     database.transaction(async (transaction) => {
-      // Lock as when the tree grows: when two processes publish at once, the newer head stays.
+      // The same lock as in `grow`: if two processes publish at once, the newer head remains.
       await transaction.execute('UPDATE decision_tree_head SET size = size WHERE id = 1')
       const before = await readMeta(transaction, PUBLISHED)
       if (checkpoint === null) await transaction.execute(`DELETE FROM decision_tree_meta WHERE name = '${PUBLISHED}'`)

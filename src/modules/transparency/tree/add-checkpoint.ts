@@ -1,12 +1,12 @@
-// How a log asks a witness for a cosignature: the head, and the proof that it goes on from the one that the witness cosigned
-// last. Source: https://c2sp.org/tlog-witness, "add-checkpoint".
+// A log's request for a cosignature: the head, and the proof that it extends the last head that the witness cosigned.
+// Source: https://c2sp.org/tlog-witness, "add-checkpoint".
 import { type Checkpoint, openCheckpoint, parseCheckpoint } from './checkpoint.ts'
 import { EMPTY_ROOT, HASH_BYTES } from './hash.ts'
 import { decodeBase64, NoteInvalidError, parseNote, type VerifierKey } from './note.ts'
 import { verifyConsistency } from './verify.ts'
 
 export interface Submission {
-  /** Of the head that the witness cosigned last; 0: none. */
+  /** Size of the last cosigned head. 0 if there is none. */
   readonly oldSize: number
   readonly path: readonly Uint8Array[]
   /** Signed by the log. */
@@ -32,17 +32,17 @@ const parseSubmission = (text: string): Submission => {
 }
 
 export type SubmissionJudgement =
-  /** The head goes on from the last: to be kept, and cosigned after that. */
+  /** The head extends the last head. Store it, then cosign it. */
   | { readonly status: 200; readonly head: Checkpoint }
   | {
       readonly status: 400 | 403 | 404 | 422
-      /** In chosen words. */
+      /** Contains no caller input. */
       readonly reason: string
     }
-  /** `isFork`: the log has signed two roots for one size. Otherwise it does not know what was cosigned last. */
+  /** `isFork`: the log has signed two roots for one size. Otherwise, the submission has the wrong old size. */
   | { readonly status: 409; readonly size: number; readonly isFork: boolean }
 
-/** @param before the head that was cosigned last; null: none. @param key of the log */
+/** @param before the last cosigned head; null if there is none. @param key key of the log */
 export const judgeSubmission = (before: string | null, text: string, key: VerifierKey): SubmissionJudgement => {
   let submission: Submission
   let origin: string
@@ -69,5 +69,5 @@ export const judgeSubmission = (before: string | null, text: string, key: Verifi
   if (oldSize !== known.size) return { status: 409, size: known.size, isFork: false }
   return verifyConsistency({ oldSize, oldRoot: known.root, size: head.size, root: head.root, path })
     ? { status: 200, head }
-    : { status: 422, reason: 'the head is not proven to go on from the last' }
+    : { status: 422, reason: 'the proof does not show that the head extends the last head' }
 }

@@ -1,5 +1,5 @@
-// Cosignatures: a witness says that at this time this head goes on from all that it saw of the log before.
-// Source: https://c2sp.org/tlog-cosignature, "Ed25519 signed message".
+// Cosignatures: a witness attests that at a given time, a head extended all earlier heads it observed. Source:
+// https://c2sp.org/tlog-cosignature, "Ed25519 signed message".
 import type { LogSigner } from './checkpoint.ts'
 import { encodeSignature, isSignedBy, NoteInvalidError, parseNote, signatureOf, type VerifierKey } from './note.ts'
 
@@ -8,7 +8,7 @@ const TIME_BYTES = 8
 const messageOf = (text: string, timeSeconds: number): Buffer =>
   Buffer.from(`cosignature/v1\ntime ${timeSeconds}\n${text}`)
 
-/** The witness's line, to be put under the checkpoint. @param witness its key is of the type `cosignature` */
+/** Returns the witness's signature line for the checkpoint. The type of the key must be `cosignature`. */
 export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: LogSigner): string => {
   const time = Buffer.alloc(TIME_BYTES)
   time.writeBigUInt64BE(BigInt(timeSeconds))
@@ -16,14 +16,14 @@ export const cosign = (checkpoint: string, timeSeconds: number, { key, sign }: L
   return encodeSignature({ name: key.name, keyId: key.keyId, bytes })
 }
 
-/** The checkpoint with these witnesses' lines alone under the log's own signatures. */
+/** Returns the checkpoint with the log's signatures, and only the lines that are attributed to these witnesses. */
 export const withCosignatures = (checkpoint: string, lines: string, keys: readonly VerifierKey[]): string => {
   const note = parseNote(checkpoint + lines)
   const found = keys.flatMap((key) => signatureOf(note, key) ?? [])
   return checkpoint + found.map(encodeSignature).join('')
 }
 
-/** When the witness cosigned, Unix seconds. @throws NoteInvalidError when it did not, or its signature does not fit */
+/** Returns the time of the cosignature in Unix seconds. @throws NoteInvalidError if it is missing or invalid */
 export const openCosignature = (checkpoint: string, key: VerifierKey): number => {
   const note = parseNote(checkpoint)
   const signature = signatureOf(note, key)

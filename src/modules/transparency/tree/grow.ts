@@ -1,19 +1,19 @@
-// Appending leaves: which tiles change, and the new root. Nothing is read but the unfinished tile of each level, and nothing
-// is changed: whoever can't store what comes of it keeps the tree that it had.
+// Computes the changed tiles and the new root for appended leaves. Pure functions: they need only the incomplete tile
+// of each level and leave the tree unchanged if the result cannot be stored.
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { levelWidth, TILE_BYTES, TILE_WIDTH, type Tile, type TileName } from './tiles.ts'
 
-/** What appending has to know of a tree. */
+/** The part of a tree that is needed to append leaves. */
 export interface TreeEdge {
-  /** Leaves. */
+  /** Number of leaves. */
   readonly size: number
-  /** By level: the hashes of the tile that is not full yet; none where the level's tiles are all full. */
+  /** Hashes of the incomplete tile of each level. Empty if all tiles of the level are full. */
   readonly partial: readonly Uint8Array[]
 }
 
 export const EMPTY_TREE: TreeEdge = { size: 0, partial: [] }
 
-/** The tiles that make up the edge of a tree of this size. */
+/** Returns the names of the edge tiles of a tree of this size. */
 export const edgeTiles = (size: number): readonly TileName[] => {
   const tiles: TileName[] = []
   for (let level = 0; levelWidth(level, size) > 0; level++) {
@@ -22,13 +22,13 @@ export const edgeTiles = (size: number): readonly TileName[] => {
   return tiles
 }
 
-/** @param tiles as `edgeTiles` names them; more hashes than a tree of this size has are passed over */
+/** @param tiles in the order of `edgeTiles`; hashes beyond this size are ignored */
 export const edgeOf = (size: number, tiles: readonly Uint8Array[]): TreeEdge => ({
   size,
   partial: tiles.map((hashes, level) => hashes.subarray(0, (levelWidth(level, size) % TILE_WIDTH) * HASH_BYTES)),
 })
 
-/** @param leaves hashes of leaves, side by side */
+/** @param leaves concatenated hashes of leaves */
 export const growTree = (
   edge: TreeEdge,
   leaves: Uint8Array,
@@ -54,7 +54,7 @@ export const growTree = (
   return { edge: { size: edge.size + leaves.length / HASH_BYTES, partial }, tiles }
 }
 
-/** The root of the tree that ends at this edge. */
+/** Returns the root of the tree with this edge. */
 export const rootOf = ({ partial }: TreeEdge): Uint8Array => {
   const subtrees: Uint8Array[] = []
   for (const hashes of [...partial].reverse()) {

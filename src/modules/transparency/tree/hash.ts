@@ -1,6 +1,7 @@
-// The hashes of the Merkle tree (RFC 6962, 2.1): SHA-256 over a byte that tells leaves from nodes, and what is hashed.
+// Hashes of the Merkle tree (RFC 6962, 2.1): SHA-256 of the input with a prefix byte that distinguishes leaves from
+// nodes.
 
-/** Bytes of a hash. */
+/** Length of a hash in bytes. */
 export const HASH_BYTES = 32
 
 const sha256 = (bytes: Uint8Array): Buffer => {
@@ -9,10 +10,10 @@ const sha256 = (bytes: Uint8Array): Buffer => {
   return hash
 }
 
-/** The root of a tree without a leaf. */
+/** Root of a tree without leaves. */
 export const EMPTY_ROOT: Uint8Array = sha256(new Uint8Array(0))
 
-/** SHA-256 of 0x00 and the entry. */
+/** Returns SHA-256 of 0x00 and the entry. */
 export const hashLeaf = (entry: Uint8Array): Buffer => {
   const input = Buffer.alloc(1 + entry.length)
   input.set(entry, 1)
@@ -22,21 +23,21 @@ export const hashLeaf = (entry: Uint8Array): Buffer => {
 const nodeInput = Buffer.alloc(1 + 2 * HASH_BYTES, 1)
 const nodeHash = Buffer.alloc(HASH_BYTES)
 
-/** Hashes the two children that lie side by side at `from` and writes their parent to `to`. Nothing is allocated. */
+/** Hashes the two adjacent children at `from` and writes their parent to `to`. Allocates nothing. */
 const hashPair = (source: Buffer, from: number, target: Buffer, to: number): void => {
   source.copy(nodeInput, 1, from, from + 2 * HASH_BYTES)
   Bun.SHA256.hash(nodeInput, nodeHash)
   nodeHash.copy(target, to)
 }
 
-/** SHA-256 of 0x01, the left and the right child. */
+/** Returns SHA-256 of 0x01, the left child and the right child. */
 export const hashNode = (left: Uint8Array, right: Uint8Array): Buffer => {
   const node = Buffer.concat([left, right])
   hashPair(node, 0, node, 0)
   return node.subarray(0, HASH_BYTES)
 }
 
-/** The root over `count` hashes that lie side by side from hash number `first` on. `count` is a power of two. */
+/** Returns the root of `count` adjacent hashes, starting with hash number `first`. `count` is a power of two. */
 export const hashSubtree = (hashes: Uint8Array, first: number, count: number): Buffer => {
   const row = Buffer.from(hashes.slice(first * HASH_BYTES, (first + count) * HASH_BYTES))
   for (let width = count; width > 1; width /= 2) {
@@ -45,6 +46,9 @@ export const hashSubtree = (hashes: Uint8Array, first: number, count: number): B
   return row.subarray(0, HASH_BYTES)
 }
 
-/** The root over complete subtrees from left to right, each smaller than the one before: the right ones first. */
+/**
+ * Returns the root of complete subtrees, ordered from left to right by decreasing size. The rightmost subtrees are
+ * combined first.
+ */
 export const foldSubtrees = (subtrees: readonly Uint8Array[]): Uint8Array =>
   subtrees.length === 0 ? EMPTY_ROOT : subtrees.reduceRight((right, left) => hashNode(left, right))

@@ -1,12 +1,12 @@
-// What a line of the decision log is in the tree. The entry is a salt and the line's SHA-256; the tree holds its hash alone,
-// so that a published tree tells nothing: who guesses a line can't compare it without the salt. The salt needs no place of
-// its own: it is the AES-256 encryption, by the deployment's salt key, of the first half of the line's hash.
+// Leaf of a line: the hash of a salt and the line's SHA-256. Without the salt, a guessed line cannot be compared with a
+// published tree. The salt isn't stored: it is the AES-256 encryption of the first half of the line hash, with the salt
+// key.
 import { createCipheriv } from 'node:crypto'
 import { HASH_BYTES, hashLeaf } from './hash.ts'
 
 const SALT_BYTES = 16
 
-/** Salts of lines, side by side. @param lineHashes SHA-256 of each line, side by side. @param saltKey 32 bytes */
+/** Returns the concatenated salts. @param lineHashes concatenated SHA-256 hashes of lines. @param saltKey 32 bytes */
 export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const count = lineHashes.length / HASH_BYTES
   const blocks = Buffer.allocUnsafe(count * SALT_BYTES)
@@ -14,14 +14,14 @@ export const saltsOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => 
   for (let line = 0; line < count; line++) {
     hashes.copy(blocks, line * SALT_BYTES, line * HASH_BYTES, line * HASH_BYTES + SALT_BYTES)
   }
-  // One block each, every one different: the cipher is used as a keyed function and not to hide a text.
+  // One distinct block per line: the cipher serves as a keyed function, not for confidentiality.
   return createCipheriv('aes-256-ecb', saltKey, null).setAutoPadding(false).update(blocks)
 }
 
-/** @param salt of the line */
+/** Returns the entry of a line. */
 export const entryOf = (salt: Uint8Array, lineHash: Uint8Array): Buffer => Buffer.concat([salt, lineHash])
 
-/** Hashes of the leaves of lines, side by side; parameters as for `saltsOf`. */
+/** Returns the concatenated leaf hashes of lines. Parameters as for `saltsOf`. */
 export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffer => {
   const salts = saltsOf(lineHashes, saltKey)
   const hashes = Buffer.from(lineHashes.buffer, lineHashes.byteOffset, lineHashes.length)
@@ -37,6 +37,6 @@ export const leafHashesOf = (lineHashes: Uint8Array, saltKey: Uint8Array): Buffe
   return leaves
 }
 
-/** Of one line. */
+/** Returns the leaf hash of one line. */
 export const leafHashOf = (lineHash: Uint8Array, saltKey: Uint8Array): Buffer =>
   hashLeaf(entryOf(saltsOf(lineHash, saltKey), lineHash))

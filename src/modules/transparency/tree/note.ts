@@ -1,8 +1,8 @@
-// Signed notes: a text and the signatures under it, readable by anyone and by the tools of other logs. A signature is trusted
-// for the key that the reader brings, never for the name that it carries. Source: https://c2sp.org/signed-note.
+// Signed notes: a text and its signatures, compatible with the tools of other logs. Signatures are verified with the
+// reader's key; the name in the note isn't trusted. Source: https://c2sp.org/signed-note.
 import { createPublicKey, verify } from 'node:crypto'
 
-/** Of a key: a plain signature over the note, or a witness's timestamped cosignature of a checkpoint. */
+/** Signature types of keys: a plain signature of the note, or a witness's timestamped cosignature of a checkpoint. */
 const SIGNATURE_TYPES = { ed25519: 1, cosignature: 4 } as const
 export type SignatureType = keyof typeof SIGNATURE_TYPES
 
@@ -11,14 +11,14 @@ export interface VerifierKey {
   readonly type: SignatureType
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  /** The first four bytes of a SHA-256 over name, type and key. */
+  /** First four bytes of a SHA-256 of name, type and key. */
   readonly keyId: number
 }
 
 export interface NoteSignature {
   readonly name: string
   readonly keyId: number
-  /** Without the key id. */
+  /** Signature without the key id. */
   readonly bytes: Uint8Array
 }
 
@@ -28,14 +28,14 @@ export interface Note {
   readonly signatures: readonly NoteSignature[]
 }
 
-/** `message` is one line for whoever gave the note or the key. */
+/** `message` is one line for the person who supplied the note or the key. */
 export class NoteInvalidError extends Error {
   override readonly name = 'NoteInvalidError'
 }
 
 const PUBLIC_KEY_BYTES = 32
 const SIGNATURES_MAX = 100
-/** SubjectPublicKeyInfo of an Ed25519 key up to the key (RFC 8410). */
+/** SubjectPublicKeyInfo prefix of an Ed25519 key (RFC 8410). */
 const SPKI_HEADER = Buffer.from('302a300506032b6570032100', 'hex')
 
 const isKeyName = (name: string): boolean => name !== '' && !/[\p{White_Space}+]/u.test(name)
@@ -45,13 +45,13 @@ const idOf = (name: string, type: SignatureType, publicKey: Uint8Array): number 
   return Number.parseInt(hash.digest('hex').slice(0, 8), 16)
 }
 
-/** @returns null for what is not base64 of RFC 4648, section 4, in its one form */
+/** @returns null if the text isn't canonical base64 (RFC 4648, section 4) */
 export const decodeBase64 = (text: string): Buffer | null => {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64') === text ? bytes : null
 }
 
-/** @throws NoteInvalidError for a name that a note can't carry */
+/** @throws NoteInvalidError if the name isn't permitted in a note */
 export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint8Array): VerifierKey => {
   if (!isKeyName(name)) throw new NoteInvalidError('a key name has no spaces and no plus')
   return { name, type, publicKey, keyId: idOf(name, type, publicKey) }
@@ -59,7 +59,7 @@ export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint
 
 const hexId = (keyId: number): string => keyId.toString(16).padStart(8, '0')
 
-/** `<name>+<key id>+<base64>`. */
+/** Returns `<name>+<key id>+<base64>`. */
 export const encodeVerifierKey = ({ name, type, publicKey, keyId }: VerifierKey): string =>
   `${name}+${hexId(keyId)}+${Buffer.concat([Uint8Array.of(SIGNATURE_TYPES[type]), publicKey]).toString('base64')}`
 
@@ -76,16 +76,16 @@ export const parseVerifierKey = (text: string): VerifierKey => {
   return parsed
 }
 
-/** Below U+0020, and no newline. */
+/** Whether the text contains characters below U+0020 other than newlines. */
 const hasControl = (text: string): boolean => [...text].some((character) => character < ' ' && character !== '\n')
 
-/** @throws NoteInvalidError for a text that a note can't carry */
+/** @throws NoteInvalidError if the text isn't permitted in a note */
 export const encodeNote = ({ text, signatures }: Note): string => {
   if (!text.endsWith('\n') || hasControl(text)) throw new NoteInvalidError('a note is lines of text')
   return `${text}\n${signatures.map(encodeSignature).join('')}`
 }
 
-/** One line: `— <name> <base64>`. */
+/** Returns one line: `— <name> <base64>`. */
 export const encodeSignature = ({ name, keyId, bytes }: NoteSignature): string => {
   const id = Buffer.alloc(4)
   id.writeUInt32BE(keyId)
@@ -97,32 +97,32 @@ export const parseNote = (note: string): Note => {
   const end = note.lastIndexOf('\n\n')
   const lines = note.slice(end + 2).split('\n')
   if (end < 0 || lines.pop() !== '' || lines.length === 0 || lines.length > SIGNATURES_MAX || hasControl(note)) {
-    throw new NoteInvalidError('this is no signed note')
+    throw new NoteInvalidError('this is not a signed note')
   }
   const signatures = lines.map((line): NoteSignature => {
     const [, name = '', base64 = ''] = /^\u2014 ([^ ]+) ([^ ]+)$/u.exec(line) ?? []
     const bytes = decodeBase64(base64)
     if (!isKeyName(name) || bytes === null || bytes.length < 5) {
-      throw new NoteInvalidError('a line under the note is no signature')
+      throw new NoteInvalidError('a line under the note is not a signature')
     }
     return { name, keyId: bytes.readUInt32BE(0), bytes: bytes.subarray(4) }
   })
   return { text: note.slice(0, end + 1), signatures }
 }
 
-/** Ed25519 over a message (RFC 8032). */
+/** Verifies an Ed25519 signature of a message (RFC 8032). */
 export const isSignedBy = ({ publicKey }: VerifierKey, message: Uint8Array, signature: Uint8Array): boolean => {
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEADER, publicKey]), format: 'der', type: 'spki' })
   return verify(null, message, key, signature)
 }
 
-/** The signature under the note that says to be this key's; null where there is none. */
+/** Returns the signature attributed to this key, unverified. Null if there is none. */
 export const signatureOf = ({ signatures }: Note, key: VerifierKey): NoteSignature | null =>
   signatures.find(({ name, keyId }) => name === key.name && keyId === key.keyId) ?? null
 
 /**
- * The text of a note that the key has signed.
- * @throws NoteInvalidError when it is no note, or the key has not signed it
+ * Returns the text of a note, after verifying the key's signature.
+ * @throws NoteInvalidError if the note is malformed or not signed with the key
  */
 export const openNote = (encoded: string, key: VerifierKey): string => {
   const note = parseNote(encoded)

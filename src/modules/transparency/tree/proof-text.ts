@@ -1,12 +1,11 @@
-// A proof as a text that stands for itself: the entry's index, its inclusion proof and the checkpoint that it leads to.
-// Source: https://c2sp.org/tlog-proof.
+// A self-contained text proof: index of the entry, inclusion proof and checkpoint. Source: https://c2sp.org/tlog-proof.
 
 export interface ProofParts {
-  /** What the entry is made of; not trusted by itself. */
+  /** Content from which the entry is computed. Untrusted on its own. */
   readonly extra: Uint8Array
   readonly index: number
   readonly path: readonly Uint8Array[]
-  /** Signed. */
+  /** Signed checkpoint. */
   readonly checkpoint: string
 }
 

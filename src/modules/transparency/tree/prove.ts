@@ -1,33 +1,33 @@
-// Roots and proofs of a tree in tiles, for its size of today and any before. Each asks for all the tiles that it needs at
-// once: at most two a level. Source: RFC 6962, 2.1.1 and 2.1.2.
+// Roots and proofs of a tree in tiles, for its current size or any earlier size. Each reads all required tiles at once,
+// at most two per level. Source: RFC 6962, 2.1.1 and 2.1.2.
 import { foldSubtrees, HASH_BYTES, hashSubtree } from './hash.ts'
 import { TILE_HEIGHT, TILE_WIDTH, type TileName } from './tiles.ts'
 
 /**
- * The hashes of each tile, in the order asked for. A tile may have more hashes than a tree of the size in question.
- * Rejects when one is missing.
+ * Returns the hashes of each tile, in the requested order. A tile may contain more hashes than the requested tree size.
+ * Rejects if a tile cannot be read.
  */
 export type ReadTiles = (tiles: readonly TileName[]) => Promise<readonly Uint8Array[]>
 
-/** A tile has fewer hashes than the tree's size says: the tree in the store is damaged. */
+/** A tile has fewer hashes than the tree size requires: the stored tree is damaged. */
 export class TileTooShortError extends Error {
   override readonly name = 'TileTooShortError'
 }
 
-/** Leaves from `start` up to but without `end`. */
+/** Leaves from `start`, inclusive, to `end`, exclusive. */
 interface Range {
   readonly start: number
   readonly end: number
 }
 
-/** The largest power of two that is not above `count`. */
+/** Returns the largest power of two that is at most `count`. */
 const powerWithin = (count: number): number => {
   let power = 1
   while (power * 2 <= count) power *= 2
   return power
 }
 
-/** The larger, left side of a tree that is split as the RFC says. */
+/** Returns the end of the larger, left subtree after the split defined by the RFC. */
 const leftOf = ({ start, end }: Range): number => start + powerWithin(end - start - 1)
 
 const inclusionRanges = (index: number, range: Range): readonly Range[] => {
@@ -48,7 +48,7 @@ const consistencyRanges = (oldSize: number, range: Range, isWhole: boolean): rea
     : [...consistencyRanges(oldSize, right, false), left]
 }
 
-/** A complete subtree, as the hashes of a tile that it is the root of. */
+/** A complete subtree, as a range of hashes in the tile that contains its root. */
 interface Subtree {
   readonly tile: TileName
   readonly first: number
@@ -87,11 +87,14 @@ const hashRanges = async (readTiles: ReadTiles, ranges: readonly Range[]): Promi
   )
 }
 
-/** @throws TileTooShortError; what `readTiles` rejects with */
+/** @throws TileTooShortError; errors of `readTiles` */
 export const readRoot = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> =>
   (await hashRanges(readTiles, [{ start: 0, end: size }]))[0] as Uint8Array
 
-/** From the leaf's sibling up to the root's child. @throws RangeError for a leaf beyond the tree; as above */
+/**
+ * Returns the path from the leaf's sibling to the child of the root. @throws RangeError for a leaf outside the tree;
+ * also errors of `readRoot`
+ */
 export const proveInclusion = async (
   readTiles: ReadTiles,
   index: number,
@@ -101,13 +104,16 @@ export const proveInclusion = async (
   return hashRanges(readTiles, inclusionRanges(index, { start: 0, end: size }))
 }
 
-/** That the tree of `size` begins with the tree of `oldSize`. @throws RangeError for a larger old size; as above */
+/**
+ * Proves that the tree of `size` extends the tree of `oldSize`. @throws RangeError if the old size is larger; also
+ * errors of `readRoot`
+ */
 export const proveConsistency = async (
   readTiles: ReadTiles,
   oldSize: number,
   size: number,
 ): Promise<readonly Uint8Array[]> => {
-  if (!(oldSize >= 0 && oldSize <= size)) throw new RangeError('a tree can not begin with a larger one')
+  if (!(oldSize >= 0 && oldSize <= size)) throw new RangeError('a tree cannot extend a larger tree')
   if (oldSize === 0) return []
   return hashRanges(readTiles, consistencyRanges(oldSize, { start: 0, end: size }, true))
 }

@@ -1,28 +1,28 @@
-// The tree in tiles: 256 hashes of one level side by side, so that a proof over any tree needs a few reads.
-// Source: https://c2sp.org/tlog-tiles.
+// Tiles: 256 adjacent hashes of one level each, so that a proof for any tree needs few reads. Source:
+// https://c2sp.org/tlog-tiles.
 import { HASH_BYTES } from './hash.ts'
 
 export const TILE_HEIGHT = 8
-/** Hashes of a full tile. */
+/** Number of hashes in a full tile. */
 export const TILE_WIDTH = 256
 export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 
 export interface TileName {
-  /** 0: hashes of leaves. Above: roots of full tiles of the level below. */
+  /** 0: hashes of leaves. Higher levels: roots of full tiles of the level below. */
   readonly level: number
-  /** Within the level, from 0. */
+  /** Number within the level, starting at 0. */
   readonly number: number
 }
 
 export interface Tile extends TileName {
-  /** Up to 256 hashes. The newest tile of each level may have fewer. */
+  /** Up to 256 hashes. The last tile of each level may have fewer. */
   readonly hashes: Uint8Array
 }
 
-/** Hashes that a level has, over all its tiles, in a tree of this size. */
+/** Returns the number of hashes in all tiles of a level, for a tree of this size. */
 export const levelWidth = (level: number, size: number): number => Math.floor(size / TILE_WIDTH ** level)
 
-/** `tile/0/x001/x234/067`, and `.p/<width>` behind it for a tile that is not full. */
+/** Returns `tile/0/x001/x234/067`, with the suffix `.p/<width>` for an incomplete tile. */
 export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): string => {
   const groups = [String(number % 1000).padStart(3, '0')]
   for (let rest = Math.floor(number / 1000); rest > 0; rest = Math.floor(rest / 1000)) {
@@ -31,7 +31,7 @@ export const tilePath = ({ level, number }: TileName, width = TILE_WIDTH): strin
   return `tile/${level}/${groups.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`
 }
 
-/** @returns null for a path that is no tile's, or not written as `tilePath` writes it */
+/** @returns null if the path isn't in the canonical form of `tilePath` */
 export const parseTilePath = (path: string): (TileName & { readonly width: number }) | null => {
   const match = /^tile\/(0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/.exec(path)
   if (match === null) return null

@@ -1,4 +1,4 @@
-// Checks a consistency proof with nothing but the two roots. Source: RFC 9162, 2.1.4.2.
+// Verifies a consistency proof with only the two roots. Source: RFC 9162, 2.1.4.2.
 import { hashNode } from './hash.ts'
 
 const isEven = (number: number): boolean => number % 2 === 0
@@ -16,7 +16,7 @@ export interface ConsistencyProof {
 export const verifyConsistency = ({ oldSize, oldRoot, size, root, path }: ConsistencyProof): boolean => {
   if (oldSize > size || oldSize < 0) return false
   if (oldSize === size) return path.length === 0 && same(oldRoot, root)
-  // Every tree begins with the empty one.
+  // Every tree extends the empty tree.
   if (oldSize === 0) return path.length === 0
   const [first, ...others] = Number.isInteger(Math.log2(oldSize)) ? [oldRoot, ...path] : path
   if (first === undefined) return false

@@ -1,5 +1,5 @@
-// What a witness asks of a log: that each head goes on from the one before. The tiles come from the log itself and are not
-// trusted: a proof that is made of them holds by the two roots alone, or it does not.
+// A witness's check that each head extends the previous head. The tiles come from the log and are untrusted: the proof
+// computed from them is verified against the two roots.
 import { type Checkpoint, openCheckpoint } from './checkpoint.ts'
 import { NoteInvalidError, type VerifierKey } from './note.ts'
 import { proveConsistency, type ReadTiles, TileTooShortError } from './prove.ts'
@@ -8,23 +8,23 @@ import { verifyConsistency } from './verify.ts'
 
 export type Judgement =
   | { readonly kind: 'unchanged' | 'continued'; readonly head: Checkpoint }
-  /** `evidence`: the log signed both heads, and they do not go together. */
+  /** `evidence`: the log signed both heads, and they contradict each other. */
   | { readonly kind: 'refused'; readonly reason: string; readonly evidence: boolean }
 
-/** Hashes that a tile has in a tree of this size. */
+/** Returns the number of hashes that a tile has in a tree of this size. */
 export const widthIn = ({ level, number }: TileName, size: number): number =>
   Math.max(0, Math.min(TILE_WIDTH, levelWidth(level, size) - number * TILE_WIDTH))
 
-/** The tiles under a head are not there, or not yet: that proves nothing, and is looked at again. */
+/** Tiles of a head are not available yet. This isn't a violation; the next poll tries again. */
 class TilesMissingError extends Error {
   override readonly name = 'TilesMissingError'
   override readonly message = 'tiles under its head are not there yet'
 }
 
 /**
- * @param before the head that was cosigned last; null: none
- * @param readTiles of the tree that the offered head is of
- * @throws TilesMissingError; what `readTiles` rejects with
+ * @param before the last cosigned head; null if there is none
+ * @param readTiles returns a tile reader for the tree of that size
+ * @throws TilesMissingError; errors of `readTiles`
  */
 export const judgeHead = async (
   before: string | null,
@@ -56,6 +56,6 @@ export const judgeHead = async (
   const { size: oldSize, root: oldRoot } = known
   if (verifyConsistency({ oldSize, oldRoot, size: head.size, root: head.root, path }))
     return { kind: 'continued', head }
-  const reason = `the head of ${head.size} lines does not go on from the one of ${known.size}: forked, or its tiles are wrong`
+  const reason = `the head of ${head.size} lines does not extend the head of ${known.size}: forked, or its tiles are wrong`
   return { kind: 'refused', reason, evidence: true }
 }

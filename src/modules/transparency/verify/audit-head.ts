@@ -1,5 +1,5 @@
-// The newest entry of the audit log, signed by the log key and kept beside the tree's head: whoever rewrites the audit log in
-// the database, cuts it or sets it back can't sign it anew. Its form is that of a checkpoint, under a name of its own.
+// The latest entry of the audit log, signed with the log key and stored next to the tree's head. It reveals a
+// rewritten, truncated or restored audit log. Its format is a checkpoint with a separate origin.
 import type { AuditHead } from '../../../store/audit.ts'
 import { encodeCheckpoint, type LogSigner, parseCheckpoint } from '../tree/checkpoint.ts'
 import { encodeNote, NoteInvalidError, openNote, type VerifierKey } from '../tree/note.ts'
@@ -12,9 +12,9 @@ export const signAuditHead = ({ sequence, hash }: AuditHead, { key, sign }: LogS
   return encodeNote({ text, signatures: [{ name: key.name, keyId: key.keyId, bytes }] })
 }
 
-/** @throws NoteInvalidError when the log has not signed it */
+/** @throws NoteInvalidError if the log has not signed the head */
 export const openAuditHead = (encoded: string, key: VerifierKey): AuditHead => {
   const { origin, size, root } = parseCheckpoint(openNote(encoded, key))
-  if (origin !== originOf(key)) throw new NoteInvalidError('this is no head of the audit log')
+  if (origin !== originOf(key)) throw new NoteInvalidError('this is not a head of the audit log')
   return { sequence: size, hash: Buffer.from(root).toString('hex') }
 }

@@ -1,24 +1,24 @@
-// The tree's part of a verification, for the command and for the dashboard's task: the log against the tree, and the tree and the
-// audit log against their heads that were kept.
+// Verifies the log against its tree, and the tree and the audit log against their stored heads. Used by the command and
+// by the dashboard's task.
 
 import { knownNodeName } from '../../../decision-log/node-name.ts'
 import type { CheckedLogs, TreeReport } from '../../../decision-log/tree-report.ts'
 import { type VerifyTreeOptions, verifyTree } from './verify-tree.ts'
 
 export interface TreeToCheck extends Pick<VerifyTreeOptions, 'key' | 'saltKey' | 'heads' | 'onChunk'> {
-  /** Null: no service has made a tree yet. */
+  /** Null if no service has created a tree yet. */
   readonly tree: VerifyTreeOptions['tree'] | null
-  /** How the audit log differs from its heads that are kept beside the tree's. */
+  /** Descriptions of differences between the audit log and its signed heads. */
   readonly auditProblems: readonly string[]
-  /** What of the heads could not be looked at. */
+  /** Descriptions of heads that could not be checked. */
   readonly warnings: readonly string[]
-  /** A time: files from before may be gone. */
+  /** Time. Older files may be missing. */
   readonly archivedBefore: string | null
 }
 
 const stampOf = (time: string): string => new Date(time).toISOString().replaceAll('-', '').replaceAll(':', '')
 
-/** Problems are data. @throws as verifyTree */
+/** Problems are returned, not thrown. @throws errors of verifyTree */
 export const checkTree = async (
   { tree, auditProblems, warnings, archivedBefore, ...facts }: TreeToCheck,
   logs: CheckedLogs,
@@ -30,7 +30,7 @@ export const checkTree = async (
   }
   const isLocal = typeof logs === 'string'
   const nodes = new Set((await tree.segments()).map(({ node }) => node))
-  // A log whose name is gone with the rest of it is the only node's, where there is one.
+  // If the node name was lost with the rest of the log and the tree has a single node, the log belongs to that node.
   const nodeOf = (directory: string): string => knownNodeName(directory) ?? (nodes.size === 1 ? [...nodes].join() : '')
   const report = await verifyTree({
     tree,

@@ -1,5 +1,5 @@
-// The proof that a line is in the log: whoever holds it and the log's public key needs nothing else. The line and its salt are
-// in it, so it is for whoever the line belongs to.
+// Creates the proof that a line is in the log. It can be verified with only the log's public key. It contains the line
+// and its salt, so only the owner of the line may receive it.
 
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { hashLine } from '../../../decision-log/record.ts'
@@ -11,13 +11,13 @@ import { encodeProof } from '../tree/proof-text.ts'
 import { proveInclusion, type ReadTiles } from '../tree/prove.ts'
 import { TILE_WIDTH } from '../tree/tiles.ts'
 
-/** The tree as it is stored. */
+/** The stored tree. */
 export interface ProvingTree {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly checkpoint: string } | null>
-  /** The head with cosignatures, where witnesses are set. */
+  /** Returns the published head, with cosignatures if witnesses are configured. */
   published(): Promise<string | null>
-  /** For each node with this segment: the range of leaves that contains the line at the byte. */
+  /** Returns, for each node with this segment, the leaf range that contains the line at the byte. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
     byte: number,
@@ -42,12 +42,12 @@ const findLeaf = async (
   return null
 }
 
-/** @returns null while no signed head covers the line */
+/** @returns null if no signed head covers the line yet */
 export const proveLine = async (tree: ProvingTree, saltKey: Uint8Array, place: LineToProve): Promise<string | null> => {
   const lineHash = Buffer.from(hashLine(place.line), 'hex')
   const salt = saltsOf(lineHash, saltKey)
   const leafHash = hashLeaf(entryOf(salt, lineHash))
-  // Rather the one with cosignatures, which may be some seconds older.
+  // Prefer the head with cosignatures, which may be a few seconds older.
   const heads = [await tree.published(), (await tree.head())?.checkpoint].flatMap((checkpoint) =>
     checkpoint ? [{ checkpoint, size: parseCheckpoint(parseNote(checkpoint).text).size }] : [],
   )

@@ -1,5 +1,5 @@
-// Heads of the tree that are kept apart from it: in a file, and where the log is shipped. A tree that does not hold a head
-// that was signed before is an older copy, or another history: nothing of it may be signed.
+// Heads of the tree that are stored outside it: in a file, and at the shipping target. If the tree doesn't contain a
+// previously signed head, it is an older copy or another history, and must not be signed.
 import { readFile } from 'node:fs/promises'
 import { isMissingFile, NamedError } from '../../../lib/named-error.ts'
 import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
@@ -7,10 +7,10 @@ import { type Checkpoint, openCheckpoint, type TreeHead } from '../tree/checkpoi
 import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { type ReadTiles, readRoot } from '../tree/prove.ts'
 
-/** The tree in the tables is not the one that heads were signed of. `message` is one line for the operator. */
+/** The stored tree doesn't contain a signed head. `message` is one line for the operator. */
 export class TreeRolledBackError extends NamedError {}
 
-/** @returns null where there is no such file */
+/** @returns null if the file doesn't exist */
 export const readHeadFile = async (path: string): Promise<string | null> => {
   try {
     return await readFile(path, 'utf8')
@@ -20,19 +20,19 @@ export const readHeadFile = async (path: string): Promise<string | null> => {
   }
 }
 
-/** Under the log's own name, beside the nodes' logs. */
+/** Returns the object name of the shipped head: derived from the log's name, next to the logs of the nodes. */
 const headObject = (logName: string): string => `log-heads/${logName.replaceAll(/[^A-Za-z0-9-]+/g, '-')}`
 
-/** A head with as many cosignatures as a note may have is far below. */
+/** Far above the size of a head with the maximum number of cosignatures. */
 export const HEAD_MAX_BYTES = 65_536
 
-/** @returns null where there is none. Of what is larger than any head, only the beginning, which is no signed head */
+/** @returns null if the object doesn't exist. Larger objects are truncated, which makes the head invalid. */
 export const readHeadObject = async (target: ShipTarget, name: string): Promise<string | null> => {
   const bytes = await target.readRange(name, 0, HEAD_MAX_BYTES)
   return bytes === null ? null : Buffer.from(bytes).toString('utf8')
 }
 
-/** @returns null where none has been shipped */
+/** @returns null if no head has been shipped */
 export const readShippedHead = (target: ShipTarget, logName: string): Promise<string | null> =>
   readHeadObject(target, headObject(logName))
 
@@ -45,7 +45,7 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   }
 }
 
-/** Why the tree does not hold a head; null when it does. */
+/** Returns the reason why the tree doesn't contain the head. Null if it does. */
 export const headProblem = async (
   encoded: string,
   key: VerifierKey,
@@ -65,5 +65,5 @@ export const headProblem = async (
   const root = await readRoot(readTiles, head.size)
   return Buffer.compare(root, head.root) === 0
     ? null
-    : `the tree does not go on from the head of ${head.size} leaves: it was written anew`
+    : `the tree does not extend the head of ${head.size} leaves: it was rewritten`
 }

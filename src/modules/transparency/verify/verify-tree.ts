@@ -1,5 +1,5 @@
-// The log against its tree. A hash chain can be computed anew by whoever changes a line, and does not miss what was cut off at
-// its end; a tree whose heads were signed, and kept elsewhere, does. Every line is hashed from its own bytes.
+// Verifies the log against its tree. An attacker can recompute a hash chain after changing a line or truncating the
+// log, but not a tree whose signed heads are stored elsewhere. Every line is hashed again.
 import { join } from 'node:path'
 import { DecisionLineMalformedError } from '../../../decision-log/errors.ts'
 import { forEachLine } from '../../../decision-log/forwards.ts'
@@ -14,7 +14,7 @@ import { type ReadTiles, readRoot, TileTooShortError } from '../tree/prove.ts'
 import { TILE_BYTES, TILE_WIDTH } from '../tree/tiles.ts'
 import { headProblem } from './tree-heads.ts'
 
-/** The tree as it is stored. */
+/** The stored tree. */
 export interface TreeSource {
   readonly readTiles: ReadTiles
   head(): Promise<{ readonly size: number; readonly root: Uint8Array; readonly checkpoint: string } | null>
@@ -28,7 +28,7 @@ interface TreePlace {
   readonly segment: string
 }
 
-/** What lies before `takenBytes` and has no leaf yet was handed in and waits for the next head. */
+/** Lines before `takenBytes` without a leaf have been submitted and wait for the next head. */
 interface TakenPlace extends TreePlace {
   readonly takenBytes: number
 }
@@ -40,9 +40,9 @@ interface LeafSpan {
   readonly leaves: number
 }
 
-/** A signed head that was kept somewhere. */
+/** A signed head that is stored outside the tree. */
 export interface KeptHead {
-  /** For people. */
+  /** Location, for display. */
   readonly where: string
   readonly checkpoint: string
 }
@@ -54,17 +54,17 @@ export interface VerifyTreeOptions {
   readonly heads: readonly KeptHead[]
   /** The logs to compare, by node. */
   readonly logs: readonly { readonly node: string; readonly directory: string }[]
-  /** The logs are copies of all nodes, which may lack what was written last. */
+  /** True if the logs are copies from all nodes, which may lack the latest lines. */
   readonly mayBeBehind: boolean
-  /** Segments from before this time, as in their names, may be gone: they were put away elsewhere. */
+  /** Segments with an older timestamp in their name may have been archived. */
   readonly archivedBefore: string | null
-  /** Told of the bytes of the log that were read. */
+  /** Called with the number of log bytes read. */
   readonly onChunk?: (bytes: number) => void
 }
 
 const TILES_AT_ONCE = 64
 
-/** Reads single leaves; the tile of the last one is kept, since lines of a segment are near each other. */
+/** Returns a reader of single leaves. It caches the last tile, because the leaves of a segment are close together. */
 const createLeafReader = (readTiles: ReadTiles) => {
   let held = { number: -1, hashes: new Uint8Array(0) as Uint8Array }
   return async (leaf: number): Promise<Uint8Array> => {
@@ -78,7 +78,7 @@ const createLeafReader = (readTiles: ReadTiles) => {
   }
 }
 
-/** The root over the leaves alone, whatever the levels above say. */
+/** Computes the root from the leaves alone, independently of higher levels. */
 const rootOfLeaves = async (readTiles: ReadTiles, size: number): Promise<Uint8Array> => {
   let edge = EMPTY_TREE
   const tiles = Math.ceil(size / TILE_WIDTH)
@@ -121,7 +121,7 @@ const readLines = async (path: string, onChunk: (bytes: number) => void): Promis
 const same = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 const linesOf = (spans: readonly LeafSpan[]): number => spans.reduce((sum, { leaves }) => sum + leaves, 0)
 
-/** Problems are data. @throws what the tree's tables can't be read with; DecisionDirectoryMissingError */
+/** Problems are returned, not thrown. @throws errors of reading the tree's tables; DecisionDirectoryMissingError */
 export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport> => {
   const { tree, key, saltKey, heads, logs, mayBeBehind, archivedBefore, onChunk = () => undefined } = options
   const problems: string[] = []
@@ -148,7 +148,10 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     }
   }
 
-  /** Whether the segment after this one, which the tree holds itself, says that no more than so many bytes ever counted. */
+  /**
+   * Whether the next segment, if the tree contains it, records the same length for this segment: the missing lines
+   * never counted.
+   */
   const isCutKnown = (
     directory: string,
     place: TreePlace,
@@ -198,9 +201,9 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
       else wrong ??= number + 1
     }
     const missing = linesOf(spans) - known
-    if (wrong !== null) problems.push(`${name}: line ${wrong} is not the one that the tree holds`)
+    if (wrong !== null) problems.push(`${name}: line ${wrong} differs from the line in the tree`)
     else if (missing > 0) {
-      const what = `${name}: ${missing} lines at its end are gone that the tree holds`
+      const what = `${name}: ${missing} lines of the tree are missing at its end`
       if (isCutKnown(directory, place, next, isNextHeld, position))
         warnings.push(`${what}: a failed write, known to the next segment`)
       else if (mayBeBehind && next === undefined) warnings.push(`${what}: not copied yet, or removed`)
@@ -246,7 +249,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
         if (archivedBefore !== null && stamp < archivedBefore) elsewhere += lines
         else
           problems.push(
-            `${logs.length > 1 ? `${node}/` : ''}${slot}/${place.segment}: the file is gone with ${lines} lines that the tree holds`,
+            `${logs.length > 1 ? `${node}/` : ''}${slot}/${place.segment}: the file is missing, with ${lines} lines of the tree`,
           )
       }
     }

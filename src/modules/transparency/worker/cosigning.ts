@@ -1,5 +1,5 @@
-// Asks witnesses to cosign the newest head, round by round. Nothing waits for the witnesses: a head is signed and
-// stored whether or not they answer, and a round ends in bounded time. Source: https://c2sp.org/tlog-witness.
+// Requests cosignatures for the latest head in rounds. Heads are signed and stored without waiting for witnesses, and
+// each round ends within a bounded time. Source: https://c2sp.org/tlog-witness.
 
 import { BoundedFetchFailedError, fetchBounded } from '../../../lib/bounded-fetch.ts'
 import { errorClassOf, NamedError } from '../../../lib/named-error.ts'
@@ -11,24 +11,24 @@ import { NoteInvalidError, type VerifierKey } from '../tree/note.ts'
 import { proveConsistency } from '../tree/prove.ts'
 import { HEAD_MAX_BYTES } from '../verify/tree-heads.ts'
 
-/** Time limit of one request. A round sends each witness two requests at most. */
+/** Timeout of one request. A round sends at most two requests to each witness. */
 const REQUEST_MS = 4_000
-/** The body of a witness's 409: the number of lines that it has cosigned. */
+/** Body of a witness's 409 response: the number of lines that it has cosigned. */
 const SIZE_ANSWER = /^(0|[1-9][0-9]{0,15})\n?$/
 
 const OTHER_HISTORY = 'it has cosigned another history of this log'
 
 export interface Witness {
   readonly key: VerifierKey
-  /** The submission prefix, without a slash at its end. */
+  /** The submission prefix, without a trailing slash. */
   readonly url: string
 }
 
 export interface CosigningOptions {
   readonly witnesses: readonly Witness[]
-  /** Number of cosignatures that a head needs. */
+  /** Number of required cosignatures per head. */
   readonly required: number
-  /** Time within which a head needs them, milliseconds. */
+  /** Time within which a head needs its cosignatures, in milliseconds. */
   readonly withinMs: number
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly monotonicMs: () => number
@@ -37,19 +37,19 @@ export interface CosigningOptions {
 }
 
 export interface CosigningState {
-  /** Milliseconds since a head last had enough cosignatures; before that, since the first round. */
+  /** Milliseconds since a head last had enough cosignatures, or since the first round if none had. */
   readonly ageMs: number
   readonly isLate: boolean
-  /** Class of the error that kept the last round's result from being stored; null when it was stored. */
+  /** Class of the error that prevented storing the last round's result. Null if it was stored. */
   readonly errorClass: string | null
   readonly witnesses: readonly {
     readonly name: string
-    /** Why it did not cosign the last head that it was sent, in one line for people; null when it did. */
+    /** Reason why the witness did not cosign the last head, in one line for display. Null if it did. */
     readonly problem: string | null
   }[]
 }
 
-/** A witness that does not cosign. `message` is one line for the operator. */
+/** A witness did not cosign. `message` is one line for the operator. */
 class NotCosignedError extends NamedError {}
 
 const problemOf = (error: unknown): string => {
@@ -60,9 +60,9 @@ const problemOf = (error: unknown): string => {
 }
 
 export interface Cosigning {
-  /** Begins a round, unless one is under way or the last began a moment ago. */
+  /** Starts a round, unless a round is in progress or the last one started recently. */
   offer(head: StoredHead): void
-  /** Resolves once no round is under way. */
+  /** Resolves when no round is in progress. */
   settled(): Promise<void>
   state(): CosigningState
 }
@@ -90,7 +90,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     return { status, text: body.toString('utf8') }
   }
 
-  /** @returns the witness's line. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
+  /** @returns the signature line of the witness. @throws NotCosignedError, BoundedFetchFailedError, NoteInvalidError */
   const cosignatureOf = async (state: (typeof states)[number], head: StoredHead): Promise<string> => {
     const { key } = state.witness
     let answer = await ask(state.witness, state.knownSize, head)
@@ -129,7 +129,7 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
     )
     if (lines.filter((line) => line !== '').length >= required) enoughMs = monotonicMs()
     else if (!isLate()) return
-    // A late head is published without enough cosignatures, so that a witness that is away does not hold up readers.
+    // A late head is published without enough cosignatures, so that an unavailable witness doesn't block readers.
     await tree.writer.publish(head.checkpoint + lines.join(''))
   }
 

@@ -1,4 +1,4 @@
-// Entry of the process that makes the tree over the decision log, with a TreeInput on standard input. Ends with its
+// Entry of the process that builds the tree over the decision log, with a TreeInput on standard input. Ends with its
 // parent.
 
 import { readFile } from 'node:fs/promises'
@@ -21,10 +21,10 @@ import { createCosigning } from './cosigning.ts'
 import type { TreeInput, TreeOrder, TreeReport } from './decision-tree-protocol.ts'
 import { createTreeMaker } from './tree-maker.ts'
 
-/** Between two heads. */
+/** Interval between heads. */
 const HEAD_EVERY_MS = 1_000
 const LONGEST_WAIT_MS = 60_000
-/** How long shipping and cosigning of the last head may take when the process ends. */
+/** Maximum time for shipping and cosigning the last head at shutdown. */
 const FINISH_MS = 3_000
 
 stayInBackground()
@@ -94,14 +94,14 @@ const cosigning =
         unixSeconds: systemClock.unixSeconds,
       })
 
-/** Over SQLite there is only one service, which always leads; over PostgreSQL the service sends `lead` or `rest`. */
+/** With SQLite, there is only one service, which always leads. With PostgreSQL, the service sends `lead` or `rest`. */
 const leads = (): boolean => input.tree.kind === 'sqlite' || orders.newest === 'lead'
 
 let shipping: Promise<void> | null = null
 let shipErrorClass: string | null = null
 let publishesEachHead = false
 
-/** Has a signed head cosigned and shipped. The next head does not wait for that. */
+/** Requests cosignatures for a signed head and ships it. The next head doesn't wait for either. */
 const follow = (head: StoredHead): void => {
   cosigning?.offer(head)
   shipping ??= maker

@@ -1,5 +1,5 @@
-// Makes one pass of the tree. Every node hands in the new lines of its log. The leading node then makes leaves of all
-// that was handed in, signs the new head and writes it to its file. Shipping the head is a separate step.
+// Runs one pass of the tree. Every node submits the new lines of its log. The leader adds all submitted lines as
+// leaves, signs the new head and writes it to its file. Shipping the head is a separate step.
 
 import { createLineIntake, type LineIntake } from '../../../decision-log/line-hashes.ts'
 import { withTimeout } from '../../../lib/with-timeout.ts'
@@ -16,7 +16,7 @@ export interface TreeMakerOptions {
   readonly directory: string
   readonly tree: Pick<DecisionTree, 'reader' | 'writer'>
   readonly saltKey: Uint8Array
-  /** Opened when it is first needed. */
+  /** Opened on first use. */
   readonly signer: () => Promise<LogSigner>
   readonly logName: string
   readonly headFile: string
@@ -31,15 +31,15 @@ export interface TreeMakerOptions {
 export type TreeStep = 'handed-in' | 'grown' | 'signed' | 'kept' | 'shipped'
 
 export interface TreeMaker {
-  /** @throws TreeRolledBackError: no head may be signed until somebody has looked */
+  /** @throws TreeRolledBackError: no head may be signed until an operator has investigated */
   pass(leads: boolean): Promise<StoredHead | null>
-  /** Ships the head of a pass, if that is due. No pass waits for it. @throws the error of the last attempt to ship */
+  /** Ships the head of a pass, if due. Passes don't wait for it. @throws the error of the last attempt to ship */
   ship(head: StoredHead): Promise<void>
 }
 
-/** Runs of lines that are handed in at once. */
+/** Maximum number of runs of lines per submission. */
 const RUNS_AT_ONCE = 16
-/** If the shipped head can't be read within this time, the first head is signed without comparing it. */
+/** If the shipped head cannot be read within this time, the first head is signed without the comparison. */
 const SHIPPED_HEAD_MS = 3_000
 
 export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
@@ -50,12 +50,12 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   let keptSize = -1
   let shippedSize = -1
   let shippedAtMs = Number.NEGATIVE_INFINITY
-  /** The error of the last attempt to ship. */
+  /** Error of the last attempt to ship. */
   let shipFailure: { readonly cause: unknown } | null = null
-  /** Set when the shipped head does not belong to this tree. */
+  /** Set if the shipped head doesn't belong to this tree. */
   let refused: TreeRolledBackError | null = null
 
-  /** Reads new lines of the log and passes them to `handOver`. @returns whether there may be more */
+  /** Reads new lines of the log and passes them to `handOver`. @returns true if there may be more */
   const readLog = async (handOver: (runs: readonly LeafRun[]) => Promise<unknown>): Promise<boolean> => {
     intake ??= createLineIntake({ directory, taken: await tree.writer.taken() })
     try {
@@ -70,7 +70,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
       if (runs.length > 0) await handOver(runs)
       return runs.length === RUNS_AT_ONCE
     } catch (error) {
-      // The runs may not be stored: read on from the positions in the tables.
+      // The runs may not be stored: continue from the positions in the tables.
       intake = null
       throw error
     }
@@ -83,13 +83,13 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
     if (problem !== null) throw new TreeRolledBackError(`${where}: ${problem}`)
   }
 
-  /** Compares the heads stored elsewhere before the first leaf is made, because a signature can't be taken back. */
+  /** Compares the heads stored elsewhere before the first leaf is added, because a signature cannot be revoked. */
   const checkHeads = async (): Promise<void> => {
     if (isChecked) return
     const inFile = await readHeadFile(headFile)
     if (inFile !== null) await requireHeld(inFile, headFile)
     for (const known of knownHeads) await requireHeld(known, 'the head in the store')
-    // If the place is away now, `ship` compares its head before it writes there.
+    // If the target is unavailable, `ship` compares its head before writing to it.
     const shipped = await withTimeout(readShipped(), SHIPPED_HEAD_MS, () => undefined).catch(() => undefined)
     if (shipped === undefined && refused !== null) throw refused
     if (shipped) await requireHeld(shipped, 'the shipped head')
@@ -133,7 +133,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
           shipFailure = { cause: error }
           if (error instanceof TreeRolledBackError) {
             refused = error
-            // The next pass compares again, and signs nothing before all heads agree.
+            // The next pass compares again, and signs nothing until all heads agree.
             isChecked = false
           }
         }

@@ -1,5 +1,5 @@
-// `witness --listen`: the log posts each head with its proof, and the answer is the cosignature. Submissions are handled one at a
-// time, so that two heads can't be cosigned on the same old one. Source: https://c2sp.org/tlog-witness.
+// `witness --listen`: the log posts each head with its proof, and receives the cosignature. Submissions are handled one
+// at a time, so that two heads cannot be cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
 
 import type { CommandOutput } from '../../../../command-line/output.ts'
 import { type ListenAddress, listenUrl } from '../../../../server/listen-address.ts'
@@ -10,14 +10,14 @@ import type { VerifierKey } from '../../tree/note.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'
 import type { WitnessState } from './witness-state.ts'
 
-/** Seconds until an idle connection is closed. */
+/** Idle timeout of a connection, in seconds. */
 const IDLE_SECONDS = 30
 
-/** Closes the connection, so that no client goes on with a body that is refused. */
+/** Closes the connection, so that the client stops sending a refused body. */
 const text = (status: number, body: string): Response =>
   new Response(body, { status, headers: { 'content-type': 'text/plain; charset=utf-8', connection: 'close' } })
 
-/** @throws what Bun throws when the address is taken */
+/** @throws Bun's error if the address is in use */
 export const listenForHeads = (
   listen: ListenAddress,
   logKey: VerifierKey,
@@ -36,7 +36,7 @@ export const listenForHeads = (
       return text(200, line)
     }
     if (judged.status !== 409) return text(judged.status, `${judged.reason}\n`)
-    // Once per run, so that repeated submissions do not fill the disk.
+    // Once per run, so that repeated submissions don't fill the disk.
     if (judged.isFork && before !== null && !hasEvidence) {
       hasEvidence = true
       const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))
@@ -62,7 +62,7 @@ export const listenForHeads = (
       return answer
     }),
     error: (error) => {
-      stderr(`a head could not be looked at: ${error.name}\n`)
+      stderr(`could not check a head: ${error.name}\n`)
       return text(500, 'the witness failed\n')
     },
   })

@@ -1,5 +1,5 @@
-// A witness's files: its key, the newest head that it cosigned, and evidence against the log. A head is flushed to disk before its
-// cosignature is shown, so that the witness can't sign another history after a restart.
+// Files of a witness: key, latest cosigned head, and evidence against the log. A head is flushed to disk before its
+// cosignature is released, so that a restart cannot lead to a signature on another history.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { CommandFailedError } from '../../../../command-line/output.ts'
@@ -14,16 +14,16 @@ import { readHeadFile } from '../../verify/tree-heads.ts'
 
 export interface WitnessState {
   readonly key: VerifierKey
-  /** The last cosigned head, with its cosignature; null before the first. */
+  /** Returns the last cosigned head with its cosignature. Null before the first. */
   before(): Promise<string | null>
-  /** Stores the head. @returns the cosignature's line */
+  /** Stores the head. @returns the signature line */
   cosign(checkpoint: string): Promise<string>
-  /** Stores two heads that contradict each other, as the log signed them. @returns the file's path */
+  /** Stores two contradictory heads as the log signed them. @returns the path of the file */
   keepEvidence(before: string, offered: string): Promise<string>
   close(): void
 }
 
-/** @throws CommandFailedError when another witness uses the folder; SettingInvalidError for a damaged key */
+/** @throws CommandFailedError if another witness uses the folder; SettingInvalidError if the key is damaged */
 export const openWitnessState = (folder: string, name: string, unixSeconds: () => number): WitnessState => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let lock: ReturnType<typeof lockFolder>
@@ -45,7 +45,7 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
       cosign: async (checkpoint) => {
         const line = cosign(checkpoint, unixSeconds(), { key, sign })
         const { text, signatures } = parseNote(checkpoint)
-        // The head may carry an older cosignature of this witness.
+        // The head may already have an older cosignature of this witness.
         const others = signatures.filter(({ name, keyId }) => name !== key.name || keyId !== key.keyId)
         await writePrivateFile(cosigned, encodeNote({ text, signatures: others }) + line)
         return line

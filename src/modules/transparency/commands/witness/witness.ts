@@ -1,5 +1,5 @@
-// `countersign witness`: checks, on another machine, that each head of a log extends the last one, and cosigns it. It polls the
-// log's published files (--log), or the log sends its heads (--listen).
+// `countersign witness`: checks on another machine that each head of a log extends the last one, and cosigns it. It
+// polls the published files of the log (--log), or the log submits its heads (--listen).
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
@@ -41,7 +41,7 @@ cosigned.
 
 const LIMIT_MS = 15_000
 
-/** @returns reads a file of the log; null when there is no such file */
+/** @returns a reader of the log's files; it resolves to null if the file doesn't exist */
 const createPlace = (place: string): ((path: string, maxBytes: number) => Promise<Buffer | null>) => {
   if (place.startsWith('dir:') && isAbsolute(place.slice(4))) {
     return async (path) => {
@@ -68,7 +68,7 @@ export interface WitnessContext {
 /** @throws UsageError */
 const parseKeys = (logKey: string, name: string): ReturnType<typeof parseVerifierKey> => {
   try {
-    // Checks the name only, with zeros for the key, which does not exist yet.
+    // Validates only the name. The key doesn't exist yet, so it is replaced by zeros.
     verifierKeyOf(name, 'cosignature', new Uint8Array(32))
     return parseVerifierKey(logKey)
   } catch (error) {
@@ -92,7 +92,7 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Returns the exit code: 0 ended, 1 refused or not reached, 2 usage. */
+/** Returns the exit code: 0 finished, 1 refused or unreachable, 2 usage error. */
 export const runWitness = (commandArguments: readonly string[], context: WitnessContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, unixSeconds, signal } = context
@@ -150,7 +150,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         }
         return 'refused'
       }
-      // Cosign an unchanged head again: the new time shows that the log was checked.
+      // An unchanged head is cosigned again: the new timestamp shows that the log has been checked.
       await state.cosign(offered)
       if (judgement.kind === 'continued') output.stdout(`cosigned ${judgement.head.size} lines\n`)
       return 'fine'
@@ -169,10 +169,10 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
         try {
           if (read !== null && (await look(read)) === 'refused') return 1
         } catch (error) {
-          // An unreachable log is not an offence; try again later.
+          // An unreachable log isn't a violation; the next poll tries again.
           const reason = error instanceof Error ? error.message : String(error)
           if (command.flag('once')) throw new CommandFailedError(reason)
-          output.stderr(`the log could not be looked at: ${reason}\n`)
+          output.stderr(`could not check the log: ${reason}\n`)
         }
         if (command.flag('once') || signal.aborted) return 0
         await sleep(intervalSeconds * 1_000, undefined, { signal }).catch(() => undefined)
