@@ -1,4 +1,5 @@
-// `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and shows what would change.
+// `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and reports the
+// differences.
 
 import type { CommandContext } from '../../../command-line/command.ts'
 import { parseMoment } from '../../../command-line/option-values.ts'
@@ -29,7 +30,7 @@ const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
 
-/** The present content of the organization's lists and the shared ones. */
+/** Returns the current content of the organization's lists and the shared lists. */
 const currentLists = async ({ open, organization, clock }: PolicyContext): Promise<ListReader> => {
   const { store } = await open()
   const images: ListImage[] = []
@@ -49,7 +50,7 @@ const currentLists = async ({ open, organization, clock }: PolicyContext): Promi
   return readListImages(images, clock.unixSeconds)
 }
 
-/** Draws a progress bar on a terminal; elsewhere prints a line from time to time. */
+/** Draws a progress bar on a terminal. Otherwise, prints a line at intervals. */
 const createProgress = ({ output, clock }: PolicyContext, totalBytes: number) => {
   const isTerminal = process.stderr.isTTY === true
   let readBytes = 0

@@ -1,4 +1,3 @@
-// The module's operations and its kind of task.
 import type { ModuleOperations } from '../../../module-interface/operations.ts'
 import { replayOf } from '../service/prepare-replay.ts'
 import { POLICY_EFFECT_ROUTES } from './policy-effects.ts'

@@ -1,4 +1,4 @@
-// The effects of a revision: replayed over past decisions, or as a shadow beside the active one.
+// Effects of a revision: replayed over past decisions, or as a shadow of the active revision.
 
 import { actorId, mayIn } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
@@ -19,7 +19,7 @@ import type { Tables } from '../../../store/store.ts'
 
 const route = declareRoutes('Policy trials')
 
-/** How many tasks of an organization may wait or run at once. */
+/** Maximum number of queued or running tasks per organization. */
 const OPEN_TASKS_MAX = 3
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
@@ -70,7 +70,7 @@ const shadow = async (
   if (revisionId !== null) {
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
     if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
-    // A shadow that this version can't compile would fail at every decision.
+    // A shadow that this version cannot compile would fail at every decision.
     await compileRevision(revision)
   }
   const after =
@@ -113,7 +113,7 @@ export const POLICY_EFFECT_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, actor, params, body, deadline, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
-      // Look for the policy first: an unknown policy is 404, whatever the body is.
+      // Check the policy first: an unknown policy is 404, regardless of the body.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const { source, policy } = await compiledOf(services, organization.id, deadline, body)
       requireSameSubject(decides, policy)

@@ -1,4 +1,4 @@
-// Decodes the request of a simulation as the attestation API decodes a real one, so that rules read the same of both.
+// Decodes the request of a simulation like a real attestation request, so that rules behave the same.
 
 import { closed, type Static, Type } from '../../../admin/schema.ts'
 import { timeOf } from '../../../admin/time.ts'
@@ -42,7 +42,7 @@ export const decodeSimulatedRequest = (
   if (chain === undefined) {
     throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
   }
-  // A decision that is tried again names a Solana user in base58, on every chain.
+  // A recorded decision may name a Solana user in base58 on every chain.
   const parseOnBehalf: typeof parseAddress = (family, text) =>
     parseRepresented(family, text) ?? parseSolanaAddress(text)
   const address = (name: 'from' | 'on_behalf' | 'to', text: string): WalletAddress => {

@@ -1,5 +1,5 @@
-// Runs a policy on one request or session without deciding anything: what each rule says, what was known, and what the
-// verdict would be.
+// Evaluates a policy on one request or session without deciding it: the value of each rule, the known facts, and the
+// verdict.
 
 import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
 import { closed, named, nullable, Type } from '../../../admin/schema.ts'
@@ -14,7 +14,7 @@ import type { EvaluationFacts, ListReader } from '../../../policy/types/facts.ts
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import type { SessionFacts } from '../../../policy/types/session-facts.ts'
 
-/** RuleOutcome, as it is answered. */
+/** Response schema of RuleOutcome. */
 export const RULE_OUTCOME = named(
   'RuleOutcome',
   closed({
@@ -32,17 +32,17 @@ export const RULE_OUTCOME = named(
 export interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
-  /** Value of the rule's expression; null when the evaluation fails. */
+  /** Value of the rule's expression. Null if the evaluation fails. */
   readonly value: boolean | null
-  /** The rule would end the evaluation: a true `allow` or `deny`, or a false `require`. */
+  /** Whether the rule would end the evaluation: a true `allow` or `deny`, or a false `require`. */
   readonly decisive: boolean
-  /** False when an earlier rule ended the evaluation. */
+  /** False if an earlier rule ended the evaluation. */
   readonly reached: boolean
   readonly failure: string | null
 }
 
 export interface Simulation {
-  /** Null when the policy fails on this request; a real request is then answered 503. */
+  /** Null if the policy fails on this request. A real request would get 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -51,7 +51,7 @@ export interface Simulation {
 const failureOf = (cause: unknown): string =>
   cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
 
-/** @param ended nothing is reached: it was decided before */
+/** @param ended true if the verdict was decided before the policy: no rule is reached */
 const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {
   let isOver = ended
   const values = policy.evaluateEach(facts)
@@ -64,7 +64,10 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
   })
 }
 
-/** @param facts with `lists`: the organization's lists deny and allow come before the policy, as in a real decision */
+/**
+ * Evaluates the policy on a request. The organization's deny and allow lists come before the policy, as in a real
+ * decision.
+ */
 export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly request: AttestationRequest; readonly lists: ListReader },

@@ -1,4 +1,4 @@
-// Tries a policy on a request. Nothing is saved, signed or recorded.
+// Operations that try a policy on a request. Nothing is stored, signed or recorded.
 
 import { mayIn } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
@@ -52,11 +52,13 @@ type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
 interface Trial {
   readonly request: SimulatedRequest
-  /** The facts of the recorded decision. */
+  /** Facts of the recorded decision. */
   readonly facts: RecordedFacts
 }
 
-/** The request of a trial: the given one, or that of a recorded decision with the given members replaced. */
+/**
+ * Returns the request of a trial: the given request, or a recorded decision's request with the given members replaced.
+ */
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,
@@ -86,7 +88,7 @@ const trialOf = async (
   }
 }
 
-/** Whether a fact was neither given nor recorded, so that its source has to be asked. */
+/** Whether a fact was neither given nor recorded, so that its source must be queried. */
 const isUnknown =
   (facts: ExternalFacts) =>
   (need: FactNeed): boolean => {

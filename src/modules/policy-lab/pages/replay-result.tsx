@@ -1,4 +1,4 @@
-// What a replay came to: how many decisions would be others, by the rules that they go from and to.
+// Result of a replay: number of decisions that would differ, by their old and new rules.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'

@@ -1,5 +1,5 @@
-// A document over the decisions that were made: what it would have changed. A task of the service; its progress is shown
-// here, and its result stays under the same address.
+// Replays a document over recorded decisions, as a task of the service. Shows the progress and, at the same address,
+// the result.
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Policy, Revision, Task } from '../../../dashboard/page/api/types.ts'

@@ -1,4 +1,4 @@
-// What a trial on sessions came to: how many the policy would have decided, and where people decided otherwise.
+// Result of a replay on sessions: number of sessions that the policy would have decided, and disagreements with people.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'

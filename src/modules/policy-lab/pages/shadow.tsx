@@ -1,5 +1,5 @@
-// A revision beside the one that decides: it is evaluated on every request, recorded and never answered. What it would have
-// decided otherwise, and on which decisions.
+// Shadow revision: evaluated on every request and recorded, but never returned. Shows the decisions for which it
+// differs.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
@@ -34,7 +34,7 @@ interface ShadowProps {
   readonly policy: Policy
   readonly revisions: readonly Revision[]
   readonly onChanged: () => void
-  /** Null for a policy of requests. */
+  /** Null for a policy that decides requests. */
   readonly ofSessions: SessionPolicyParts | null
 }
 
@@ -70,7 +70,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
     const timer = setInterval(reload, REREAD_MS)
     return () => clearInterval(timer)
   }, [reload])
-  // What is counted anew is also listed anew.
+  // Reloads the list when the counts change.
   const counted = `${value?.different} ${value?.failed}`
   const reloadDecisions = decisions.reload
   useEffect(() => reloadDecisions(), [counted, reloadDecisions])

@@ -1,15 +1,14 @@
-// What sources would answer on a trial: JSON that whoever tries a policy may change, begun with everything that the policy
-// asks for.
+// Facts of a trial: JSON that the user can edit, prefilled with everything the policy reads.
 import type { BodyOf } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy } from '../../../dashboard/page/api/types.ts'
 
-/** An answer for each source that the policy asks; empty where it asks none. */
+/** Returns an example answer for each source that the policy queries. Empty if it queries none. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>
   Object.keys(facts).length === 0 ? '' : JSON.stringify(facts, null, 2)
 
 type GivenFacts = Pick<NonNullable<BodyOf<'POST /organizations/{organization}/policies/simulate'>>, 'facts' | 'lists'>
 
-/** Null for text that is not a JSON object. */
+/** Returns null if the text isn't a JSON object. */
 export const parseFacts = (text: string): GivenFacts | null => {
   if (text.trim() === '') return {}
   try {

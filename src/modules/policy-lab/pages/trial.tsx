@@ -1,5 +1,5 @@
-// A document tried on one request, typed in or recorded: what each rule says, what was known, and what the answer would be.
-// Nothing is decided, signed or recorded.
+// Tries a document on one request, entered or recorded: value of each rule, known facts, and verdict. Nothing is
+// decided, signed or recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
@@ -36,7 +36,7 @@ const INITIAL = {
 }
 type Values = typeof INITIAL
 
-/** Without what was left empty: a field that is not sent is one that the caller did not send. */
+/** Returns the fields without empty values: an empty field counts as not sent. */
 const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, value.trim()]])),
@@ -49,7 +49,7 @@ interface TrialProps {
   readonly policy: Policy
   readonly revisions: readonly Revision[]
   readonly draft: Draft
-  /** Of what stands in the editor. */
+  /** Check result of the text in the editor. */
   readonly checked: CheckedPolicy | null
 }
 
@@ -59,7 +59,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const [kind, setKind] = useState<'request' | 'decision'>('request')
   const [result, setResult] = useState<Simulation | null>(null)
   const place = useRef<HTMLDivElement>(null)
-  // On a phone it is below the form.
+  // On a phone, the result is below the form.
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])

@@ -1,4 +1,4 @@
-// Gathers the input of a replay: its process has neither the database nor the settings.
+// Collects the input of a replay: its process has neither the database nor the settings.
 import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
 import type { ListImage } from '../../../domain/list-image.ts'
 import { createServedLists } from '../../../facts/lists/serve-lists.ts'
@@ -6,7 +6,7 @@ import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
 
-/** The present content of the lists with these names, as the organization sees them. */
+/** Returns the current content of the named lists that are visible to the organization. */
 const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
   organizationId: string | null,

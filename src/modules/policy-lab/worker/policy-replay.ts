@@ -1,5 +1,5 @@
-// Evaluates a policy over the recorded decisions of one of an organization's policies, and counts what it would change.
-// `countersign policy replay` does the same at the command line.
+// Evaluates a policy over the recorded decisions of one of an organization's policies, and counts the differences.
+// `countersign policy replay` does the same on the command line.
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { readEntry } from '../../../decision-log/tail.ts'
 import { segmentsSince } from '../../../decision-log/time-position.ts'
@@ -13,9 +13,9 @@ export interface PolicyReplay {
   readonly directory: string
   readonly source: string
   readonly organizationId: string
-  /** The policy that made the decisions. */
+  /** Id of the policy that made the decisions. */
   readonly policyId: string
-  /** Unix milliseconds: from, inclusive, and until, exclusive. */
+  /** Unix milliseconds: `sinceMs` is inclusive, `untilMs` exclusive. */
   readonly sinceMs: number
   readonly untilMs: number
   readonly chains: readonly Chain[]
@@ -23,11 +23,11 @@ export interface PolicyReplay {
 
 export interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
-  /** Lines that could not be read; `decisions verify` says which. */
+  /** Number of unreadable lines. `decisions verify` lists them. */
   readonly unreadable: number
 }
 
-/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors when the log can't be read */
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors of reading the log */
 export const replayPolicy = async (
   { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
   images: readonly ListImage[],

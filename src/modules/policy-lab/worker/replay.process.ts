@@ -7,7 +7,7 @@ import type { DecidedSession } from '../../../policy/types/session-facts.ts'
 import { type PolicyReplay, replayPolicy } from './policy-replay.ts'
 
 await runTask(async ({ input, lists }, progress) => {
-  // Sessions come with the input, because this process has no database.
+  // Sessions are part of the input, because this process has no database.
   const sessions = input['sessions'] as readonly DecidedSession[] | undefined
   if (sessions !== undefined) {
     return reportReplay(input, reportSessions(replaySessions(compileSaved(String(input['source'])), sessions)))
