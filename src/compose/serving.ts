@@ -3,8 +3,6 @@
 // Nothing is used above the line that constructs it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { PROVE_DECISION } from '../attestation/proof-endpoint.ts'
-import { createDecisionMemory } from '../attestation/recall-answers.ts'
-import { createClaimTeller } from '../cluster/claim-teller.ts'
 import type { LeaderTask } from '../cluster/leader.ts'
 import { createReadiness } from '../cluster/readiness.ts'
 import { createProcessReading } from '../cluster/reading.ts'
@@ -12,7 +10,6 @@ import type { ServicePlace } from '../cluster/service-place.ts'
 import type { Config } from '../config/config.ts'
 import { VERSION } from '../config/version.ts'
 import { PROVE_LINE } from '../decision-log/line-proof.ts'
-import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
 import type { LeaderRole, ProcessRole } from '../domain/process-role.ts'
 import { walletChain } from '../identity/sessions/wallet-chain.ts'
 import type { Closers } from '../lib/closers.ts'
@@ -22,22 +19,19 @@ import { systemTimers } from '../lib/time.ts'
 import { leftOutModules, openSessionModules, runningModules } from '../module-interface/open-modules.ts'
 import { createModuleFinder, loadOperations } from '../module-interface/operations.ts'
 import { SHIPPING } from '../object-store/shipping.ts'
-import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
 import { LOG_FILES } from '../server/log-files.ts'
 import { createMetricsAnswer } from '../server/operations.ts'
-import { openLoggedClaims } from '../store/claim-log/claims.ts'
-import { withMovedClaims } from '../store/claim-log/moved.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { startAdmin } from './admin-service.ts'
 import { startApp, startMetricsListener } from './app.ts'
 import { createAttestation } from './attestation-service.ts'
+import { openClaims } from './claims-service.ts'
 import { openDecisionIndex } from './decision-index.ts'
-import { longestUse } from './expiry-service.ts'
 import { createIdentity } from './identity-service.ts'
 import type { OpenedService } from './opening.ts'
 import { startPortalService } from './portal-service.ts'
 import { createProofs } from './proof-service.ts'
-import { claimSecondsOf, createRequestPath } from './request-path.ts'
+import { createRequestPath } from './request-path.ts'
 
 const BUN_IDLE_TIMEOUT_MAX_SECONDS = 255
 
@@ -64,14 +58,7 @@ export const serve = async (
   const streams: { size(): number }[] = []
   const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
 
-  const node = knownNodeName(folder.decisions)
-  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
-  const claims = logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock }))
-  const memory = createDecisionMemory(folder.decisions, clock, {
-    // The nodes of a deployment share a PostgreSQL database; a SQLite file belongs to one node.
-    node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
-    usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
-  })
+  const { claims, memory, backlogMs, startTeller } = await openClaims({ config, store, folder, clock, log })
   const path = createRequestPath({
     config,
     store,
@@ -101,18 +88,7 @@ export const serve = async (
   })
   const { gate, signedGate, deadlines, requestIds, pacer, metrics, report } = path
   closers.add(metrics.stop)
-  if (isFirst && serves('attestation') && memory.node !== '') {
-    const teller = createClaimTeller({
-      memory,
-      clock,
-      claimSeconds: claimSecondsOf(config),
-      after: systemTimers.after,
-      claims: store.idempotency,
-      onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),
-    })
-    teller.start()
-    closers.add(teller.stop)
-  }
+  if (isFirst && serves('attestation')) closers.add(startTeller())
   const reading = createProcessReading({ pool, metrics, deadlines, clock, streams: openStreams })
   closers.add(reading.stop)
 
@@ -173,7 +149,7 @@ export const serve = async (
         sharing,
         clock,
         log,
-        storeBacklogMs: (logged ?? store.database).backlogMs,
+        storeBacklogMs: backlogMs,
         capOf: opened.capOf,
         collector: facts.collector,
         prove: proofs?.prove ?? null,
@@ -209,7 +185,10 @@ export const serve = async (
         metricsListen === null || metricsListen === 'api'
           ? { answer: metricsAnswer, isOpen: metricsListen === 'api' }
           : null,
-      document: config.docs ? once(() => apiDocument(VERSION, urls.api, config.serve)) : null,
+      document:
+        config.docs && (serves('attestation') || serves('identity'))
+          ? once(() => apiDocument(VERSION, urls.api, config.serve))
+          : null,
     },
     logFiles: serves('attestation') ? findService(LOG_FILES) : null,
     requestIds,

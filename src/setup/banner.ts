@@ -78,7 +78,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
       `  ${service.welcome.url}`,
     )
   }
-  if (values['ATTESTATION_API_KEY'] !== undefined) {
+  if (values['ATTESTATION_API_KEY'] !== undefined && config.serve.has('attestation')) {
     lines.push('', 'Try it:', '')
     if (first) {
       lines.push(curl(service.url, values['ATTESTATION_API_KEY'], values['VERIFICATION_HASH'] ?? ''))

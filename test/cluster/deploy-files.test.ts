@@ -4,8 +4,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseAllDocuments } from 'yaml'
+import { type CollectionTag, type Document, parseAllDocuments, type ScalarTag } from 'yaml'
 import { type Setting, variableOf } from '../../src/config/setting.ts'
+import { parseRoles } from '../../src/config/setting-values.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { MODULES } from '../../src/modules.ts'
 import { freePort } from '../service/start-service.ts'
@@ -137,8 +138,13 @@ describe('containers', () => {
 })
 
 describe('manifests', () => {
-  const files = ['compose.yaml', ...readdirSync(join(DEPLOY, 'kubernetes')).map((name) => `kubernetes/${name}`)]
-  const documentsOf = (path: string) => parseAllDocuments(read(path), { merge: true })
+  const inFolder = (name: string): string[] => readdirSync(join(DEPLOY, name)).map((file) => `${name}/${file}`)
+  const files = ['compose.yaml', 'compose.roles.yaml', ...inFolder('kubernetes'), ...inFolder('kubernetes-roles')]
+  /** Of Docker Compose: how a value replaces the one of the file before. */
+  const customTags: CollectionTag[] = [{ tag: '!override', collection: 'seq' }]
+  const withoutValue: ScalarTag = { tag: '!reset', resolve: () => null }
+  const documentsOf = (path: string) =>
+    parseAllDocuments(read(path), { merge: true, customTags: [...customTags, withoutValue] })
 
   for (const path of files) {
     test(`${path} is YAML without errors`, () => {
@@ -158,10 +164,34 @@ describe('manifests', () => {
       ...settings.map(({ name }) => variableOf(name)),
       ...secrets.map(({ name }) => `${variableOf(name)}_FILE`),
     ])
-    const texts = [...files, 'Containerfile', 'systemd/countersign.service', 'README.md'].map(read)
+    const texts = [...files, 'Containerfile', 'systemd/countersign.service', 'systemd/people.conf', 'README.md'].map(
+      read,
+    )
     const named = texts.flatMap((text) => text.match(/COUNTERSIGN_(?!RPC_)[A-Z_]+[A-Z]/g) ?? [])
     expect(named.length).toBeGreaterThan(10)
     expect([...new Set(named)].filter((name) => !known.has(name))).toEqual([])
+  })
+
+  test('the samples with roles keep attester keys from what serves people', () => {
+    const parsed = (path: string, at = 0) => (documentsOf(path) as Document[])[at]?.toJS()
+    const { node1, node3 } = parsed('compose.roles.yaml').services
+    expect(parseRoles(node1.command.at(-1))).toContain('attestation')
+    expect(parseRoles(node3.command.at(-1))).not.toContain('attestation')
+    expect(node3.environment).toHaveProperty('COUNTERSIGN_PASSPHRASE_FILE', null)
+    const people = parsed('kubernetes-roles/people.yaml').spec.template.spec
+    const [container] = people.containers
+    expect(parseRoles(container.args.at(-1))).not.toContain('attestation')
+    const folders = container.volumeMounts.flatMap(({ name, subPath }: { name: string; subPath: string }) =>
+      name === 'shared' ? [subPath] : [],
+    )
+    expect(folders).toEqual(['secrets', 'evidence'])
+    const given = [
+      node3.secrets,
+      node3.volumes,
+      people.volumes,
+      read('systemd/people.conf').match(/^LoadCredential.*/gm),
+    ]
+    expect(JSON.stringify(given)).not.toMatch(/passphrase|keystores/)
   })
 
   test('whoever stops a node waits for its deadline and its closing', () => {

@@ -44,10 +44,18 @@ const openParts = async ({ service, portal, dashboard }: Served) => ({
   attestation: await statusOf(`${service.url}/v2/attestation`, 'POST'),
   task: await statusOf(`${service.url}/v1/task`, 'POST'),
   identity: await statusOf(`${service.url}/api/v1/verify`, 'POST'),
+  document: await statusOf(`${service.url}/openapi.json`),
   portal: await statusOf(`${portal}/robots.txt`),
   dashboard: await statusOf(`${dashboard}/admin/v1/organizations`),
 })
-const CLOSED = { attestation: 404, task: 404, identity: 404, portal: 'closed', dashboard: 'closed' } as const
+const CLOSED = {
+  attestation: 404,
+  task: 404,
+  identity: 404,
+  document: 404,
+  portal: 'closed',
+  dashboard: 'closed',
+} as const
 
 const readiness = async ({ url }: RunningService): Promise<Record<string, unknown>> =>
   (await (await fetch(`${url}/readyz`)).json()) as Record<string, unknown>
@@ -128,7 +136,7 @@ describe('on one machine', () => {
     () =>
       withRoles('attestation', async (served) => {
         const { service } = served
-        expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401 })
+        expect(await openParts(served)).toEqual({ ...CLOSED, attestation: 401, task: 401, document: 200 })
         expect(await ask(service)).toMatchObject({ is_compliant: true })
         expect(await readiness(service)).toMatchObject({
           ready: true,
@@ -162,7 +170,13 @@ describe('on one machine', () => {
       }
       await withRoles('identity,portal,dashboard', async (served) => {
         const { service } = served
-        expect(await openParts(served)).toEqual({ ...CLOSED, identity: 401, portal: 200, dashboard: 401 })
+        expect(await openParts(served)).toEqual({
+          ...CLOSED,
+          identity: 401,
+          document: 200,
+          portal: 200,
+          dashboard: 401,
+        })
         await verifies(service, 'on one machine')
         await refusesKeys(served)
         const ready = await readiness(service)
@@ -187,7 +201,7 @@ describe('on one machine', () => {
         'identity',
         async (served) => {
           await served.service.logLine(({ message }) => message === 'all processes are ready')
-          expect(await openParts(served)).toEqual({ ...CLOSED, identity: 401 })
+          expect(await openParts(served)).toEqual({ ...CLOSED, identity: 401, document: 200 })
           await verifies(served.service, 'in several processes')
         },
         ['--processes', '2'],
@@ -245,9 +259,9 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
 
   test('each opens its own part', async () => {
     expect(await Promise.all(nodes.map(openParts))).toEqual([
-      { ...CLOSED, attestation: 401, task: 401 },
+      { ...CLOSED, attestation: 401, task: 401, document: 200 },
       { ...CLOSED, portal: 200 },
-      { ...CLOSED, identity: 401 },
+      { ...CLOSED, identity: 401, document: 200 },
       { ...CLOSED, dashboard: 401 },
     ])
   })

@@ -1,0 +1,51 @@
+// Where requests for attestations claim their idempotency keys, and the decisions of requests that were cut off.
+import { createDecisionMemory } from '../attestation/recall-answers.ts'
+import { createClaimTeller } from '../cluster/claim-teller.ts'
+import type { Config } from '../config/config.ts'
+import { knownNodeName, nodeNameOf } from '../decision-log/node-name.ts'
+import { type Clock, systemTimers } from '../lib/time.ts'
+import { KEEP_SLACK_SECONDS } from '../server/idempotency.ts'
+import type { DataFolder } from '../setup/data-folder.ts'
+import { openLoggedClaims } from '../store/claim-log/claims.ts'
+import { withMovedClaims } from '../store/claim-log/moved.ts'
+import type { Store } from '../store/store.ts'
+import type { Logger } from '../telemetry/log.ts'
+import { longestUse } from './expiry-service.ts'
+import { claimSecondsOf } from './request-path.ts'
+
+export interface ClaimsDependencies {
+  readonly config: Pick<Config, 'chainSettings' | 'deadlineMs'>
+  readonly store: Store
+  readonly folder: Pick<DataFolder, 'decisions'>
+  readonly clock: Clock
+  readonly log: Pick<Logger, 'warn'>
+}
+
+export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDependencies) => {
+  const node = knownNodeName(folder.decisions)
+  const logged = store.kind === 'postgres' ? null : await openLoggedClaims({ database: store.database, clock, node })
+  const memory = createDecisionMemory(folder.decisions, clock, {
+    // The nodes of a deployment share a PostgreSQL database; a SQLite file belongs to one node.
+    node: store.kind === 'postgres' ? nodeNameOf(folder.decisions) : '',
+    usableSeconds: longestUse(config) + KEEP_SLACK_SECONDS,
+  })
+  return {
+    claims: logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock })),
+    memory,
+    backlogMs: (logged ?? store.database).backlogMs,
+    /** Reports the decisions of cut-off requests to the other nodes, if there can be any. Returns a function that stops it. */
+    startTeller: (): (() => void) => {
+      if (memory.node === '') return () => undefined
+      const teller = createClaimTeller({
+        memory,
+        clock,
+        claimSeconds: claimSecondsOf(config),
+        after: systemTimers.after,
+        claims: store.idempotency,
+        onError: (error) => log.warn('what became of cut-off requests could not be told to the other nodes', { error }),
+      })
+      teller.start()
+      return teller.stop
+    },
+  }
+}
