@@ -28,7 +28,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       print(
         { output, command },
         link,
-        `${link.url}\nOpens once, until ${until}. Whoever has it can take over the account: send it safely.\n`,
+        `${link.url}\nOpens once, until ${until}. Its holder can take over the account: send it over a secure channel.\n`,
       )
       return 0
     },

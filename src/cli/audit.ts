@@ -51,7 +51,7 @@ export const AUDIT_COMMANDS: readonly Command[] = [
     summary: 'Verify the hash chain of the audit log',
     description:
       'Each entry has the SHA-256 of the entry before it, so no entry can be changed, inserted or removed unnoticed. The log is also ' +
-      'compared with its signed heads, which are kept beside the tree of the decision log. Keep the printed number and hash elsewhere ' +
+      'compared with its signed heads, which are stored with the tree of the decision log. Keep the printed number and hash elsewhere ' +
       'and compare them.',
     options: [
       flag('shipped', 'Also verify the copy that the service ships with the decision log'),

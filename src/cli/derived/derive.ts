@@ -84,7 +84,7 @@ const orgOption = ({ override, looks }: Shape): Option => {
   const otherwise = override.wholeDeployment
     ? 'the whole deployment'
     : looks.some(({ everywhere }) => everywhere)
-      ? 'the one that has the id'
+      ? 'the item with that id'
       : null
   return otherwise === null ? ORG : { ...ORG, help: `Organization, by short name or id. Defaults to ${otherwise}` }
 }
