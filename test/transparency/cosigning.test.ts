@@ -174,7 +174,7 @@ describe('a witness', () => {
       (note: string) => new Response(cosign(note, NOW - 61, LIAR)),
       'off by -61 s',
     ],
-    ['that answers nonsense', () => new Response('nonsense'), 'no signed note'],
+    ['that answers nonsense', () => new Response('nonsense'), 'not a signed note'],
     ['without an end', () => new Response(new Uint8Array(70_000)), 'answers too much'],
     ['that fails', () => new Response('', { status: 500 }), 'it answers 500'],
     ['that leads elsewhere', () => Response.redirect('http://127.0.0.1:1/'), "can't be reached"],

@@ -149,8 +149,8 @@ describe('found', () => {
   test('a file that was removed from the beginning, unless it is said to be archived', async () => {
     rmSync(log('w00', segmentNames(log())[0] ?? ''))
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is gone/)
-    await expectProblem(/the file is gone/, '--archived-before', '2026-01-01')
+    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is missing/)
+    await expectProblem(/the file is missing/, '--archived-before', '2026-01-01')
     const archived = await verify('--archived-before', '2027-01-01')
     expect([archived.code, archived.out]).toEqual([0, expect.stringContaining('elsewhere: ok')])
   })
@@ -167,7 +167,7 @@ describe('found', () => {
     rmSync(log(), { recursive: true })
     mkdirSync(log())
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is gone/)
+    await expectProblem(/tree PROBLEM: "w00\/\S+: the file is missing/)
   })
 
   test('an older backup of log and tree, by each place that a newer head was kept in', async () => {
@@ -265,7 +265,7 @@ describe('shipped copies', () => {
     await ship()
     rmSync(join(placesIn(root).shipped, TEST_NODE, 'w01'), { recursive: true })
     const gone = await verify('--from', 'shipped')
-    expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/tree PROBLEM: "w01\/\S+: the file is gone/)])
+    expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/tree PROBLEM: "w01\/\S+: the file is missing/)])
     rmSync(join(placesIn(root).shipped, TEST_NODE), { recursive: true })
     const all = await verify('--from', 'shipped')
     expect([all.code, all.out]).toEqual([1, expect.stringContaining(`node ${TEST_NODE}: nothing of it is here`)])

@@ -41,7 +41,7 @@ export const shipHead = async (target: ShipTarget, logName: string, checkpoint: 
   const content = new Blob([checkpoint])
   await target.put(name, content)
   if (!(await target.isIntact(name, await digestOf(content.stream())))) {
-    throw new Error('the target holds other bytes than it was given')
+    throw new Error('the target’s content differs from the upload')
   }
 }
 
