@@ -1,11 +1,12 @@
-// Authenticates a backup: an HMAC over its manifest, which has the SHA-256 of every other file, under a key derived from the
-// evidence key. A backup that contains the evidence key proves nothing by itself: the key must come from elsewhere.
+// Authenticates a backup with an HMAC of its manifest, which lists the SHA-256 of every other file. The HMAC key is
+// derived from the evidence key. A backup that contains this key cannot prove its own authenticity: the key must come
+// from elsewhere.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { deriveKey } from '../../../identity/evidence/sealed-bytes.ts'
 import type { BackupManifest, VerifiedBackup } from './backup-manifest.ts'
 
-/** The evidence keys in use, the newest first; none if this command has none. */
+/** The current evidence keys, newest first. Empty if the command has none. */
 export type EvidenceKeys = readonly Uint8Array[]
 
 const PURPOSE = 'countersign backup manifest'
@@ -13,7 +14,7 @@ const PURPOSE = 'countersign backup manifest'
 const macOf = ({ mac: _, ...manifest }: BackupManifest, key: Uint8Array): Buffer =>
   createHmac('sha256', deriveKey(key, PURPOSE)).update(JSON.stringify(manifest)).digest()
 
-/** Without a key, the manifest stays as it is. */
+/** Adds the MAC to the manifest. Without a key, the manifest is unchanged. */
 export const authenticate = (manifest: BackupManifest, [newest]: EvidenceKeys): BackupManifest =>
   newest === undefined ? manifest : { ...manifest, mac: macOf(manifest, newest).toString('hex') }
 
@@ -24,16 +25,16 @@ const isAuthentic = (manifest: BackupManifest, keys: EvidenceKeys): boolean => {
 
 interface AuthenticationPolicy {
   readonly keys: EvidenceKeys
-  /** Warn instead of refusing. */
+  /** Warn instead of refusing the backup. */
   readonly mayBeUnauthenticated: boolean
-  /** Warn if the backup has no MAC, as backups of older versions. */
+  /** Warn if the backup has no MAC, like backups of older versions. */
   readonly mayLackMac: boolean
 }
 
 /**
- * Warns if there is no key to verify the backup with.
- * @returns whether the backup is authentic
- * @throws CommandFailedError for a backup that is not authentic, unless the policy allows it
+ * Warns if there is no key to verify the backup.
+ * @returns true if the backup is authentic
+ * @throws CommandFailedError if the backup isn't authentic, unless the policy allows it
  */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
@@ -53,7 +54,7 @@ export const requireAuthentic = (
   const lacksMac = manifest.mac === undefined
   const reason = lacksMac
     ? 'the backup has no MAC: an older version made it, or a command without the evidence key, or it was changed'
-    : 'the MAC of the backup is not that of the evidence key: the backup was changed, or made with another key'
+    : 'the MAC of the backup doesn’t match the evidence key: the backup was changed, or made with another key'
   if (mayBeUnauthenticated || (lacksMac && mayLackMac)) return warn(reason)
   throw new CommandFailedError(`${reason}. If you trust its origin, use --unauthenticated`)
 }

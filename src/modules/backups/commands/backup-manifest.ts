@@ -1,4 +1,4 @@
-// A backup is a folder with a manifest, which names every file with its size and SHA-256. A folder whose files differ from its
+// A backup is a folder with a manifest that lists every file with its size and SHA-256. A folder that differs from its
 // manifest is not restored.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -11,7 +11,7 @@ export const MANIFEST = 'manifest.json'
 export const BACKUP_FORMAT = 1
 
 export interface BackedUpFile {
-  /** Relative, with slashes. */
+  /** Relative path with slashes. */
   readonly path: string
   readonly bytes: number
   /** Lower-case hex. */
@@ -20,31 +20,34 @@ export interface BackedUpFile {
 
 export interface BackupManifest {
   readonly format: typeof BACKUP_FORMAT
-  /** Version of the program that made the backup. */
+  /** Version of the program that created the backup. */
   readonly version: string
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
-  /** Number of the newest migration in the backup's database. */
+  /** Number of the latest migration in the backup's database. */
   readonly schema: number
   /** Kind of the original database. The backup itself always has a SQLite file. */
   readonly store: 'sqlite' | 'postgres'
-  /** Attesters whose keys are in a hardware token and so not in the backup; older versions leave it out. */
+  /**
+   * Attesters whose keys are in a hardware token, and therefore not in the backup. Missing in backups of older
+   * versions.
+   */
   readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
-  /** See backup-authentication.ts, hex; absent without the evidence key, and in backups of older versions. */
+  /** Hex. See backup-authentication.ts. Missing without the evidence key and in backups of older versions. */
   readonly mac?: string
 }
 
 export interface VerifiedBackup {
   readonly manifest: BackupManifest
-  /** Of the manifest's file, lower-case hex. */
+  /** SHA-256 of the manifest file, lower-case hex. */
   readonly sha256: string
 }
 
-/** The content of the manifest's file. */
+/** Returns the content of the manifest file. */
 export const manifestText = (manifest: BackupManifest): string => `${JSON.stringify(manifest, null, 2)}\n`
 
 export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -54,7 +57,7 @@ export interface VerifyBackupProgress {
   readonly bytesTotal: number
 }
 
-/** Whether a path stays inside the backup and in one of its known folders. */
+/** Whether a path stays inside the backup, in one of its known folders. */
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
@@ -86,7 +89,7 @@ export const isManifest = (value: unknown): value is BackupManifest => {
   )
 }
 
-/** @returns paths of all files below a folder, relative to it */
+/** @returns paths of all files in a folder, relative to it */
 export const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
@@ -105,8 +108,8 @@ const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Pro
 }
 
 /**
- * Reads the manifest and compares every file with it.
- * @throws CommandFailedError that names the first thing that is wrong.
+ * Reads the manifest and verifies every file against it.
+ * @throws CommandFailedError that names the first problem
  */
 export const verifyBackup = async (
   folder: string,

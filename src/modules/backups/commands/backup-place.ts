@@ -1,5 +1,5 @@
-// Keeps a series of backups in a folder or in a bucket. A backup is complete when its manifest is there: the manifest is
-// written last and removed first.
+// Keeps a series of backups in a folder or a bucket. A backup is complete if it has a manifest: the manifest is written
+// last and removed first.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,23 +10,23 @@ import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../..
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
 export interface KeptBackup {
-  /** The backup's time, as `2026-11-23T04-30-00Z`. */
+  /** Time of the backup, such as `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
 }
 
 export interface BackupPlace {
-  /** @returns the backup's path or URL, for people */
+  /** @returns path or URL of the backup, for display */
   readonly whereIs: (name: string) => string
   /** @returns complete backups, oldest first */
   readonly list: () => Promise<readonly KeptBackup[]>
   readonly make: (name: string) => Promise<BackupManifest>
   readonly remove: (name: string) => Promise<void>
-  /** Removes incomplete backups that were begun before that time. */
+  /** Removes incomplete backups that were started before that time. */
   readonly sweep: (beforeMs: number) => Promise<void>
 }
 
-/** @throws UsageError when the text is not s3://bucket/prefix */
+/** @throws UsageError if the text isn't `s3://bucket/prefix` */
 export const readBucket = (text: string, option: string): ShipPlace => {
   try {
     return parseShipPlace(text)
@@ -35,7 +35,7 @@ export const readBucket = (text: string, option: string): ShipPlace => {
   }
 }
 
-/** Wraps a bucket so that its faults become CommandFailedError with one line of text. */
+/** Wraps a bucket so that its errors become CommandFailedError with a one-line message. */
 export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   const explain = (error: unknown): never => {
     const { code } = (error ?? {}) as { code?: unknown }
@@ -60,28 +60,28 @@ export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   }
 }
 
-/** Makes a backup in a folder that does not exist yet. */
+/** Creates a backup in a folder that doesn't exist yet. */
 type MakeBackup = (to: string) => Promise<BackupManifest>
 
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
-/** Name of a backup's folder while it is made; `backup.ts` renames it at the end. */
+/** Name of an unfinished backup's folder. `backup.ts` renames the folder at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
-/** A manifest of 300,000 files fits in it. */
+/** Enough for the manifest of 300,000 files. */
 const MANIFEST_BYTES_MAX = 2 ** 26
 
-/** The name of a backup made now. A second backup in the same second is refused, because its folder exists. */
+/** Returns the name of a backup at this time. A second backup in the same second fails, because its folder exists. */
 export const nameAt = (date: Date): string =>
   date
     .toISOString()
     .replace(/\.\d+Z$/, 'Z')
     .replaceAll(':', '-')
-/** @returns Unix milliseconds; NaN when the text is not the name of a backup */
+/** @returns Unix milliseconds; NaN if the text isn't the name of a backup */
 export const timeOf = (name: string): number =>
   Date.parse(
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
   )
 
-/** @returns null when the text is not a manifest; that folder is neither counted nor removed */
+/** @returns null if the text isn't a manifest; the folder is then neither counted nor removed */
 const parseManifest = (text: string): BackupManifest | null => {
   try {
     const manifest: unknown = JSON.parse(text)
@@ -95,12 +95,12 @@ const readOrNull = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch {
-    // No manifest: not a complete backup.
+    // Without a manifest, the backup is incomplete.
     return ''
   }
 }
 
-/** Holds one manifest in memory at a time, because anybody who may write to the place chooses how many there are. */
+/** Reads one manifest at a time, because anyone with write access to the place controls their number. */
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
@@ -134,7 +134,7 @@ export const createBackupFolder = (folder: string, make: MakeBackup): BackupPlac
 const readManifestText = async (target: ShipTarget, name: string): Promise<string> =>
   Buffer.from((await target.readRange(name, 0, MANIFEST_BYTES_MAX)) ?? []).toString('utf8')
 
-/** Uploads a file and checks that the bucket has the same content. @throws CommandFailedError */
+/** Uploads a file and verifies the content in the bucket. @throws CommandFailedError */
 const putFile = async (target: ShipTarget, name: string, path: string): Promise<void> => {
   const file = Bun.file(path)
   await target.put(name, file)
@@ -150,7 +150,7 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
   }
   const list = async () => withManifests(await namesIn(), (name) => readManifestText(target, `${name}/${MANIFEST}`))
   const remove = async (backup: string): Promise<void> => {
-    // Remove the manifest first: without it the folder does not count as a backup.
+    // Remove the manifest first: without it, the folder doesn't count as a backup.
     await target.remove(`${backup}/${MANIFEST}`)
     for (const { name } of await target.list(`${backup}/`)) await target.remove(name)
   }
@@ -182,7 +182,7 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
   }
 }
 
-/** @throws CommandFailedError when a file is missing, or has another size than in the manifest */
+/** @throws CommandFailedError if a file is missing or has another size than in the manifest */
 const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
   const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
   for (const { path, bytes } of files) {
@@ -194,8 +194,8 @@ const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Prom
 }
 
 /**
- * Downloads the files that a backup's manifest names, if all of them have the size that it names.
- * @throws CommandFailedError when there is no such backup, or it is not whole
+ * Downloads the files in a backup's manifest, after checking their sizes.
+ * @throws CommandFailedError if the backup doesn't exist or is incomplete
  */
 export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
   const text = await readManifestText(target, MANIFEST)

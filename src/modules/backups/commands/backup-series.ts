@@ -1,6 +1,6 @@
-// `countersign backup --into PLACE`: makes backups side by side in a folder or a bucket, each named by its time. Removes the
-// oldest beyond --keep only when the new one is complete. With --every it continues until it is stopped. Names in the
-// future, of a clock that was wrong, are neither counted nor removed.
+// `countersign backup --into PLACE`: keeps a series of backups in a folder or bucket, named by their times. Deletes the
+// oldest beyond --keep once the new backup is complete. Backups dated in the future (wrong clock) are neither counted
+// nor removed.
 
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { CountersignError } from '../../../domain/errors.ts'
@@ -10,19 +10,19 @@ import { type BackupPlace, nameAt, timeOf } from './backup-place.ts'
 
 const DAY_MS = 86_400_000
 const RETRY_MS = 900_000
-/** Sleeps no longer than this at once, so that it notices a changed clock or a suspended machine. */
+/** Maximum sleep, so that a changed clock or a suspended machine is noticed. */
 const LONGEST_SLEEP_MS = 3_600_000
 
 export interface BackupSeries {
-  /** Holds backups of one deployment. */
+  /** Place of the backups. */
   readonly place: BackupPlace
-  /** Null: one backup, immediately. */
+  /** Null: a single backup, immediately. */
   readonly everyMs: number | null
-  /** How many backups are kept; null: all. */
+  /** Number of backups to keep. Null: all. */
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date
-  /** Resolves early when the signal is aborted. */
+  /** Resolves early if the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
   /** Called for each complete backup. */
@@ -37,13 +37,13 @@ const reasonOf = (error: unknown): string => {
 }
 
 const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promise<void> => {
-  // Remove what killed commands left behind, but only after a day: another command may still be working on it.
+  // Remove leftovers of killed commands, but only after a day: another command may still be running.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
   await tell(place.whereIs(made), manifest)
   if (keep === null) return
-  // The place may also hold backups of another deployment: leave them.
+  // The place may also contain backups of other deployments: leave them.
   const own = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
   const nowMs = now().getTime()
   for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
@@ -57,13 +57,16 @@ const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promi
   }
 }
 
-/** When the next backup is due. Now, if there is none, or if the newest one's time is in the future (wrong clock). */
+/**
+ * Returns the time at which the next backup is due: immediately if there is none or the latest is dated in the future
+ * (wrong clock).
+ */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
   const newestMs = timeOf((await place.list()).at(-1)?.name ?? '')
   return newestMs <= nowMs ? newestMs + everyMs : nowMs
 }
 
-/** Returns the exit code. @throws what the one backup without --every throws */
+/** Returns the exit code. @throws errors of the single backup without --every */
 export const runSeries = async (series: BackupSeries): Promise<number> => {
   const { place, everyMs, output, now, sleep, signal } = series
   if (everyMs === null) {

@@ -1,5 +1,5 @@
-// `countersign backup`: copies a deployment into a folder while the service runs. The database is copied first: the files that
-// it names exist by then, and newer files without a row are deleted after a restore.
+// `countersign backup`: copies a deployment to a folder while the service runs. The database is copied first, so that
+// all files it references exist. Later files without a row are deleted after a restore.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -62,18 +62,18 @@ export interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
-  /** This command's settings without secrets, stored in the backup for people to read. */
+  /** Returns the command's settings without secrets, which the backup includes for reference. */
   readonly describeSettings: () => Readonly<Record<string, unknown>>
-  /** Path of the config file; null when there is none. */
+  /** Path of the config file. Null if there is none. */
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
   readonly evidenceKeys: () => Promise<EvidenceKeys>
-  /** Null: no tree over the decision log is copied. */
+  /** Null: the tree over the decision log is not copied. */
   readonly treeTables: LogTreeTables | null
   /** Writes an audit entry, because a backup contains secrets. */
   readonly note: () => Promise<void>
   readonly now: () => Date
-  /** Aborted when the command is to stop. */
+  /** Returns a signal that is aborted when the command must stop. */
   readonly stopped: () => AbortSignal
 }
 
@@ -97,7 +97,7 @@ const removeSqlite = async (path: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }
 
-/** Copies a database of either kind into one SQLite file without a WAL. */
+/** Copies a database of either kind to a single SQLite file without a WAL. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
     snapshotSqlite(source.path, to)
@@ -119,7 +119,7 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   await removeSqlite(tables)
 }
 
-/** Copies the decision log's tree into a SQLite file. @returns false when there is no tree */
+/** Copies the decision log's tree to a SQLite file. @returns false if there is no tree */
 const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupContext, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false
@@ -133,7 +133,7 @@ const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupConte
   return hasTree
 }
 
-/** A text that changes when a secret is rotated: files copied before and after a rotation do not belong together. */
+/** Returns a text that changes if a secret is rotated. Files copied before and after a rotation are inconsistent. */
 const describeSecrets = (folder: DataFolder): string => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {
@@ -162,7 +162,7 @@ const fill = async (
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
     } catch (error) {
-      // The evidence was erased after the database was copied. Its key is gone, so the file would be useless.
+      // The evidence was erased after the copy of the database. Its key is gone, so the file would be useless.
       if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
     }
   }
@@ -183,7 +183,7 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
-    // Copy the tree before the log, so that it has no line that the copied log lacks.
+    // Copy the tree before the log, so that it contains no line that the copied log lacks.
     const tree = join(into, 'decision-tree.db.made')
     if (await copyTree(source, context, tree)) {
       await copy(tree, 'decision-tree.db')
@@ -240,7 +240,7 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
   if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
 }
 
-/** Writes the audit entry. If that fails, the backup is still good, and a warning is printed. */
+/** Writes the audit entry. If that fails, the backup is still valid, and a warning is printed. */
 const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
   try {
     // Opening an older store would migrate it, which a backup before an upgrade must not do.
@@ -297,7 +297,7 @@ const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<v
   }
 }
 
-/** Returns the exit code: 0 done, 1 it can't be done and nothing is left behind, 2 usage. */
+/** Returns the exit code: 0 done, 1 failed without leftovers, 2 usage error. */
 export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output } = context

@@ -1,4 +1,4 @@
-// `countersign doctor` on backups: the age of the newest.
+// Check of `countersign doctor` on backups: age of the latest.
 
 import { durationText } from '../../../lib/duration-text.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
@@ -7,7 +7,7 @@ import type { Finding } from '../../../setup/finding.ts'
 
 const BACKUP_OLD_SECONDS = 2 * 86_400
 
-/** Each backup writes an entry into the audit log: the newest entry tells the age of the newest backup. */
+/** Each backup writes an audit entry, so the latest entry gives the age of the latest backup. */
 export const inspectBackups = async ({ store, clock }: Inspection): Promise<readonly Finding[]> => {
   const { items } = await store.audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items

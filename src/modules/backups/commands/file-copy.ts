@@ -1,4 +1,4 @@
-// Copies files into and out of backups: readable by the owner only, flushed to disk, hashed while they are copied.
+// Copies files into and out of backups: readable by the owner only, flushed to disk, hashed during the copy.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -16,9 +16,9 @@ export const syncPath = async (path: string): Promise<void> => {
 }
 
 /**
- * @param length bytes to copy from the start; left out: the whole file
+ * @param length bytes to copy from the start. Defaults to the whole file
  * @returns size and SHA-256 of the copy
- * @throws system errors; ENOENT when the source is gone.
+ * @throws system errors; ENOENT if the source doesn't exist
  */
 export const copyFileHashed = async (
   from: string,

@@ -1,6 +1,6 @@
-// `countersign restore --try`: whether a backup would bring the deployment back. It is restored into a temporary folder, a
-// service is started from it on loopback, and what that service has and says is compared. It delivers and fetches nothing
-// (trial-service.ts), and its tree begins anew under another key, so that nothing of the trial can be taken for the deployment.
+// `countersign restore --try`: tests whether a backup can be restored. Restores it to a temporary folder, starts a
+// service from it on loopback, and compares data and responses. The service sends and fetches nothing
+// (trial-service.ts), and its tree has a new key.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -26,20 +26,20 @@ export interface TrialFinding {
 
 export interface TrialInput {
   readonly manifest: BackupManifest
-  /** This command's own deployment: its secrets open the backup where the backup has none. */
+  /** Folder of this command's deployment. Its secrets decrypt a backup without secrets. */
   readonly folder: DataFolder
-  /** Settings that name secrets, as the service reads them. */
+  /** Settings that locate secrets, as the service reads them. */
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
-  /** Restores into this folder, which does not exist. */
+  /** Restores into this folder, which doesn't exist yet. */
   readonly restoreInto: (folder: DataFolder) => Promise<void>
-  /** A command with these settings alone. @throws CommandFailedError */
+  /** Runs a command with only these settings. @throws CommandFailedError */
   readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>
   readonly monotonicMs: () => number
   readonly signal: AbortSignal
 }
 
-/** A new key, project or line is known to the service within a second or two. */
+/** Timeout until the service recognizes a new key, project or line, which normally takes one or two seconds. */
 const KNOWN_LIMIT_MS = 30_000
 const RETRY_MS = 100
 const ALLOWED = `0x${'11'.repeat(20)}` as const
@@ -51,7 +51,7 @@ rules:
     code: ALLOWED
 `
 
-/** Room for the restored files, and for the index and the tree that the service makes of them. */
+/** Requires space for the restored files, and for the index and the tree that the service derives from them. */
 const requireRoom = (place: string, { files }: BackupManifest): void => {
   const needed = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
   const { bavail, bsize } = statfsSync(place)
@@ -60,19 +60,19 @@ const requireRoom = (place: string, { files }: BackupManifest): void => {
   }
 }
 
-/** Lends the trial each secret that the backup has no copy of and no setting names. */
+/** Copies each secret that is neither in the backup nor named by a setting. */
 const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   for (const name of ['passphrase', 'evidenceKey', 'accountKey'] as const) {
     if (existsSync(to[name]) || !existsSync(from[name])) continue
     mkdirSync(dirname(to[name]), { recursive: true, mode: 0o700 })
     copyFileSync(from[name], join(dirname(to[name]), basename(from[name])))
   }
-  // A PIN that the token refused before is not tried again here either.
+  // A PIN that the token has refused is not tried again in the trial.
   const refused = refusedPinFile(from.tokenLogin)
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
 }
 
-/** Repeats a call that is refused while the service does not know yet what it is about. */
+/** Repeats a call that is refused until the service recognizes its subject. */
 const onceKnown = async <Result>(call: () => Promise<Result>, { monotonicMs, signal }: TrialInput): Promise<Result> => {
   const endMs = monotonicMs() + KNOWN_LIMIT_MS
   for (;;) {
@@ -114,7 +114,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
     void findings.push({ check, result, detail })
-  /** A step that fails is a finding, and the next one is taken all the same. */
+  /** A failed step is a finding; the next step runs anyway. */
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
       add(check, 'ok', await step())
@@ -134,7 +134,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
     let last: { readonly uuid: string; readonly organization: string } | null = null
     if (manifest.withDecisions) {
       await attempt('decisions', async () => {
-        // In a backup of a deployment on PostgreSQL there is no tree: the chains are checked alone.
+        // A backup of a deployment on PostgreSQL may have no tree. In that case, only the chains are checked.
         const chains = existsSync(folder.decisionTree) ? [] : ['--chains']
         const { decisions } = JSON.parse(await command('decisions', 'verify', '--json', ...chains)) as {
           decisions: number
@@ -188,7 +188,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
           const { verification_hash: verificationHash } = JSON.parse(made) as { verification_hash: string }
           const client = clientWith(await issueKey(slug))
-          // Not for any contract: the signature can't be spent.
+          // Not bound to a contract, so the signature cannot be used.
           const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })
           const allowed = await onceKnown(() => ask(ALLOWED), input)
           const denied = await ask(DENIED)

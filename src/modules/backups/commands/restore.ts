@@ -1,5 +1,5 @@
-// `countersign restore`: a data folder, and the database that the settings name, from a backup that was verified first.
-// There is all of it at the end or nothing: files are made beside their place and put there by renaming.
+// `countersign restore`: creates a data folder, and the configured database, from a verified backup. Atomic: files are
+// written to a temporary folder and then renamed.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
@@ -65,20 +65,20 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
-  /** None if neither a setting nor the data folder has a key. */
+  /** Returns an empty list if neither a setting nor the data folder has a key. */
   readonly evidenceKeys: () => Promise<EvidenceKeys>
   /** Null: a tree over the decision log stays in its file. */
   readonly treeTables: LogTreeTables | null
-  /** Lets attester keys in the hardware token sign. */
+  /** Requests a test signature from attester keys in the hardware token. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
-  /** For `--try`. */
+  /** Dependencies of `--try`. */
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
-/** Whether a file of the backup belongs in the data folder; the others are for people to read. */
+/** Whether a file of the backup belongs in the data folder. The other files are for reference only. */
 const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
 
-/** A folder that the file system itself makes in a volume. */
+/** Folder that file systems create in a new volume. */
 const OF_THE_SYSTEM = 'lost+found'
 
 const requireRoom = (root: string): void => {
@@ -87,7 +87,7 @@ const requireRoom = (root: string): void => {
   }
 }
 
-/** Copies the backup's files for the data folder, and checks each once more while it is copied. */
+/** Copies the backup's files for the data folder, and verifies each again during the copy. */
 const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
   for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
     const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))
@@ -97,7 +97,7 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
   for (const path of new Set(folders)) await syncPath(path)
 }
 
-/** @param tree its file in the folder; null: it stays there, or there is none */
+/** @param tree path of the tree's file in the folder; null if it stays there or doesn't exist */
 const fillDatabase = async (
   path: string,
   target: StoreTarget,
@@ -123,7 +123,10 @@ const fillDatabase = async (
   }
 }
 
-/** Into a folder that is there, since it may be a volume: the database last, without which it is no deployment. */
+/**
+ * Moves the files into an existing folder, which may be a volume. The database is last: without it, the folder isn't a
+ * deployment.
+ */
 const moveInto = async (root: string, partial: string): Promise<void> => {
   const names = readdirSync(partial).sort((left, right) => Number(left === DATABASE) - Number(right === DATABASE))
   const moved: string[] = []
@@ -151,12 +154,12 @@ const restoreTo = async (
   const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
   const existed = existsSync(root)
   const name = `.${basename(root)}.${randomBytes(6).toString('hex')}.partial`
-  // On the same volume as its place.
+  // On the same volume as the destination, so that a rename is possible.
   const partial = join(existed ? root : dirname(root), name)
   await mkdir(partial, { recursive: true, mode: 0o700 })
   try {
     await fill(partial, from, manifest)
-    // What may fail comes before the tables, and they come before the step that hardly can.
+    // Steps that may fail come before the tables. The tables come before the rename, which rarely fails.
     const tree = join(partial, basename(folder.decisionTree))
     const hasTree = existsSync(tree)
     if (hasTree) await treeTables?.forgetAuditHead({ kind: 'sqlite', path: tree })
@@ -192,7 +195,7 @@ const print = (
   output.stderr(`The settings that it ran with, as far as the backup saw them, are in ${from}/settings.json.\n`)
 }
 
-/** What the options ask for, with a backup that is in the folder `from`; people know it as `given`. */
+/** Runs the requested action with a backup in the folder `from`. Messages call the backup `given`. */
 const restoreFrom = async (
   from: string,
   given: string,
@@ -211,7 +214,7 @@ const restoreFrom = async (
   const policy = {
     keys: await context.evidenceKeys(),
     mayBeUnauthenticated: command.flag('unauthenticated'),
-    // The version after an upgrade tries backups of the version before.
+    // After an upgrade, the new version tries backups of the previous version.
     mayLackMac: command.flag('check') || command.flag('try'),
   }
   const authenticated = requireAuthentic(verified, policy, output)
@@ -249,7 +252,7 @@ const restoreFrom = async (
   return 0
 }
 
-/** Returns the exit code: 0 done, 1 it can't be done and nothing was restored, 2 usage. */
+/** Returns the exit code: 0 done, 1 failed and nothing was restored, 2 usage error. */
 export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, folder } = context

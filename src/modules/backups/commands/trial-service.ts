@@ -1,5 +1,5 @@
-// Starts the service in a process of its own, on a temporary folder and free loopback ports, with no other settings than the
-// given ones and without the tasks that reach others.
+// Starts the service in a separate process, on a temporary folder and free loopback ports. It has only the given
+// settings and runs no tasks that contact other systems.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailedError } from '../../../command-line/output.ts'
 import { ownProcess } from '../../../program/entries.ts'
@@ -7,7 +7,7 @@ import { TRIAL_WORD } from '../../../program/labels.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** How much of the end of the service's output is kept, to explain a failure. */
+/** Characters of the service's last output to keep for error messages. */
 const KEPT_CHARACTERS = 4_000
 
 export interface TrialService {
@@ -21,14 +21,14 @@ const readyUrl = (line: string): string | null => {
     const { message, url } = JSON.parse(line) as { message?: unknown; url?: unknown }
     return message === 'ready' && typeof url === 'string' ? url : null
   } catch {
-    // Some lines of a start are not JSON.
+    // Some startup lines are not JSON.
     return null
   }
 }
 
 /**
- * @param environment all of the service's variables, including the data folder
- * @throws CommandFailedError with the service's last line, when it does not become ready
+ * @param environment all variables of the service, including the data folder
+ * @throws CommandFailedError with the service's last line if the service doesn't become ready
  */
 export const startTrialService = async (
   environment: Readonly<Record<string, string>>,

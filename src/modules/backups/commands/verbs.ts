@@ -1,4 +1,4 @@
-// Gives `countersign backup` and `restore` the parts of the deployment that they use.
+// Provides `countersign backup` and `restore` with the required parts of the deployment.
 import { noteCommand } from '../../../command-line/command-note.ts'
 import type { VerbContext } from '../../../command-line/verb.ts'
 import { findEvidenceKeys } from '../../../setup/evidence-key.ts'
