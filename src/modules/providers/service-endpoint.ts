@@ -1,6 +1,6 @@
-// Receives the webhooks of a verification service that decides sessions for an organization. A decision counts when the
-// service knows the session by its id and decided after the person's last submission. A message that decides nothing is
-// answered with 200, so that the service does not send it again.
+// Receives the webhooks of a verification service that decides an organization's sessions. A decision counts if it
+// names the session's id and is later than the person's last submission. Other valid messages get 200, so that the
+// service doesn't repeat them.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -14,12 +14,12 @@ import { jsonResponse } from '../../server/response.ts'
 import { serviceNamed } from './services/all.ts'
 import type { ServiceDecision } from './services/service.ts'
 
-/** Large, because a service's message contains everything that the service checked. */
+/** Large, because a service's message contains all its check results. */
 const BODY_BYTES_MAX = 1_048_576
-/** How far the service's clock may be ahead of ours. */
+/** Maximum time by which the service's clock may be ahead. */
 const AHEAD_SECONDS_MAX = 300
 
-/** Why a message has no effect: the member `ignored` of the answer. */
+/** Reason why a message has no effect: the field `ignored` of the response. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
 
 export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
@@ -45,7 +45,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
     return state?.session.provider === WEBHOOK_PROVIDER ? state : null
   }
 
-  /** @throws TransitionRefusedError while the session waits for its person: the service then sends the message again */
+  /** @throws TransitionRefusedError while the session waits for its person; the service then sends the message again */
   const reasonToIgnore = async (
     { session }: SessionState,
     { status, decidedAtMs }: ServiceDecision,
@@ -55,13 +55,14 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
       return 'decided-already'
     }
     const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
-    // Submissions are stored in whole seconds. After a retry, a decision in that second may be about the submission before.
+    // Submissions are stored in whole seconds. After a retry, a decision in that second may refer to the previous
+    // submission.
     const isAgain = session.status === 'submitted' && session.retryCount > 0
     if (submittedAt !== undefined && decidedAtMs < (submittedAt + (isAgain ? 1 : 0)) * 1_000) {
       return 'decided-before-submission'
     }
     if (session.status !== 'submitted') throw new TransitionRefusedError(session.status, status)
-    // The session can't be sent back once more, so a person has to decide.
+    // The session has reached its maximum number of retries, so a person must decide.
     return status === 'retry' && session.retryCount >= RETRIES_MAX ? 'decides-nothing' : null
   }
 
@@ -89,7 +90,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
           actor: `provider:${service.name}`,
           publicComment: decision.publicComment,
           privateComment: decision.privateComment,
-          // If the person has submitted again since the session was read, the decision is not about this submission.
+          // If the person has submitted again since the session was read, the decision refers to an older submission.
           expectedSequence: sequence,
         },
       )

@@ -1,4 +1,4 @@
-// Connects a webhook endpoint for decisions with a verification service.
+// Operation that connects a webhook endpoint for decisions to a verification service.
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN } from '../../../admin/route.ts'
 import {

@@ -1,4 +1,4 @@
-// Lets a verification service decide through an endpoint for decisions.
+// Dialog action that connects a verification service to an endpoint for decisions.
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { ModuleParts } from '../../../dashboard/page/module-pages.ts'
 import { action } from '../../../dashboard/page/ui/actions.tsx'
@@ -8,7 +8,7 @@ import { Dialog } from '../../../dashboard/page/ui/dialog.tsx'
 
 const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as const
 
-/** Where the verification service sends its own webhooks. */
+/** Dialog with the path to which the verification service must send its webhooks. */
 const showPath = (path: string) => (close: () => void) => (
   <Dialog title="Webhook path" onClose={close}>
     <p class="confirm-text">In the service’s settings, enter this path after your API’s https address:</p>

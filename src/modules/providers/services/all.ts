@@ -1,4 +1,4 @@
-// The verification services that are known by name.
+// The supported verification services, by name.
 import { PERSONA } from './persona.ts'
 import type { VerificationService } from './service.ts'
 import { SUMSUB } from './sumsub.ts'

@@ -1,6 +1,6 @@
-// Some verification services decide sessions by webhooks of their own. Each has a file beside this one, which says how
-// it signs and what its events mean for our sessions. An event decides only when the service documents it as final;
-// after any other event the session waits for a person (invariant 12).
+// Verification services that decide sessions through their own webhooks. Each has a file in this folder that defines
+// its signatures and the mapping of its events. An event decides only if the service documents it as final; otherwise
+// the session waits for a person (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
@@ -10,33 +10,33 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/s
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
 export interface ServiceDecision {
-  /** The id that the service has for the session; it decides only when it is our session's id. */
+  /** Reference of the session at the service. A decision counts only if this is the session's id. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
-  /** When the service decided, by its own clock. */
+  /** Time of the decision, by the service's clock. */
   readonly decidedAtMs: number
-  /** What the service wrote for the person. */
+  /** The service's comment for the person. */
   readonly publicComment: string | null
-  /** What the service wrote for operators. */
+  /** The service's comment for operators. */
   readonly privateComment: string | null
 }
 
 export interface VerificationService {
   readonly name: VerificationServiceName
-  /** Older messages are refused. Longer than the service repeats a message that was not accepted. */
+  /** Maximum age of a message. Longer than the period in which the service repeats an unaccepted message. */
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook
-  /** @returns null for an event that decides nothing. @throws FieldInvalidError */
+  /** @returns null if the event decides nothing. @throws FieldInvalidError */
   readonly read: (message: JsonObject) => ServiceDecision | null
 }
 
-/** The hash of the body, because not every service gives its messages an id. */
+/** Returns the hash of the body, because not every service assigns message ids. */
 export const messageIdOf = (body: string): string => createHash('sha256').update(body).digest('hex')
 
 export const objectAt = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
 
-/** @returns '' when the member is missing or no text */
+/** @returns an empty string if the field is missing or isn't a string */
 export const textAt = (object: JsonObject, name: string): string => {
   const value = object[name]
   return typeof value === 'string' ? value : ''
@@ -50,7 +50,8 @@ export const timeAt = (object: JsonObject, name: string, parse: (text: string) =
 }
 
 /**
- * Joins texts of the service to a comment: without control characters, cut at COMMENT_MAX. Null when nothing is left.
+ * Joins texts of the service to a comment, without control characters and truncated to COMMENT_MAX. Null if nothing
+ * remains.
  */
 export const commentOf = (...parts: readonly string[]): string | null => {
   const text = parts

@@ -1,5 +1,5 @@
-// Sumsub signs the body alone, by the algorithm that a header names. Nothing signed says when a message was sent, so
-// its age is counted from the event. Sources: docs.sumsub.com/docs/webhook-manager,
+// Sumsub signs only the body, with the algorithm named in a header. The signature doesn't cover the sending time, so
+// the age is counted from the event. Sources: docs.sumsub.com/docs/webhook-manager,
 // docs.sumsub.com/docs/user-verification-webhooks, docs.sumsub.com/docs/receive-and-interpret-results-via-api.
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../../../server/strict-json.ts'
@@ -14,7 +14,7 @@ import {
   type VerificationService,
 } from './service.ts'
 
-/** SHA-1 is for webhooks that were created before Sumsub let its customers choose the algorithm. */
+/** SHA-1 is for webhooks that were created before Sumsub let customers choose the algorithm. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['HMAC_SHA1_HEX', 'sha1'],
   ['HMAC_SHA256_HEX', 'sha256'],
@@ -32,13 +32,13 @@ const statusOf = (result: JsonObject): ServiceDecision['status'] | undefined => 
   return answer === 'RED' ? REFUSALS.get(textAt(result, 'reviewRejectType')) : undefined
 }
 
-/** `2020-02-21 13:23:19.321`, in UTC. */
+/** Parses `2020-02-21 13:23:19.321`, in UTC. */
 const parseTime = (text: string): number =>
   /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,3})?$/.test(text) ? Date.parse(`${text.replace(' ', 'T')}Z`) : Number.NaN
 
 export const SUMSUB: VerificationService = {
   name: 'sumsub',
-  // Sumsub repeats a message 5 minutes, 1, 5 and 18 hours later.
+  // Sumsub repeats a message after 5 minutes, 1, 5 and 18 hours.
   ageSecondsMax: 26 * 3_600,
   verify: (secrets, headers, body) => {
     const algorithm = ALGORITHMS.get(headers.get('x-payload-digest-alg') ?? '')

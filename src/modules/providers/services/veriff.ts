@@ -1,4 +1,4 @@
-// Veriff signs the body alone, in lower-case hex. Nothing signed says when a message was sent, so its age is counted
+// Veriff signs only the body, in lower-case hex. The signature doesn't cover the sending time, so the age is counted
 // from the decision. Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security,
 // devdocs.veriff.com/docs/decision-webhook, devdocs.veriff.com/docs/webhooks-guide.
 import { createHmac } from 'node:crypto'
