@@ -1,4 +1,4 @@
-// The credentials of the bucket that logs and backups are copied to.
+// Credentials of the bucket for copies of logs and for backups.
 import { readFileSync } from 'node:fs'
 import type { SecretSource } from '../../config/setting.ts'
 import { SettingInvalidError } from '../../config/settings.ts'

@@ -1,5 +1,5 @@
-// Puts shipped logs back together as folders that the verifier can read: closed segments as they are, growing ends from
-// their pieces. Each closed segment is compared with the digest that was shipped beside it on the way.
+// Reassembles shipped logs into folders that the verifier can read: closed segments as they are, open segments from
+// their pieces. Each closed segment is verified against its shipped digest.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,11 +8,11 @@ import type { ShipTarget } from '../../object-store/ship-target.ts'
 
 export interface CollectedLog {
   readonly node: string
-  /** A decision log's folder. */
+  /** Folder of a decision log. */
   readonly directory: string
-  /** Segments that were put together from pieces: they were growing, or the node was lost. */
+  /** Number of segments assembled from pieces: they were still open, or their node was lost. */
   readonly fromPieces: number
-  /** What is wrong with the copies themselves, in words. */
+  /** Descriptions of problems with the copies themselves. */
   readonly problems: readonly string[]
 }
 
@@ -26,13 +26,13 @@ interface Parts {
   readonly segment: string
   whole: boolean
   digest: boolean
-  /** Where each piece begins → bytes. */
+  /** Start offset of each piece → size in bytes. */
   readonly pieces: Map<number, number>
 }
 
 const DIGEST_BYTES = 64
 
-/** What is longer than a digest's file is none, and is not read on. */
+/** Returns at most the length of a digest. The rest of a longer file is not read. */
 const readDigest = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
   let text = ''
   for await (const chunk of chunks) {
@@ -64,8 +64,8 @@ const writeAll = async (
 }
 
 /**
- * Copies everything that is shipped to `scratch`, which must have room for it.
- * @returns one log a node, in the order of their names.
+ * Copies everything that was shipped to `scratch`, which must have enough space.
+ * @returns one log per node, sorted by name
  */
 export const collectShipped = async (
   target: ShipTarget,

@@ -1,4 +1,4 @@
-// Settings of the copies of the decision log and the audit log.
+// Settings for copies of the decision log and the audit log.
 import type { Config } from '../../config/config.ts'
 import { type SecretSource, secretSetting, setting } from '../../config/setting.ts'
 import { parseInteger, parsePublicUrl } from '../../config/setting-values.ts'
@@ -41,7 +41,7 @@ export const SHIP_SETTINGS = {
 }
 
 export interface ShipSettings {
-  /** Null: nothing is copied. */
+  /** Null: logs are not copied. */
   readonly decisionsShip: ShipPlace | null
   readonly decisionsShipIntervalSeconds: number
   readonly decisionsShipEndpoint: string
@@ -49,7 +49,7 @@ export interface ShipSettings {
   readonly decisionsShipCredentials: SecretSource | null
 }
 
-/** Of a deployment whose log may not be shipped, because the module is left out. */
+/** Settings of a deployment without this module, which ships no logs. */
 const NOT_SHIPPED: ShipSettings = {
   decisionsShip: null,
   decisionsShipIntervalSeconds: 0,

@@ -1,6 +1,6 @@
-// Copies a node's decision log to its target: the growing ends first, since they are what a lost machine would take along,
-// then the closed segments, each checked by its hash before it counts. What is shipped is learnt from the target itself, so
-// that a start goes on where the last one ended and a target that was emptied is filled again.
+// Copies a node's decision log to its target: first the open segments, which a lost machine would lose, then the closed
+// segments with their hashes. The state is read from the target, so that restarts continue and an emptied target is
+// refilled.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'
@@ -17,22 +17,22 @@ import { type ContentDigest, digestOf, type ShipTarget } from '../../object-stor
 
 export interface ShipProgress {
   readonly node: string
-  /** Since this shipper was made. */
+  /** Counts since the shipper was created. */
   readonly segments: number
   readonly bytes: number
 }
 
 export interface ShipPass {
-  /** Bytes of whole lines in the log that are not at the target; null when the log can't be read. */
+  /** Bytes of complete lines that are not at the target. Null if the log cannot be read. */
   readonly bytesUnshipped: number | null
-  /** Everything that was there when the pass began has been shipped. */
+  /** Whether everything that existed at the start of the pass has been shipped. */
   readonly complete: boolean
-  /** What failed first, if anything did; the rest was tried. */
+  /** The first failure, or null. The pass continues after a failure. */
   readonly failure: unknown
 }
 
 export interface Shipper {
-  /** Ships what is new. Never throws for what the target or a segment does: that is in the answer. */
+  /** Ships new data. Never throws for errors of the target or a segment; the result contains them. */
   pass(): Promise<ShipPass>
   progress(): ShipProgress
 }
@@ -41,19 +41,19 @@ export interface ShipperOptions {
   readonly directory: string
   readonly node: string
   readonly target: ShipTarget
-  /** The growing ends are looked at again after so long while closed segments are being shipped, milliseconds. */
+  /** Interval at which the open segments are shipped again while closed segments are being shipped, in milliseconds. */
   readonly tailEveryMs: number
   readonly monotonicMs: () => number
   readonly pieceBytes?: number
   readonly onProgress?: (progress: ShipProgress) => void
 }
 
-/** The target says that it took something and holds something else. */
+/** The target confirmed a write but holds different content. */
 export class ShippedWrongError extends NamedError {}
 
-/** Of a segment that is not shipped whole yet: what of it is at the target, without a gap from the beginning. */
+/** The part of an open segment that is at the target, from its start without gaps. */
 interface Tail {
-  /** Where the last piece begins. */
+  /** Start offset of the last piece. */
   start: number
   end: number
 }
@@ -62,7 +62,9 @@ const FAILURES_MAX = 3
 
 const keyOf = (slot: string, segment: string): string => `${slot}/${segment}`
 
-/** Bytes of whole lines; 0 where there is no more than a header, which no one would miss and a failed start takes back. */
+/**
+ * Returns the bytes of complete lines. 0 if there is only a header, which is dispensable and removed by a failed start.
+ */
 const recordedLength = (path: string): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -91,7 +93,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     return known
   }
 
-  /** What a run before this one has shipped. */
+  /** Reads from the target what earlier runs have shipped. */
   const learn = async (): Promise<void> => {
     const found = new Map<string, { whole: boolean; digest: boolean; parts: Map<number, number> }>()
     for (const { name, bytes: size } of await target.list(`${node}/`)) {
@@ -109,7 +111,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     done.clear()
     tails.clear()
     for (const [key, { whole, digest, parts }] of found) {
-      // The digest is put last: where it is, the segment was found intact.
+      // The digest is written last: if it exists, the segment is intact.
       if (whole && digest) done.add(key)
       const tail: Tail = { start: 0, end: 0 }
       for (let size = parts.get(0); size !== undefined; size = parts.get(tail.end)) {
@@ -126,7 +128,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     const digest = known ?? (await digestOf(content.stream()))
     await target.put(name, content)
     if (!(await target.isIntact(name, digest)))
-      throw new ShippedWrongError('the target holds other bytes than it was given')
+      throw new ShippedWrongError('the target’s content differs from the upload')
     bytes += digest.bytes
   }
 
@@ -159,7 +161,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const content = Bun.file(pathOf(slot, name))
       const digest = await digestOf(content.stream())
       const object = segmentObject(node, slot, name)
-      // A run that ended between the segment and its digest has done the long part.
+      // An earlier run may have stopped between the segment and its digest. In that case, the segment is already there.
       if (!(await target.isIntact(object, digest))) await put(object, content, digest)
       await put(digestObject(node, slot, name), new Blob([`${digest.sha256}  ${name}\n`]))
       done.add(key)
@@ -180,7 +182,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
         return sum + Math.max(0, length - (tails.get(keyOf(slot, name))?.end ?? 0))
       }, 0)
 
-  /** For the report of a pass that failed: why the log can't be read is said by that failure or the next pass. */
+  /** Counts for the report of a failed pass. The failure or the next pass reports why the log cannot be read. */
   const countIfReadable = (): number | null => {
     try {
       return countUnshipped()
@@ -195,7 +197,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       let failure: unknown = null
       let failures = 0
       const attempt = async (work: () => Promise<void>): Promise<void> => {
-        // A target that is gone would otherwise be waited for once for each segment.
+        // Avoids waiting for an unreachable target once per segment.
         if (failures >= FAILURES_MAX) return
         try {
           await work()
@@ -207,7 +209,8 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const shipTails = async (): Promise<void> => {
         for (const { slot, segments: names } of logOf()) {
           for (const segment of names.slice(-2)) {
-            // The one before as well, where it was followed: it was closed a moment ago and may be long on its way.
+            // Also the previous segment, if it was shipped in pieces: it has just been closed, and its complete copy
+            // may take long.
             const wasFollowed = (tails.get(keyOf(slot, segment.name))?.end ?? 0) > 0
             if (wasFollowed || segment === names.at(-1)) await attempt(() => shipTail(slot, segment))
           }
@@ -227,7 +230,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
           }
         }
         const bytesUnshipped = countUnshipped()
-        // After a failure the target may hold something else than is known here.
+        // After a failure, the target's content may differ from the recorded state.
         if (failures > 0) isKnown = false
         return { bytesUnshipped, complete: failures === 0, failure }
       } catch (error) {

@@ -1,5 +1,5 @@
-// The shipped logs of all nodes: each node's chains by themselves, and that no uuid was decided by two. The copies are
-// brought to a folder of their own first, so that a bucket and a share are verified alike.
+// Verifies the shipped logs of all nodes: the chains of each node, and that no two nodes recorded the same uuid. The
+// copies are first downloaded to a local folder, so that buckets and shares are verified in the same way.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { type CollectProgress, collectShipped } from './collect-shipped.ts'
 
 export interface NodeReport extends VerifyReport {
   readonly node: string
-  /** Segments put together from pieces: they were still growing, or their node was lost. */
+  /** Number of segments assembled from pieces: they were still open, or their node was lost. */
   readonly fromPieces: number
-  /** Of the copies themselves: a digest that does not match, a piece that is missing. */
+  /** Problems of the copies: digest mismatches and missing pieces. */
   readonly problems: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface RepeatedUuid {
     readonly node: string
     readonly slot: string
     readonly segment: string
-    /** Counted from 1, the header. */
+    /** Starts at 1, which is the header. */
     readonly line: number
   }[]
 }
@@ -31,15 +31,15 @@ export interface RepeatedUuid {
 export interface NodesReport {
   readonly ok: boolean
   readonly nodes: readonly NodeReport[]
-  /** Uuids that were decided twice, anywhere; the first hundred. */
+  /** Uuids that were recorded more than once, on any node. At most 100. */
   readonly repeated: readonly RepeatedUuid[]
 }
 
 export interface VerifyNodesOptions extends VerifyOptions {
-  /** Has to have room for all copies; the system's folder for temporary files unless given. */
+  /** Must have space for all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
-  /** Looks at the copies while they are there. */
+  /** Called while the copies exist. */
   readonly inspect?: (logs: readonly { readonly node: string; readonly directory: string }[]) => Promise<void>
 }
 
@@ -65,7 +65,7 @@ const placesOf = async (
   return [...places].map(([uuid, found]) => ({ uuid, places: found }))
 }
 
-/** Problems are data in the report. @throws what the target throws when it can't be read. */
+/** Problems are returned in the report. @throws errors of reading the target */
 export const verifyNodes = async (target: ShipTarget, options: VerifyNodesOptions = {}): Promise<NodesReport> => {
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), 'countersign-verify-'))
   try {

@@ -12,9 +12,9 @@ import { runShip } from './decisions-ship.ts'
 
 export interface ShipIo {
   readonly dataDirectory: string
-  /** Ends the command; without it, it runs until the process ends. */
+  /** Ends the command. Without it, the command runs until the process ends. */
   readonly signal?: AbortSignal
-  /** @param place null: the place in the settings. @throws CommandFailedError */
+  /** @param place null: the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
   /** Milliseconds between two passes. */
   readonly shipEveryMs: number

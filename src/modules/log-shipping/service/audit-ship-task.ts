@@ -1,4 +1,4 @@
-// Ships the audit log from one process of the deployment, as often as the decision log is shipped.
+// Ships the audit log from one process of the deployment, at the same interval as the decision log.
 
 import type { LeaderTask } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
@@ -18,7 +18,7 @@ export interface AuditShipTaskDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** @returns no tasks if nothing is shipped. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns no tasks if logs are not shipped. @throws SettingInvalidError, ShipAccessMissingError */
 export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip
@@ -26,7 +26,7 @@ export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): r
   const access = bucketAccessOf(config, place)
   const foreign = foreignSessionToken(access)
   if (foreign !== null) {
-    throw new SettingInvalidError(`${foreign} is set and belongs to other credentials: unset it for the service`)
+    throw new SettingInvalidError(`${foreign} belongs to other credentials: unset it for the service`)
   }
   const target = openShipTarget(place, access)
   let isFailing = false
@@ -34,7 +34,7 @@ export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): r
     if (isFailing) return
     isFailing = true
     if (error instanceof AuditDivergedError) log.error('the audit log is not shipped', { reason: error.message })
-    else log.warn('the audit log could not be shipped; it is tried again', { error })
+    else log.warn('could not ship the audit log; will retry', { error })
   }
   return [
     createRepeatedTask({

@@ -1,7 +1,6 @@
-// Ships the audit log to where decisions are shipped: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
-// line, each with its hash and that of the entry before. What was shipped is never replaced by something else: if the
-// store's log does not continue from the copy, shipping is refused, so that the copy reveals anyone who rewrites or
-// cuts the log in the database.
+// Ships the audit log to the target of the decision log: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
+// line with its hash and the previous hash. Shipping is refused if the store's log doesn't extend the copy, so that the
+// copy reveals a rewritten or truncated log.
 
 import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'
@@ -9,10 +8,10 @@ import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
 import { auditProblem } from '../../../store/audit-problem.ts'
 
-/** The store's audit log differs from the shipped one. `message` is one line for the operator. */
+/** The store's audit log differs from the shipped log. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}
 
-/** A growing object is written again as a whole until it has this many lines. */
+/** Maximum lines per object. An open object is rewritten as a whole until it is full. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
@@ -43,7 +42,7 @@ const readLines = async (target: ShipTarget, name: string): Promise<string[]> =>
     .filter((line) => line !== '')
 }
 
-/** Null when the line is not an entry, or its hash is wrong. */
+/** Returns null if the line isn't an entry or its hash is wrong. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
     const entry = JSON.parse(line) as AuditEntry
@@ -53,7 +52,7 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError when the store has no entry, or a different one, where the copy ends */
+/** @throws AuditDivergedError if the store's entry at the end of the copy is missing or different */
 const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
   const problem = await auditProblem(audit, head)
   if (problem === null) return
@@ -63,9 +62,9 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
 }
 
 /**
- * Ships what is new.
- * @returns the number of entries that were shipped
- * @throws AuditDivergedError; what the target or the store throws
+ * Ships new entries.
+ * @returns the number of shipped entries
+ * @throws AuditDivergedError; errors of the target and the store
  */
 export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
@@ -94,14 +93,14 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
     const content = new Blob([`${lines.join('\n')}\n`])
     await target.put(name, content)
     if (!(await target.isIntact(name, await digestOf(content.stream())))) {
-      throw new Error('the target holds other bytes than it was given')
+      throw new Error('the target’s content differs from the upload')
     }
     shipped += entries.length
   }
 }
 
 /**
- * Checks the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
+ * Verifies the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
  * thrown.
  */
 export const verifyShippedAudit = async (

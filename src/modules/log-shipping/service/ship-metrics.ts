@@ -1,4 +1,4 @@
-// Metrics of how far the shipped copies are behind the decision log, reported by the node's first process.
+// Metrics of the delay between the decision log and its copies, reported by the node's first process.
 import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
 import { defineMetric } from '../../../telemetry/metric-table.ts'
 
@@ -31,7 +31,7 @@ export const SHIP_METRICS = {
 }
 
 export interface ShipMetrics {
-  /** Seconds since the whole log had last been shipped. */
+  /** Seconds since the whole log was last shipped. */
   readonly lagSeconds: number
   readonly unshippedBytes: number
   readonly shippedBytes: number
@@ -39,7 +39,7 @@ export interface ShipMetrics {
   readonly failures: number
 }
 
-/** @param read called once per metric and scrape; null when this process ships nothing */
+/** @param read called once per metric and scrape; returns null if this process ships no logs */
 export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
   const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
     const metrics = read()

@@ -1,5 +1,5 @@
-// Ships the node's decision log in a process of its own at the lowest priority, which shares only the disk with signing. The node's
-// first process starts it, counts its results for the metrics, and logs each change once.
+// Ships the node's decision log in a separate process with the lowest priority, which shares only the disk with
+// signing. The node's first process starts it, collects its results for the metrics, and logs each change once.
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
@@ -15,7 +15,7 @@ import type { ShipMetrics } from './ship-metrics.ts'
 
 export interface ShippingDependencies {
   readonly config: ShipSettings
-  /** The decision log. */
+  /** Folder of the decision log. */
   readonly directory: string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
@@ -32,7 +32,7 @@ const FINISH_MS = 5_000
 const FIRST_RESTART_MS = 1_000
 const LONGEST_RESTART_MS = 60_000
 
-/** @returns null when no ship target is set. @throws SettingInvalidError when the credentials are missing or malformed */
+/** @returns null if no target is configured. @throws SettingInvalidError if the credentials are missing or malformed */
 export const startShipping = (dependencies: ShippingDependencies): Shipping | null => {
   const { config, directory, clock, after, log } = dependencies
   const place = config.decisionsShip
@@ -50,7 +50,7 @@ export const startShipping = (dependencies: ShippingDependencies): Shipping | nu
   let caughtUpMs = clock.monotonicMs()
 
   const outcome = createFailureLog(log, {
-    failed: 'the decision log could not be shipped; it is tried again',
+    failed: 'could not ship the decision log; will retry',
     works: 'the decision log is shipped again',
   })
   const noteFailure = (errorClass: string): void => {

@@ -1,8 +1,8 @@
-// The messages between the service and the process that ships the decision log.
+// Messages between the service and the process that ships the decision log.
 import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
 import type { ShipPlace } from '../../../object-store/ship-target.ts'
 
-/** The input on standard input: credentials belong neither in an argument nor in the environment. */
+/** Sent on standard input, because credentials must not be in arguments or the environment. */
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace
@@ -13,16 +13,16 @@ export interface ShipInput {
 
 /** Sent after each pass over the log. */
 export interface ShipReport {
-  /** How long the pass took. */
+  /** Duration of the pass in milliseconds. */
   readonly tookMs: number
   readonly complete: boolean
   readonly bytesUnshipped: number | null
   /** Bytes and segments shipped since the process started. */
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Class of the pass's error, whose text may hold anything; null when the pass succeeded. */
+  /** Class of the pass's error, because its text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
 }
 
-/** `finish`: makes one last pass, and ends. */
+/** `finish`: one last pass, then exit. */
 export type ShipOrder = 'finish'

@@ -38,7 +38,7 @@ const pass = async (): Promise<number> => {
   }
   process.send?.(report)
   waitMs = complete ? intervalMs : Math.min(waitMs * 2, LONGEST_WAIT_MS)
-  // Spread out, so that not all nodes return at the same moment to a target that was away.
+  // Randomized, so that not all nodes return to a recovered target at the same time.
   return waitMs * (0.75 + Math.random() / 4)
 }
 
