@@ -1,21 +1,21 @@
-// What a token signed, in the form that contracts and programs take, after it was checked against the attester's public
-// key: a token that signs with another key, or anything else, gets nothing out.
+// Converts a token's signature to the format for contracts and programs, and verifies it with the attester's public
+// key. Wrong signatures never leave this module.
 import { createPublicKey, verify } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { TokenUnavailableError } from '../../signing/errors.ts'
 import type { Secp256k1Backend } from '../../signing/types.ts'
 import type { TokenKey } from './keys.ts'
 
-/** 64 bytes from the token over the 32 bytes that it was given, as the attester answers it. */
+/** Takes 64 bytes from the token and the 32 signed bytes. Returns the signature for the response. */
 export type CheckSignature = (raw: Uint8Array, signed: Uint8Array) => Uint8Array
 
 const { n: ORDER } = secp256k1.Point.CURVE()
 const ED25519_SPKI_HEADER = Uint8Array.fromHex('302a300506032b6570032100')
 
 const refusal = (): TokenUnavailableError =>
-  new TokenUnavailableError('the token made a signature that is not one by the attester’s key')
+  new TokenUnavailableError('the token returned a signature that doesn’t match the attester’s key')
 
-/** Puts the lower of the two valid values of s in its place: EIP-2, and OpenZeppelin's ECDSA, refuse the other. */
+/** Replaces s by the lower of its two valid values: EIP-2 and OpenZeppelin's ECDSA refuse the higher value. */
 const lowerS = (signature: Uint8Array): void => {
   const s = BigInt(`0x${signature.subarray(32, 64).toHex()}`)
   if (s * 2n <= ORDER || s >= ORDER) return
@@ -23,8 +23,8 @@ const lowerS = (signature: Uint8Array): void => {
 }
 
 /**
- * r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 knows no recovery id: both are tried, and the one by which the
- * attester's own public key is recovered is right. Each signature is verified by that.
+ * Returns r ‖ s ‖ v with low s and v 27 or 28. PKCS#11 has no recovery id, so both values of v are tried. The signature
+ * is valid if one of them recovers the attester's public key.
  */
 const createSecp256k1Check =
   (publicKey: Uint8Array, recover: Secp256k1Backend['recover']): CheckSignature =>

@@ -1,14 +1,14 @@
-// A vendor's PKCS#11 module, called by bun:ffi through its function list. CK_ULONG has 8 bytes and structures are not
-// packed, as on 64-bit Linux and macOS; Windows differs in both and is refused. The functions may be called in several
-// threads of one process, but a session by only one of them at a time. Source: OASIS PKCS#11 3.0, sections 3 and 5.
+// A vendor's PKCS#11 module, called with bun:ffi through its function list. Assumes an 8-byte CK_ULONG and unpacked
+// structures, as on 64-bit Linux and macOS. Several threads may call functions, but each session only one at a time.
+// Source: OASIS PKCS#11 3.0, sections 3 and 5.
 import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
 
-/** Bytes of a CK_ULONG and of a pointer. */
+/** Size of a CK_ULONG and of a pointer, in bytes. */
 const WORD_BYTES = 8
 
-/** Place of each function in CK_FUNCTION_LIST, which begins with a version that is padded to one word. */
+/** Index of each function in CK_FUNCTION_LIST, which starts with a version padded to one word. */
 const PLACES = {
   C_Initialize: { place: 0, args: ['ptr'] },
   C_GetSlotList: { place: 4, args: ['u8', 'ptr', 'ptr'] },
@@ -32,11 +32,11 @@ export interface CryptokiModule {
   readonly path: string
   /** @returns the result code */
   call(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): number
-  /** @throws TokenUnavailableError, which names the function and the code, when the result is not CKR_OK */
+  /** @throws TokenUnavailableError with the function and the code if the result isn't CKR_OK */
   must(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): void
 }
 
-/** Whether structures and CK_ULONG are as this file writes them. */
+/** Whether the platform has the structure layout and CK_ULONG size of this file. */
 export const isPkcs11Supported = (platform: string, architecture: string): boolean =>
   (platform === 'linux' || platform === 'darwin') && (architecture === 'x64' || architecture === 'arm64')
 
@@ -55,11 +55,12 @@ const openLibrary = (path: string): Pointer => {
 }
 
 /**
- * Loads the module and initializes it, once per process: each thread asks for it, and all but the first hear that it is
- * initialized already. A process that another one starts loads the module anew, so none inherits a session by fork. The
- * module is never finalized: that would end the sessions of all other threads.
- * @param path absolute: a bare name would also be looked up in the working directory
- * @throws TokenUnusableError when the file is no PKCS#11 module, or the system is not supported
+ * Loads the module and initializes it. Each thread calls this; only the first initializes, the others get a result code
+ * that says it is already initialized.
+ * A child process loads the module again, so it never inherits a session by fork. The module is never finalized, which
+ * would end the sessions of all threads.
+ * @param path absolute path: a bare name would also be looked up in the working directory
+ * @throws TokenUnusableError if the file isn't a PKCS#11 module, or the system isn't supported
  */
 export const loadCryptokiModule = (path: string): CryptokiModule => {
   if (!isPkcs11Supported(process.platform, process.arch)) {
@@ -93,7 +94,7 @@ export const loadCryptokiModule = (path: string): CryptokiModule => {
   }
 }
 
-/** Lays out CK_ATTRIBUTEs, which are type, pointer and length. The values must be kept alive while it is used. */
+/** Returns CK_ATTRIBUTEs: type, pointer and length. The values must stay referenced while it is used. */
 export const attributeTemplate = (
   attributes: readonly (readonly [type: bigint, value: Uint8Array | BigUint64Array | null])[],
 ): BigUint64Array =>

@@ -1,5 +1,5 @@
-// Finds an attester's key in a token and reads its public half: the private key itself never leaves the token. Sources:
-// OASIS PKCS#11 3.0, section 5.7 (object search) and 6.3 (elliptic curves).
+// Finds an attester's key in a token and reads its public key. The private key never leaves the token. Sources: OASIS
+// PKCS#11 3.0, sections 5.7 (object search) and 6.3 (elliptic curves).
 import { ptr } from 'bun:ffi'
 import bs58 from 'bs58'
 import { evmAddressOf } from '../../signing/address.ts'
@@ -25,17 +25,17 @@ import { attributeTemplate, type CryptokiModule } from './cryptoki-module.ts'
 
 export interface TokenKey {
   readonly kind: 'secp256k1' | 'ed25519'
-  /** Of the private key; valid in its session only. */
+  /** Handle of the private key, valid only in its session. */
   readonly handle: bigint
-  /** 65 bytes with 0x04 first, or 32 bytes. */
+  /** 65 bytes starting with 0x04 (secp256k1), or 32 bytes (ed25519). */
   readonly publicKey: Uint8Array
   /** Checksummed EVM address or base58 public key. */
   readonly address: string
-  /** Whether the token would give the private key away, wrapped. */
+  /** Whether the token would export the private key in wrapped form. */
   readonly isExtractable: boolean
 }
 
-/** More than one is refused, so the search ends at two. */
+/** Several keys are an error, so two matches are enough. */
 const MAX_FOUND = 2
 const MAX_ATTRIBUTE_BYTES = 1024
 const DER_OCTET_STRING = 0x04
@@ -54,7 +54,7 @@ const find = (module: CryptokiModule, session: bigint, attributes: readonly Attr
   return [...handles.subarray(0, Number(count[0]))]
 }
 
-/** @returns null when the object has no such attribute */
+/** @returns null if the object has no such attribute */
 const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, type: bigint): Uint8Array | null => {
   const value = new Uint8Array(MAX_ATTRIBUTE_BYTES)
   const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))
@@ -65,7 +65,7 @@ const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, 
   return length > value.length ? null : value.subarray(0, length)
 }
 
-/** CKA_EC_POINT is a DER octet string around the point; some modules leave the wrapping out. */
+/** CKA_EC_POINT is a DER octet string that contains the point. Some modules omit the wrapping. */
 const pointOf = (value: Uint8Array | null, pointBytes: number): Uint8Array | null => {
   if (value?.length === pointBytes) return Uint8Array.from(value)
   const isWrapped = value?.length === pointBytes + 2 && value[0] === DER_OCTET_STRING && value[1] === pointBytes
@@ -78,8 +78,9 @@ const KINDS = {
 } as const
 
 /**
- * @throws TokenUnusableError when there is no such key, more than one, its public half is missing or on another curve's
- * size, or it wants the PIN at each signature; TokenUnavailableError when the token does not answer
+ * @throws TokenUnusableError if the key is missing or ambiguous, requires the PIN for each signature, or has no usable
+ * public key
+ * @throws TokenUnavailableError if the token doesn't respond
  */
 export const findTokenKey = (
   module: CryptokiModule,
@@ -108,7 +109,7 @@ export const findTokenKey = (
   if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
     throw new TokenUnusableError(`the key ${text} wants the PIN at each signature: make one that does not`)
   }
-  // The two halves of a key pair share their id; where there is none, they share the label.
+  // The keys of a pair share their id, or their label if there is no id.
   const id = name.id ?? read(handle, CKA_ID)
   const isSame = id === null || id.length === 0 ? named : [[CKA_ID, id] as const]
   const [publicHandle, ...others] = find(module, session, [...ofClass(CKO_PUBLIC_KEY), ...isSame])

@@ -1,5 +1,5 @@
-// Logs in to the token. A token locks after a few wrong PINs, so a PIN that it refused is never tried again, by no
-// thread, process or restart: its hash is kept in a file, and only one login at a time is under way on a node.
+// Logs in to the token. Tokens lock after a few wrong PINs. A refused PIN is therefore never tried again, even after a
+// restart: its hash is stored in a file. Only one login runs at a time per node.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { errorCodeOf, isMissingFile } from '../../lib/named-error.ts'
@@ -33,7 +33,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
-/** A login that takes longer has died with its process. */
+/** After this time, the process of a login is considered dead. */
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
 
@@ -81,7 +81,7 @@ const isStale = (path: string): boolean => {
   }
 }
 
-/** Holds the claim file while `work` runs. @throws TokenUnavailableError when another login does not end */
+/** Holds the claim file while `work` runs. @throws TokenUnavailableError if another login doesn't end */
 const alone = (path: string, work: () => void): void => {
   const endMs = performance.now() + CLAIM_LIMIT_MS
   let descriptor: number | null = null
@@ -104,7 +104,7 @@ const alone = (path: string, work: () => void): void => {
   }
 }
 
-/** All sessions of a process are logged in when one of them is. */
+/** A login applies to all sessions of a process. */
 const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
   // CK_SESSION_INFO: slot, state, flags, error.
   const info = new BigUint64Array(4)
@@ -113,9 +113,9 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
 }
 
 /**
- * @param tokenFlags the token's flags, read at the moment of the login
- * @throws TokenUnusableError when the PIN is refused, was refused before, or a wrong one would lock the token
- * @throws TokenUnavailableError when the token does not answer
+ * @param tokenFlags returns the token's flags, read at the time of the login
+ * @throws TokenUnusableError if the PIN is refused or was refused before, or if a wrong PIN would lock the token
+ * @throws TokenUnavailableError if the token doesn't respond
  */
 export const logIn = (
   module: CryptokiModule,

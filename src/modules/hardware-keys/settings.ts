@@ -32,7 +32,7 @@ export const checkTokenSettings = (of: SettingReader): void => {
   }
 }
 
-/** Settings of the token for another process, and environment variables that its vendor's library may read. */
+/** Returns the token's settings for another process, and environment variables that the vendor's library may read. */
 export const tokenEnvironment = ({ of }: Pick<Config, 'of'>): Readonly<Record<string, string>> => {
   if (of(TOKEN_SETTINGS.module) === '') return {}
   const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))

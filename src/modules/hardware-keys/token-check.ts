@@ -1,5 +1,5 @@
-// Checks attester keys in the hardware token, in a process that is killed after a time limit. A start checks all keys in the
-// token; `attester add`, doctor and restore check some.
+// Checks attester keys in the hardware token, in a process that is killed after a timeout. A start checks all active
+// keys; `attester add`, doctor and restore check some.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { sendToChild } from '../../cluster/send.ts'
@@ -13,7 +13,7 @@ import type { Logger } from '../../telemetry/log.ts'
 import type { TokenQuestion } from './worker/token-check.process.ts'
 
 const PROGRAM = ownProcess('src/modules/hardware-keys/worker/token-check.process.ts', true)
-/** Connecting to a network HSM, a login and a signature a key. */
+/** Time for connecting to a network HSM, a login, and one signature per key. */
 const TIME_LIMIT_MS = 20_000
 
 const notSet: AskToken = async (keys) =>
@@ -21,7 +21,7 @@ const notSet: AskToken = async (keys) =>
 
 const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
   const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
-  // The module reads its own settings in the environment, and the PIN may be there.
+  // The vendor's module reads its own settings from the environment, which may also contain the PIN.
   const child = Bun.spawn([...PROGRAM.words], {
     env: { ...process.env, ...PROGRAM.environment },
     stdin: 'ignore',
@@ -43,7 +43,7 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }
 
-/** Remembers keys that these settings have reached, each as a hash of settings and key. */
+/** Records the keys that these settings have reached, each as a hash of settings and key. */
 const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   const path = `${loginFile}.reached`
   const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
@@ -60,7 +60,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Findings are in the order of the keys. Failures of the token are findings too, never a rejection. */
+/** Returns findings in the order of the keys. Failures of the token are findings, never a rejection. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {
@@ -76,15 +76,15 @@ export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   }
 }
 
-/** The attesters that must be found in the token. */
+/** Returns the attesters that must be in the token. */
 const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath' | 'status'>>(
   attesters: readonly Reference[],
 ): readonly Reference[] =>
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
 
 /**
- * Checks before the workers start that every attester key in the token signs. If the token is unreachable, the service still
- * starts when the same settings have reached the same keys before, and other keys can sign.
+ * Checks before the workers start that every attester key in the token signs. If the token is unreachable, the service
+ * starts only if the same settings have already reached the same keys.
  * @throws TokenUnusableError or TokenUnavailableError with one line for the operator
  */
 export const requireTokenKeys = async (
@@ -102,7 +102,7 @@ export const requireTokenKeys = async (
     const detail = `the key of attester ${key.address} in the hardware token can't be used: ${finding.detail}`
     if (finding.name !== 'TokenUnavailableError') throw new TokenUnusableError(detail)
     if (settings === null || !reachedKeys(settings).has(key)) throw new TokenUnavailableError(detail)
-    log.warn('the hardware token is away: requests that its keys would sign fail until it is back', {
+    log.warn('the hardware token is unavailable: requests that need its keys fail until it is available', {
       attester: key.address,
       reason: finding.detail,
     })

@@ -1,4 +1,4 @@
-// The hardware token that the settings name.
+// Settings of the configured hardware token.
 import type { Config } from '../../config/config.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
@@ -6,10 +6,10 @@ import type { TokenSettings } from '../../signing/types.ts'
 import { isPkcs11Supported } from './cryptoki-module.ts'
 import { TOKEN_SETTINGS } from './settings.ts'
 
-/** The thread that signs with the token, beside each signing worker. */
+/** Entry of the thread that signs with the token, one per signing worker. */
 export const TOKEN_THREAD = 'src/modules/hardware-keys/worker/token.worker.ts'
 
-/** @returns null if no token is set. @throws SettingInvalidError if the system can't have one */
+/** @returns null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
 export const tokenSettingsOf = (
   { of, hangMs }: Pick<Config, 'of' | 'hangMs'>,
   folder: Pick<DataFolder, 'tokenLogin'>,
@@ -27,7 +27,7 @@ export const tokenSettingsOf = (
     token: of(TOKEN_SETTINGS.token),
     pin,
     loginFile: folder.tokenLogin,
-    // Before the pool takes the worker for hung and replaces it.
+    // Shorter than the time after which the pool replaces a worker as hung.
     answerMs: Math.floor(hangMs / 2),
   }
 }

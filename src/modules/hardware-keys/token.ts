@@ -1,5 +1,5 @@
-// One session with the configured token, and the attester keys in it. Everything here blocks while the token works, and
-// one thread alone may use it. After an error the session is opened anew, and the keys are looked up and checked again.
+// One session with the configured token, and the attester keys in it. Calls block while the token works, and only one
+// thread may use an instance. After an error, a new session is opened, and the keys are looked up and checked again.
 
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { parseTokenKey } from '../../signing/token-key.ts'
@@ -12,11 +12,11 @@ import { findTokenKey, type TokenKey } from './keys.ts'
 import { logIn } from './login.ts'
 
 export interface Token {
-  /** @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
+  /** Finds a key. @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
   look(reference: TokenKeyReference): TokenKey
   /**
-   * Signs 32 bytes: r ‖ s ‖ v with low s, or 64 bytes by Ed25519, verified against the reference's address.
-   * @throws as look
+   * Signs 32 bytes. Returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified with the key of the reference.
+   * @throws the errors of `look`
    */
   sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
 }
@@ -36,13 +36,15 @@ interface Session {
 }
 
 const LABEL_BYTES = 32
-/** CK_TOKEN_INFO: label 32, manufacturer 32, model 16 and serial number 16 bytes, flags, ten numbers, versions, time. */
+/**
+ * CK_TOKEN_INFO: label 32, manufacturer 32, model 16 and serial number 16 bytes, flags, ten numbers, versions, time.
+ */
 const TOKEN_INFO_BYTES = 208
 const FLAGS_AT = 96
 const SIGNATURE_BYTES = 64
-/** Room for a module that writes more than it should say. */
+/** Larger than a signature, for modules that write more than they should. */
 const SIGNATURE_ROOM = 256
-/** After a failure, this long no try is made: a token that is away must not slow the work of other keys. */
+/** Pause after a failure, so that an unavailable token doesn't slow down other keys. */
 const AGAIN_MS = 1_000
 
 const readTokenInfo = (module: CryptokiModule, slot: bigint) => {
@@ -54,7 +56,7 @@ const readTokenInfo = (module: CryptokiModule, slot: bigint) => {
 
 const slotOf = (module: CryptokiModule, label: string): bigint => {
   const count = new BigUint64Array(1)
-  // Asking without a list lets the module look for new tokens.
+  // A call without a list lets the module detect new tokens.
   module.must('C_GetSlotList', 1, null, count)
   const slots = new BigUint64Array(Math.max(1, Number(count[0])))
   count[0] = BigInt(slots.length)
@@ -64,7 +66,7 @@ const slotOf = (module: CryptokiModule, label: string): bigint => {
     try {
       return readTokenInfo(module, slot).label === label
     } catch (error) {
-      // Another token that was taken out meanwhile, or that is broken, is not ours.
+      // Ignore other tokens that were removed meanwhile or are broken.
       if (error instanceof TokenUnavailableError) return false
       throw error
     }
@@ -108,7 +110,7 @@ const lookIn = ({ module, handle, recover, keys }: Session, reference: TokenKeyR
 const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Array): Uint8Array => {
   const { module, handle } = session
   const { key, check } = lookIn(session, reference)
-  // CK_MECHANISM without a parameter: raw ECDSA over the digest, or Ed25519 as RFC 8032 defines it.
+  // CK_MECHANISM without a parameter: raw ECDSA of the digest, or Ed25519 as defined in RFC 8032.
   const mechanism = BigUint64Array.of(key.kind === 'secp256k1' ? CKM_ECDSA : CKM_EDDSA, 0n, 0n)
   const signature = new Uint8Array(SIGNATURE_ROOM)
   const length = BigUint64Array.of(BigInt(signature.length))
@@ -122,7 +124,7 @@ const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Arra
 
 const nameOf = ({ kind, key }: TokenKeyReference): string => `${kind} ${key}`
 
-/** Runs `work` unless it failed less than AGAIN_MS ago; then it fails in the same way at once. */
+/** Runs `work`. Within AGAIN_MS after a failure, throws the same error without running it. */
 const createPause = (monotonicMs: () => number) => {
   let failure: { readonly error: SigningError; readonly atMs: number } | null = null
   return <Result>(work: () => Result): Result => {
@@ -141,7 +143,7 @@ const createPause = (monotonicMs: () => number) => {
 export const createToken = (settings: OpenSettings, { monotonicMs, recover }: TokenDependencies): Token => {
   let session: Session | null = null
   const pauseOpening = createPause(monotonicMs)
-  /** One for each key: another key's trouble is not this one's. */
+  /** One per key, so that a failing key doesn't block others. */
   const pauses = new Map<string, ReturnType<typeof createPause>>()
 
   const drop = (): void => {
@@ -149,7 +151,7 @@ export const createToken = (settings: OpenSettings, { monotonicMs, recover }: To
     session = null
   }
 
-  /** A session that was lost meanwhile fails once; the second try is in a new one. */
+  /** If the session was lost, the first attempt fails and the second uses a new session. */
   const attempt = <Result>(work: (session: Session) => Result): Result => {
     const isOpened = session === null
     try {

@@ -189,7 +189,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     expect(await service.stop()).toBe(0)
     shim.trouble('gone')
     service = await start()
-    expect(service.output().stderr).toContain('the hardware token is away')
+    expect(service.output().stderr).toContain('the hardware token is unavailable')
     expect((await attest()).status).toBe(503)
     expect(await attesterOf(await attest('solana'))).toBe(service.quickstart['SOLANA_ATTESTER'] ?? '')
     shim.trouble('')

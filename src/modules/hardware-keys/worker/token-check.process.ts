@@ -1,5 +1,5 @@
-// Checks whether keys are in the hardware token and can sign. It is a process of its own, because the vendor's code may
-// hang or crash, and the caller must not. It reads the PIN itself, from the place in the settings.
+// Checks whether keys are in the hardware token and can sign. Runs in a separate process, because the vendor's code may
+// hang or crash. Reads the PIN from the configured source.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { SigningError } from '../../../signing/errors.ts'
@@ -13,7 +13,7 @@ export interface TokenQuestion {
   readonly keys: readonly TokenKeyReference[]
 }
 
-/** A digest that each key signs as a test. It is the hash of no statement, task or transaction. */
+/** Digest that each key signs as a test. It isn't the hash of a statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
 
 process.once('message', (question: TokenQuestion) => {
@@ -32,5 +32,5 @@ process.once('message', (question: TokenQuestion) => {
   })
   process.send?.(findings)
 })
-// The caller has the answer, or has ended.
+// The parent has the result, or has exited.
 process.once('disconnect', () => process.exit(0))

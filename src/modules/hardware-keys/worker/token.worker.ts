@@ -1,5 +1,5 @@
-// The thread that talks to the hardware token for one signing worker. It has its own session with the token, so a call
-// that blocks it blocks nothing else. It answers every error and never ends because of one.
+// The thread that uses the hardware token for one signing worker, with its own session: a blocking call blocks nothing
+// else. It reports every error and never ends because of one.
 
 import {
   ANSWERED,
