@@ -101,7 +101,7 @@ describe('the exporter', () => {
     await fire()
     expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 1 })
     expect(lines.map(({ message }) => message)).toEqual([
-      'traces could not be sent to the collector; those that do not fit the buffer are dropped',
+      'could not send traces to the collector; traces beyond the buffer are dropped',
       'traces are sent to the collector again',
     ])
   })

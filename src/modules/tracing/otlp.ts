@@ -1,6 +1,5 @@
-// Encodes spans as a request of OTLP/HTTP in its binary encoding, which every collector accepts, and reads from the
-// answer how many were rejected. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and
-// trace/v1/trace.proto.
+// Encodes spans as an OTLP/HTTP request in the binary encoding, and reads the number of rejected spans from the
+// response. Source: opentelemetry-proto, collector/trace/v1/trace_service.proto and trace/v1/trace.proto.
 import { randomBytes } from 'node:crypto'
 import { createProtobufWriter, type ProtobufWriter } from '../../lib/protobuf-writer.ts'
 import type { FinishedTrace, Span } from '../../telemetry/request-trace.ts'
@@ -14,10 +13,10 @@ const KIND_SERVER = 2
 const STATUS_ERROR = 2
 const SPAN_ID_BYTES = 8
 
-/** Doubles hold Unix milliseconds to a quarter of a microsecond. */
+/** The precision of doubles for Unix milliseconds is a quarter of a microsecond. */
 const unixNanoseconds = (unixMs: number): bigint => BigInt(Math.round(unixMs * 1_000)) * 1_000n
 
-/** @throws RangeError never: values are short texts, booleans and whole numbers below 2^31 */
+/** Writes attributes. Never throws RangeError: values are short texts, booleans and whole numbers below 2^31. */
 const writeAttributes = (
   writer: ProtobufWriter,
   field: number,
@@ -75,7 +74,10 @@ export const encodeTraces = (
   return writer.finish()
 }
 
-/** The number of the field `wanted`, or the bytes of it; null where the message has none or is malformed. */
+/**
+ * Returns the value of a field: a number, or the field's bytes. Null if the field is missing or the message is
+ * malformed.
+ */
 const readField = (message: Uint8Array, wanted: number): number | Uint8Array | null => {
   let at = 0
   const varint = (): number => {
@@ -101,7 +103,10 @@ const readField = (message: Uint8Array, wanted: number): number | Uint8Array | n
   return null
 }
 
-/** The number of spans that the collector rejected, from an answer with status 200; 0 when the answer is malformed. */
+/**
+ * Returns the number of spans that the collector rejected, from a response with status 200. 0 if the response is
+ * malformed.
+ */
 export const readRejectedSpans = (answer: Uint8Array): number => {
   const partial = readField(answer, 1)
   const rejected = partial instanceof Uint8Array ? readField(partial, 1) : null

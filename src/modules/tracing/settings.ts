@@ -1,7 +1,8 @@
-// Settings of tracing.
 import { setting } from '../../config/setting.ts'
 
-/** Empty: no collector. http is allowed anywhere, because no span holds a secret. */
+/**
+ * Parses the collector's address; empty for none. Plain http is allowed anywhere, because no span contains a secret.
+ */
 const parseTracingUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
@@ -13,7 +14,7 @@ const parseTracingUrl = (text: string): string => {
   return url.href
 }
 
-/** A decimal fraction. */
+/** Parses a decimal fraction from 0 to 1. */
 const parseShare = (text: string): number => {
   const value = /^(0|1|[01]?\.[0-9]{1,9})$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1, such as 0.01')

@@ -1,5 +1,5 @@
-// Sends finished traces to a collector in the background: a bounded buffer, one request at a time, each with a time limit.
-// A collector that is away, slow or answers nonsense costs traces, which are counted, and one line in the log.
+// Sends finished traces to a collector in the background, with a bounded buffer and one request at a time, each with a
+// timeout. If the collector fails, traces are dropped and counted, and one line is logged.
 
 import { errorClassOf } from '../../lib/named-error.ts'
 import type { Timers } from '../../lib/time.ts'
@@ -12,20 +12,20 @@ import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
 export interface CollectorAnswer {
   readonly status: number
   readonly contentType: string
-  /** Seconds of the Retry-After header; null without one. */
+  /** Seconds of the Retry-After header. Null if it is missing. */
   readonly retryAfterSeconds: number | null
   readonly body: Uint8Array
 }
 
 export interface TraceExporterOptions {
-  /** Bounded in time and size. @throws any error when there is no answer */
+  /** Sends a request with limits on time and size. @throws any error if there is no response */
   readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
   readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
   readonly after: Timers['after']
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Numbers of traces since the start; `rejectedSpans` counts spans of traces that count as sent. */
+/** Counts of traces since the start. `rejectedSpans` counts spans of traces that count as sent. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
@@ -33,20 +33,22 @@ export interface TraceCounts {
 }
 
 export interface TraceExporter {
-  /** False while the buffer is full: the caller then begins no trace, which counts as dropped. */
+  /** Returns false if the buffer is full. The caller then starts no trace, which counts as dropped. */
   hasRoom(): boolean
   add(trace: FinishedTrace): void
   counts(): TraceCounts
-  /** Sends the remaining traces, for a few seconds at most, and takes no new ones. */
+  /** Sends the remaining traces, for at most a few seconds, and accepts no new ones. */
   stop(): Promise<void>
 }
 
-/** Some megabytes at most. */
+/** At most a few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
-/** Traces wait for this long for others that share their request. */
+/** Time that traces wait for other traces in the same request. */
 const GATHER_MS = 1_000
-/** A batch is tried for half a minute, with pauses of 1, 2, 4, 8 and 16 s unless the collector names others. */
+/**
+ * A batch is retried for about half a minute, with pauses of 1, 2, 4, 8 and 16 s, unless the collector requests others.
+ */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 30_000
@@ -55,7 +57,7 @@ const FLUSH_MS = 3_000
 /** OTLP/HTTP, "Retryable Response Codes". */
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Why a batch was not taken. `name` is all that the log says: nothing that the collector said. */
+/** Reason why a batch was not accepted. Only `name` is logged, never text from the collector. */
 class ExportFailure {
   readonly name: string
   readonly retryable: boolean
@@ -72,7 +74,7 @@ const failureOf = ({ status, contentType, retryAfterSeconds, body }: CollectorAn
     const pauseMs = retryAfterSeconds === null ? null : retryAfterSeconds * 1_000
     return new ExportFailure(`status ${status}`, RETRYABLE.has(status), pauseMs)
   }
-  // A web server that answers every path with a page is no collector.
+  // A web server that returns a page for every path isn't a collector.
   const isOtlp = body.length === 0 || contentType.startsWith(OTLP_CONTENT_TYPE)
   return isOtlp ? null : new ExportFailure('answer is not OTLP', false)
 }
@@ -82,10 +84,10 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
   const counts = { sent: 0, dropped: 0, rejectedSpans: 0 }
   let stopping = false
   let running: Promise<void> | null = null
-  /** Ends the pause under way at once. */
+  /** Ends the current pause immediately. */
   let wake = (): void => undefined
   const outcome = createFailureLog(log, {
-    failed: 'traces could not be sent to the collector; those that do not fit the buffer are dropped',
+    failed: 'could not send traces to the collector; traces beyond the buffer are dropped',
     works: 'traces are sent to the collector again',
   })
 

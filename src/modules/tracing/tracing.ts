@@ -1,4 +1,4 @@
-// Builds tracing if a collector is configured; otherwise requests are not traced.
+// Creates tracing if a collector is configured. Otherwise, requests are not traced.
 
 import { VERSION } from '../../config/version.ts'
 import { fetchBounded } from '../../lib/bounded-fetch.ts'
@@ -21,7 +21,7 @@ export const openTracing = ({ config, clock, after, log }: ModuleCore): OpenedMo
   const resource = {
     'service.name': 'countersign',
     'service.version': VERSION,
-    // New for each process; a pid would be reused after a restart.
+    // New for each process. A pid could be reused after a restart.
     'service.instance.id': crypto.randomUUID(),
   }
   const exporter = createTraceExporter({
