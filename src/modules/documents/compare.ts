@@ -1,17 +1,17 @@
-// Compares what a zone says with what was typed and with today. Says what was found and judges nobody: a document of
-// another country than the one of residence is common, so it asks for a look and is no failure.
+// Compares a zone with the entered fields and the current date. Findings don't judge the person. A document from
+// another country than the country of residence is common, so it needs a look but doesn't fail.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { dayOf } from '../../lib/calendar.ts'
 import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
 
-/** As the person typed it; what they left out is not compared. */
+/** Fields as entered by the person. Missing fields are not compared. */
 export interface Typed {
   readonly fullName?: string
   /** YYYY-MM-DD */
   readonly birthDate?: string
-  /** ISO 3166-1 alpha-2: of residence. */
+  /** ISO 3166-1 alpha-2 code of the country of residence. */
   readonly country?: string
 }
 
@@ -39,14 +39,14 @@ export const compareZone = (zone: Zone, typed: Typed, nowSeconds: number): reado
       : [
           {
             name: 'birth-date',
-            // A zone may leave out the month and the day: then nothing contradicts.
+            // A zone may omit month and day; then nothing contradicts the entered date.
             finding: zone.birthDate === null ? 'look' : zone.birthDate === birthDate ? 'passed' : 'failed',
           } as const,
         ]),
     ...(country === undefined
       ? []
       : [{ name: 'country', finding: countries.includes(country) ? 'passed' : 'look' } as const]),
-    // Valid through its last day, wherever on earth the person is: a day more.
+    // Valid through its last day in every time zone, which adds one day.
     { name: 'expiry', finding: `${zone.expiryDate}` >= dayOf(nowSeconds - 86_400) ? 'passed' : 'failed' },
   ]
 }

@@ -1,12 +1,12 @@
-// Compares a name as it was typed with the one in a zone, which has A to Z only: order, accents, hyphens and left-out
-// middle names do not count. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
+// Compares an entered name with the name in a zone, which has only A to Z. Order, accents, hyphens and omitted middle
+// names are ignored. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { readNameText } from '../../lib/name-text.ts'
 
 export type NameMatch = 'same' | 'similar' | 'other' | 'not-comparable'
 
-/** Letters that are more than a letter with an accent. */
+/** Letters with special transliterations. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
   Ä: ['AE', 'A'],
   Ö: ['OE', 'O'],
@@ -29,7 +29,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
 }
 const SPELLINGS_MAX = 16
 
-/** Every way in which a word may stand in a zone; none for a word of another script. */
+/** Returns all transliterations of a word. Empty for a word in another script. */
 const spellingsOf = (word: string): readonly string[] => {
   let spellings = ['']
   for (const letter of word.toUpperCase().normalize('NFC')) {
@@ -40,11 +40,11 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** By word, every way in which it may stand in a zone; none for a word whose letters are not those of one alphabet. */
+/** Returns the transliterations of each word. Empty for a word that mixes alphabets. */
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 
-/** One letter more, less, or another. */
+/** Whether the words differ by one inserted, removed or replaced letter. */
 const isNear = (one: string, other: string): boolean => {
   if (Math.abs(one.length - other.length) > 1 || Math.min(one.length, other.length) < 4) return false
   let at = 0
@@ -56,11 +56,11 @@ const isNear = (one: string, other: string): boolean => {
 
 export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
 
-/** The name in a zone as it is written elsewhere: there, two letters with `XX` have a mark on them. */
+/** Returns the name in a zone in its usual spelling. N and U followed by `XX` represent letters with a diacritic. */
 export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
   `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
-/** @returns `not-comparable` for a name typed in another script: that says nothing about the person */
+/** @returns `not-comparable` for a name in another script, which is not a finding about the person */
 export const compareNames = (typed: string, { surname, givenNames, namesCut }: ZoneName): NameMatch => {
   const words = wordsOf(typed)
   if (words.length === 0 || words.some((spellings) => spellings.length === 0)) return 'not-comparable'
@@ -86,7 +86,10 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
   return known > 0 || near ? 'similar' : 'other'
 }
 
-/** For the traces of persons: the same for every order and most spellings of a name; null in another script. */
+/**
+ * Returns a key for the traces of persons, which is the same for every order and most spellings of a name. Null for
+ * another script.
+ */
 export const nameKey = (typed: string): string | null => {
   const words = wordsOf(typed).map(([first]) => first)
   return words.length === 0 || words.includes(undefined) ? null : words.sort().join(' ')

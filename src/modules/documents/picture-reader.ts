@@ -1,9 +1,9 @@
-// Reads pictures of documents, each in a process that may be killed.
+// Reads pictures of documents, each in a process that can be killed.
 
 import { createDocumentProcess } from '../../identity/evidence/document-process.ts'
 import type { PictureAnswer } from './worker/read-picture.process.ts'
 
-/** Ten times what a picture takes on an idle CPU. */
+/** Ten times the duration for a picture on an idle CPU. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
 const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'

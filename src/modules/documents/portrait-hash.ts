@@ -1,12 +1,12 @@
-// A hash of what a picture looks like: the signs of its lowest frequencies. The same photograph in another size, light or
-// compression differs in a few of 64 bits; another photograph of the same person differs as another picture does.
-// Source: Zauner, Implementation and Benchmarking of Perceptual Image Hash Functions (2010), §3.2.1.
+// Perceptual hash of a picture: the signs of its lowest frequencies. Resized, relit or recompressed copies of one
+// photograph differ in few of 64 bits; other photographs of the same person differ in many. Source: Zauner,
+// Implementation and Benchmarking of Perceptual Image Hash Functions (2010), §3.2.1.
 
-/** Pixels to each side of what is hashed. */
+/** Side length of the hashed picture, in pixels. */
 export const HASHED_SIDE = 32
 const KEPT_SIDE = 8
 
-/** Discrete cosine transform of the rows, of which the lowest frequencies are kept. */
+/** Returns the lowest frequencies of the discrete cosine transform of the rows. */
 const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   const kept = new Float64Array(rows * KEPT_SIDE)
   for (let row = 0; row < rows; row++) {
@@ -21,7 +21,10 @@ const lowFrequencies = (values: Float64Array, rows: number): Float64Array => {
   return kept
 }
 
-/** @param pixels HASHED_SIDE rows of as many bytes @returns 16 hex digits */
+/**
+ * @param pixels HASHED_SIDE rows of HASHED_SIDE bytes each
+ * @returns 16 hex digits
+ */
 export const portraitHash = (pixels: Uint8Array): string => {
   const across = lowFrequencies(Float64Array.from(pixels), HASHED_SIDE)
   const turned = new Float64Array(KEPT_SIDE * HASHED_SIDE)
@@ -29,7 +32,7 @@ export const portraitHash = (pixels: Uint8Array): string => {
     for (let at = 0; at < KEPT_SIDE; at++) turned[at * HASHED_SIDE + row] = across[row * KEPT_SIDE + at]!
   }
   const frequencies = lowFrequencies(turned, KEPT_SIDE)
-  // The first is the mean brightness, which says nothing of the picture.
+  // Skip the first frequency: it is the mean brightness, which doesn't characterize the picture.
   const sorted = frequencies.slice(1).sort()
   const median = sorted[sorted.length >> 1] ?? 0
   let hash = 0n

@@ -1,5 +1,5 @@
-// Checks whether a person has the age that the organization requires at the session's level. When the organization changes
-// that age, sessions that wait for a decision and verified ones are checked again.
+// Checks whether a person has the age that the organization requires at the session's level. If that age changes,
+// submitted and verified sessions are checked again.
 
 import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -9,7 +9,7 @@ import type { EvidenceFields, EvidenceService } from '../../../identity/evidence
 import { ageOn } from '../../../lib/calendar.ts'
 import type { Clock } from '../../../lib/time.ts'
 
-/** Minimum age in years: at all levels (null: none) and at single levels. */
+/** Minimum age in years: for all levels (null: none) and for single levels. */
 export interface MinimumAges {
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
@@ -17,10 +17,10 @@ export interface MinimumAges {
 
 export interface AgeCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
-  /** By organization: those that require an age. @param organizationId null: all organizations */
+  /** Returns the organizations that require an age. @param organizationId null: all organizations */
   readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>
   readonly clock: Clock
-  /** The fields that a session's person typed could not be read. */
+  /** Called if the fields that a person entered could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
@@ -28,8 +28,8 @@ export interface AgeCheckDependencies {
 const AGE_CHECK = 'person.age'
 const VERSION = 'age 1'
 const NONE: MinimumAges = { years: null, levels: new Map() }
-const NO_DATE = 'there is no birth date: none was typed in, or it was erased'
-const UNREADABLE = 'what was typed in can not be read'
+const NO_DATE = 'there is no birth date: none was entered, or it was erased'
+const UNREADABLE = 'the entered fields cannot be read'
 
 export const createAgeChecks = ({ evidence, minimumAges, clock, onError }: AgeCheckDependencies): RepeatedPart => ({
   name: AGE_CHECK,

@@ -1,5 +1,5 @@
-// Checks of a person's identity document: its zone is read, and compared with what was typed and with today. What can't
-// be read is `unreadable`, which says nothing about the person. What was read is kept as evidence.
+// Checks of an identity document: reads its zone and compares it with the entered fields and the current date. An
+// unreadable zone is `unreadable`, which is not a finding about the person. The result is stored as evidence.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -13,18 +13,18 @@ import { READER_VERSION, type ZoneReading } from '../../../zone-reader/picture/r
 import { compareZone } from '../compare.ts'
 import { nameOfZone } from '../names.ts'
 
-/** The result for one document. `pdf`: it is not a picture; `picture`: the picture could not be opened in time. */
+/** Result for one document. `pdf`: not a picture. `picture`: the picture could not be opened in time. */
 type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
-  /** Replaces the stored traces whose kinds begin with `group`. */
+  /** Replaces the stored traces whose kinds start with `group`. */
   replace(
     organizationId: string,
     sessionId: string,
     group: string,
     traces: readonly { readonly kind: string; readonly value: string }[],
   ): Promise<void>
-  /** Sessions of other persons of the organization. */
+  /** Returns sessions of other persons in the organization. */
   findValues(
     session: Session,
     kind: string,
@@ -46,7 +46,7 @@ export interface DocumentCheckDependencies {
   readonly clock: Clock
 }
 
-/** The reader's name in the record of readings. */
+/** Name of the reader in the record of readings. */
 export const CHECK_ACTOR = 'check'
 /** Name of the part. */
 export const DOCUMENT_CHECKS = 'document'
@@ -59,7 +59,7 @@ interface ReadDocument {
   readonly zone: Zone | null
 }
 
-/** In the order of the documents; two pictures of one document have one zone. */
+/** Returns the zones in the order of the documents. Identical zones count once. */
 const distinctZones = (documents: readonly ReadDocument[]): readonly Zone[] => {
   const zones: Zone[] = []
   for (const { zone } of documents) {
@@ -91,7 +91,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): S
     }
   }
 
-  /** Whether zones were read, over all documents: a person has to look at documents that contradict each other. */
+  /** Checks whether zones were read from the documents. Contradicting documents need a look by a person. */
   const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
     const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
     const persons = new Set(

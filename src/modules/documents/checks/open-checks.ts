@@ -1,4 +1,4 @@
-// Builds the checks of documents and of the person: their parts, and the processes that open pictures.
+// Creates the checks of documents and persons, with the processes that open pictures.
 import type { Lead } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
 import { createRepeatChecks } from '../../../identity/checks/repeat-checks.ts'
@@ -9,7 +9,7 @@ import { createAgeChecks } from './age-checks.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { createPersonChecks } from './person-checks.ts'
 
-/** Organizations may change the ages that they require at any time. */
+/** Organizations may change their minimum ages at any time. */
 const AGES_INTERVAL_MS = 20_000
 
 export const openDocumentChecks = (core: SessionCore): SessionParts => {
@@ -21,7 +21,8 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
     evidence,
     minimumAges: store.minimumAges.readAll,
     clock,
-    onError: (error, session) => log.warn('what a person typed in could not be read for their age', { error, session }),
+    onError: (error, session) =>
+      log.warn('could not read a person’s entered fields for the age check', { error, session }),
   })
   let current: Pick<Lead, 'leads'> = { leads: () => false }
   const again = createRepeatChecks({ store, storeAgain: storeChecks, clock, log })(ages, () => current.leads())

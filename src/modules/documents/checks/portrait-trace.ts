@@ -1,10 +1,10 @@
-// Finds 64-bit hashes that differ in at most seven bits, by look-ups that compare for equality only. Such hashes have
-// at least one 16-bit part, of four, that differs in at most one bit. So each part is stored, and each is looked up as
-// it is and with each bit flipped.
+// Finds 64-bit hashes that differ in at most seven bits, with equality lookups only. At least one of four 16-bit parts
+// of such hashes differs in at most one bit. Each part is therefore stored, and looked up as it is and with each bit
+// flipped.
 
 /**
- * Bits of 64. Another size, light or compression of one photograph changes fewer; other photographs differ in 20 or
- * more.
+ * Maximum number of different bits, of 64. Other sizes, lighting or compression of a photograph change fewer; other
+ * photographs differ in 20 or more.
  */
 export const DISTANCE_MAX = 7
 

@@ -1,4 +1,4 @@
-// The fields that the service read from an identity document, for whoever decides.
+// Operation that shows reviewers the fields read from an identity document.
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'

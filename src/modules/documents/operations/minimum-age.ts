@@ -1,4 +1,4 @@
-// The minimum age that an organization requires, at every level or at one.
+// Operations on the minimum age that an organization requires, for all levels or single levels.
 
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, partial, type Static, Type } from '../../../admin/schema.ts'
@@ -34,7 +34,7 @@ const changedAges = (before: Ages, { years = before.years, levels = {} }: AgesCh
   levels: { ...before.levels, ...levels },
 })
 
-/** Whether somebody passes, or is only looked at, whose check failed or was looked at before. */
+/** Whether some age check would have a more favorable outcome after the change. */
 const loosens = (before: Ages, after: Ages): boolean =>
   (Object.keys(LEVELS) as LevelName[]).some((name) => {
     const was = before.levels[name] ?? before.years

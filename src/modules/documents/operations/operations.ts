@@ -1,4 +1,3 @@
-// The module's operations.
 import type { ModuleOperations } from '../../../module-interface/operations.ts'
 import { DOCUMENT_ZONE_ROUTES } from './document-zone.ts'
 import { MINIMUM_AGE_ROUTES } from './minimum-age.ts'

@@ -1,4 +1,4 @@
-// The fields that the person typed beside those of the document. Each reading is recorded in the audit log.
+// Fields entered by the person next to the fields of the document. Each reading is recorded in the audit log.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'

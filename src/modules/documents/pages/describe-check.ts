@@ -1,4 +1,4 @@
-// Words for the checks of documents and people: their labels, and the meaning of each outcome.
+// Texts for the checks of documents and people: labels, and the meaning of each outcome.
 import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
 
 const NOT_DONE = 'It could not be checked. That is our error, not the person’s.'

@@ -1,7 +1,6 @@
-// Entry of the process that opens one picture of a person's evidence, given on standard input. The argument `zone`
-// reads a document's machine-readable zone; `portrait` makes a perceptual hash of the picture. It answers as JSON and
-// ends, which frees its memory. It is started with an empty environment. Exit codes: 0 answered, 3 the picture can't be
-// opened.
+// Entry of the process that opens one picture of evidence from standard input. The argument `zone` reads a
+// machine-readable zone, `portrait` computes a perceptual hash; the output is JSON. The environment is empty. Exit
+// codes: 0 done, 3 the picture cannot be opened.
 import sharp from 'sharp'
 import { readPicture, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { HASHED_SIDE, portraitHash } from '../portrait-hash.ts'
@@ -43,6 +42,6 @@ try {
     process.argv.at(-1) === 'portrait' ? { hash: await hash(input) } : { reading: await zone(input) }
   await Bun.write(Bun.stdout, JSON.stringify(answer))
 } catch {
-  // The decoder's message may hold parts of the file, so only the exit code is reported.
+  // The decoder's message may contain parts of the file, so only the exit code is reported.
   process.exitCode = REFUSED
 }

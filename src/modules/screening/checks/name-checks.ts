@@ -82,7 +82,7 @@ export const subjectsOf = (
 const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
-const UNREADABLE = 'what was typed in can not be read'
+const UNREADABLE = 'the entered fields cannot be read'
 
 /** What is compared of a session, or why nothing is. */
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
