@@ -1,6 +1,6 @@
-// Decides a session by its organization's policy once its checks are done: one transaction for the status, the record, the audit
-// entry and the webhooks, then the streams. Decides once each time the session is handed in, however often it is called. Any
-// failure leaves the session to a person (invariant 12).
+// Decides a session with its organization's policy after its checks. One transaction covers the status, the record, the
+// audit entry and the webhooks; streams follow. Decides once per submission, even if called repeatedly. Any failure
+// leaves the session to a person (invariant 12).
 
 import { policyActor, type Session } from '../../domain/session.ts'
 import {
@@ -32,18 +32,18 @@ export interface PolicyDeciderDependencies {
   readonly store: Store
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly decisionFacts: DecisionFacts
-  /** Makes session changes that use the given `changeStatus` and are announced as usual. */
+  /** Creates session changes that use the given `changeStatus` and send the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
-  /** Once for each decision that is stored, with the seconds since the session was handed in. */
+  /** Called once for each stored decision, with the seconds since the session's submission. */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** The policy was removed, or another revision activated, after the evaluation: evaluate again. */
+/** After the evaluation, the policy was removed or another revision was activated: evaluate again. */
 class PolicyReplacedError extends NamedError {}
 
-/** The session was decided or changed by somebody else: there is nothing left to decide. */
+/** The session has been decided or changed in the meantime: nothing is left to decide. */
 class AlreadyDecidedError extends NamedError {}
 
 interface Evaluated {
@@ -51,7 +51,7 @@ interface Evaluated {
   readonly verdict: SessionVerdict
 }
 
-const PROBLEM_UNUSABLE = 'the revision can not be used'
+const PROBLEM_UNUSABLE = 'the revision cannot be used'
 const PROBLEM_FAILED = 'the policy failed'
 
 const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { readonly code: string | null } => ({
@@ -62,7 +62,7 @@ const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { reado
   problem: verdict.problem,
 })
 
-/** @returns null when people decide for this organization */
+/** @returns null if people decide for this organization */
 const findPolicy = async (
   { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
   organizationId: string,
@@ -90,7 +90,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @throws PolicyReplacedError, AlreadyDecidedError; stores nothing then */
+  /** @throws PolicyReplacedError, AlreadyDecidedError; nothing is stored in that case */
   const record = async (
     tables: Tables,
     session: Session,
@@ -98,7 +98,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     const { organizationId, id: sessionId, sequence } = session
-    // Every change of the organization's policies locks it, too.
+    // The same lock as for every change of the organization's policies.
     await tables.organizations.lock(organizationId)
     const now = await findPolicy(tables, organizationId)
     if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
@@ -111,7 +111,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     if (handedInSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - handedInSeconds)
   }
 
-  /** Leaves the session to a person, and says why. */
+  /** Leaves the session to a person and records the reason. */
   const leave = async (
     session: Session,
     policy: Policy,
@@ -193,12 +193,15 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @param checked the session as it was checked. Throws when it can't be decided now; call it again later */
+  /**
+   * @param checked the session as it was checked
+   * @throws if the session cannot be decided at the moment; call again later
+   */
   return async (checked: Session): Promise<void> => {
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session
     if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
-    // An outside service decides.
+    // An external service decides.
     if (session.provider === WEBHOOK_PROVIDER) return
     for (;;) {
       try {

@@ -1,4 +1,4 @@
-// `countersign policy simulate`: a policy that decides sessions, on one of them.
+// `countersign policy simulate`: evaluates a policy that decides sessions on one session.
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { formatTable, print } from '../../../command-line/output.ts'
 import {

@@ -1,11 +1,10 @@
-// The module's operations.
 import type { ModuleOperations } from '../../../module-interface/operations.ts'
 import { SESSION_POLICY_ROUTES } from './policy-of-sessions.ts'
 import { SESSION_POLICY_TRIAL_COMMANDS, SESSION_POLICY_TRIAL_ROUTES } from './policy-trials.ts'
 
 export const ROUTES = [...SESSION_POLICY_ROUTES, ...SESSION_POLICY_TRIAL_ROUTES] as const
 
-/** A trial that takes longer than a request. */
+/** Commands for trials that take longer than a request. */
 export const COMMANDS = SESSION_POLICY_TRIAL_COMMANDS
 
 export const operations: ModuleOperations = { routes: ROUTES, commands: COMMANDS }

@@ -1,5 +1,5 @@
-// Which policy decides an organization's sessions, if any, and what policies made of one session: by which rule, and on which
-// facts.
+// Operations on the policy that decides an organization's sessions, and on the decisions of policies about one session:
+// rules and facts.
 
 import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
 import { seeEffects } from '../../../admin/policies/see-activation.ts'
@@ -116,7 +116,7 @@ export const SESSION_POLICY_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'organization.session-policy',
-      // People decide again: the safe way.
+      // Returning decisions to people is always safe.
       needs: (_tables, { body }) => (body.policy_id === null ? 'nothing' : 'second-person'),
       see: async (tables, { organization, body }) => {
         const { id, name } = organization
@@ -130,7 +130,7 @@ export const SESSION_POLICY_ROUTES = [
           name,
           changes: [
             { what: 'sessions are decided by', before: inWords(before), after: inWords(after) },
-            // Until its endpoint is removed, which needs a second person too.
+            // The decider remains until its endpoint is removed, which also needs a second person.
             ...deciders.map(({ url }) => ({
               what: 'the external decider keeps deciding',
               before: locationText(url),

@@ -1,4 +1,4 @@
-// Policies that decide sessions, tried: on one session, and on those that people have decided. Nothing is decided.
+// Operations that try policies on one session, or on sessions decided by people. Nothing is decided.
 
 import { actorId } from '../../../admin/actor.ts'
 import { ConflictError } from '../../../admin/errors.ts'
@@ -68,7 +68,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
   }),
 ]
 
-/** The command line replays by itself, at once and without a running service; the trial is kept like that of any replay. */
+/** The command line replays directly, without a running service. The trial is recorded like any other replay. */
 export const SESSION_POLICY_TRIAL_COMMANDS = [
   route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
     access: ORGANIZATION_ADMIN,

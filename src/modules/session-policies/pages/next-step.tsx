@@ -1,4 +1,4 @@
-// The step after a policy of sessions is live: choosing it in the settings.
+// Next step after a session policy is live: select it in the settings.
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'

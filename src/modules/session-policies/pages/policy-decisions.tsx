@@ -1,5 +1,5 @@
-// What the organization's policy made of a session, by which rule, and on which facts. Facts hold what the person typed, so
-// looking at them is recorded.
+// Result of the organization's policy for a session: rule and facts. Facts contain entered data, so reading them is
+// recorded.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { SessionDetail } from '../../../dashboard/page/api/types.ts'

@@ -1,4 +1,4 @@
-// Shadow of a policy that decides sessions: what it would have made of them, and which would have come out otherwise.
+// Shadow of a policy that decides sessions: its outcomes, and the sessions with other outcomes.
 import { useEffect } from 'preact/hooks'
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'

@@ -1,5 +1,4 @@
-// A document that decides sessions, tried on one of them: what each rule says, what would come of it, and on which facts.
-// Nothing is decided; that the facts were read is recorded.
+// Tries a session policy on one session: rules, outcome and facts. Nothing is decided; access to the facts is recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Revision, Session } from '../../../dashboard/page/api/types.ts'
@@ -64,7 +63,7 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
   const [subject, setSubject] = useState('')
   const [result, setResult] = useState<SessionSimulation | null>(null)
   const place = useRef<HTMLDivElement>(null)
-  // On a phone it is below the form.
+  // On a phone, the result is below the form.
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])

@@ -1,5 +1,5 @@
-// Who decides sessions: people, or a policy. A policy is tried on what people have decided before it is switched on; the
-// operation refuses one that was not.
+// Settings card: people or a policy decide sessions. A policy must be tried on sessions that people have decided before
+// it is switched on; otherwise the operation refuses.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'
