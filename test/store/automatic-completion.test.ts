@@ -150,6 +150,18 @@ describeStores((open) => {
     await change(await submit(OTHER_WALLET), 'completed', DECIDER)
   })
 
+  test('an operator’s completion of a session that had the wallet leaves its rejection', async () => {
+    await change(await submit(), 'rejected', OPERATOR)
+    const other = await register()
+    await connect(other, OTHER_WALLET)
+    await connect(other)
+    const wallets = (await temporary.store.sessions.find(organizationId, other.sessionId))?.wallets ?? []
+    const walletId = wallets.find(({ address }) => address === WALLET)?.id ?? ''
+    await temporary.store.sessionWallets.remove({ ...other, walletId, actor: 'person' })
+    await change(await submitted(other), 'completed', OPERATOR)
+    await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
+  })
+
   test('a rejection that was automatic can be followed by an automatic completion', async () => {
     await change(await submit(), 'rejected', DECIDER)
     const next = await submit()

@@ -2,6 +2,7 @@
 import type { Session } from '../../domain/session.ts'
 import { RejectedBeforeError } from '../../domain/session-errors.ts'
 import type { Transaction } from '../database.ts'
+import { IS_SAME_WALLET } from './persons.ts'
 
 /** For statements over `sessions` as `s`: an operator made the decision that the session has. */
 const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
@@ -11,33 +12,34 @@ const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
 export const REJECTED_BY_OPERATOR = `(s.status = 'rejected' AND ${DECIDED_BY_OPERATOR})`
 
 /**
- * Sessions of the organization in which one of the session's wallets takes or took part, or to which it is locked; and rejected
- * sessions of the wallet's person.
+ * Completed sessions of the organization with one of the session's wallets; and rejected sessions in which such a wallet takes
+ * or took part, to which it is locked, or of its person.
  */
 const DECISIONS = `SELECT other.address, s.status FROM (
-    SELECT mine.address, theirs.organization_id, theirs.session_id FROM session_wallets mine
+    SELECT mine.address, theirs.organization_id, theirs.session_id,
+      CASE WHEN ${IS_SAME_WALLET} THEN 1 ELSE 0 END AS has_wallet FROM session_wallets mine
     JOIN session_wallets theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
       AND theirs.organization_id = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
     UNION
-    SELECT mine.address, removed.organization_id, removed.session_id FROM session_wallets mine
+    SELECT mine.address, removed.organization_id, removed.session_id, 0 AS has_wallet FROM session_wallets mine
     JOIN session_removed_wallets removed ON removed.address = mine.address AND removed.environment = mine.environment
       AND removed.organization_id = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
     UNION
-    SELECT mine.address, locked.organization_id, locked.id FROM session_wallets mine
+    SELECT mine.address, locked.organization_id, locked.id, 0 AS has_wallet FROM session_wallets mine
     JOIN sessions locked ON locked.locked_address = mine.address AND locked.environment = mine.environment
       AND locked.organization_id = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
     UNION
-    SELECT mine.address, rejected.organization_id, rejected.id FROM session_wallets mine
+    SELECT mine.address, rejected.organization_id, rejected.id, 0 AS has_wallet FROM session_wallets mine
     JOIN session_wallets held ON held.address = mine.address AND held.environment = mine.environment
     JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
     JOIN sessions rejected ON rejected.person_id = holding.person_id
       AND rejected.organization_id || '' = mine.organization_id AND rejected.status || '' = 'rejected'
     WHERE mine.organization_id = ? AND mine.session_id = ?
   ) AS other JOIN sessions s ON s.organization_id = other.organization_id AND s.id = other.session_id
-  WHERE s.status IN ('completed', 'rejected') AND ${DECIDED_BY_OPERATOR}
+  WHERE (s.status = 'rejected' OR s.status = 'completed' AND other.has_wallet = 1) AND ${DECIDED_BY_OPERATOR}
   ORDER BY COALESCE(s.decided_sequence, 0) DESC, s.id DESC`
 
 /**
