@@ -135,6 +135,6 @@ test('a rotation whose next key was exchanged for another puts nothing in the pl
       makeKeyFile(next)
     },
   })
-  await expect(rotation).rejects.toThrow('is not the key any more')
+  await expect(rotation).rejects.toThrow('is no longer the key')
   expect(readFileSync(folder.evidenceKey, 'utf8')).toBe(before)
 })
