@@ -1,15 +1,15 @@
-// How long each organization waited for its verdicts, as a histogram for each quarter of an hour. Several processes add to
+// The time that each organization waited for its verdicts, as one histogram per quarter-hour. Several processes add to
 // the same row.
 import type { BucketCounts } from '../lib/fine-histogram.ts'
 import { integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import { defineTable } from './table.ts'
 
-/** A quarter of an hour, because time zones begin their days at any of the four. */
+/** A quarter-hour, because time zone offsets are multiples of it. */
 const LATENCY_STEP_SECONDS = 900
-/** Nine days: pages compare a day with the same weekday a week before, in any time zone. */
+/** Nine days: pages compare a day with the same weekday of the previous week, in any time zone. */
 const KEPT_SECONDS = 9 * 86_400
-/** A power cut may lose the last minutes. */
+/** A power loss may lose the last few minutes. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const encode = (counts: BucketCounts): string => [...counts].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
@@ -24,17 +24,17 @@ const decodeInto = (sums: Map<number, number>, text: string): void => {
 const LATENCIES = defineTable('answer_latencies', { organizationId: text, atSeconds: integer, counts: text }, (row) => {
   const counts = new Map<number, number>()
   decodeInto(counts, row.counts)
-  /** Beginning of the quarter of an hour, Unix seconds. */
+  /** Start of the quarter-hour in Unix seconds. */
   return { atSeconds: row.atSeconds, counts }
 })
 
 export const createAnswerLatencyTable = (scope: TableScope) => ({
-  /** Adds to the current quarter of an hour. */
+  /** Adds to the current quarter-hour. */
   add: (organizationId: string, counts: BucketCounts): Promise<void> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const place = [organizationId, nowSeconds - (nowSeconds % LATENCY_STEP_SECONDS)]
-      // Inserts or locks the row, and reads what other processes have added.
+      // Inserts or locks the row, and reads the counts of other processes.
       const [row] = await transaction.query<{ counts: string }>(
         `INSERT INTO answer_latencies (organization_id, at_seconds, counts) VALUES (?, ?, '')
          ON CONFLICT (organization_id, at_seconds) DO UPDATE SET counts = answer_latencies.counts RETURNING counts`,
@@ -48,13 +48,13 @@ export const createAnswerLatencyTable = (scope: TableScope) => ({
       ])
     }, DURABILITY),
 
-  /** Quarters that begin at or after `fromSeconds` and before `untilSeconds`, oldest first, without empty ones. */
+  /** Returns non-empty quarter-hours that start at or after `fromSeconds` and before `untilSeconds`, oldest first. */
   between: (organizationId: string, fromSeconds: number, untilSeconds: number) => {
     const until = sql`at_seconds < ${untilSeconds}`
     return LATENCIES.list(scope, { organizationId, atSeconds: sql`>= ${fromSeconds}` }, ['atSeconds'], until)
   },
 
-  /** Deletes a batch of quarters that are too old to be shown. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired quarter-hours. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     LATENCIES.sweep(
       survivingCrashes(scope),

@@ -1,7 +1,10 @@
-// Whether the audit log still has the entry where a copy or a signed head of it ends.
+// Checks that the audit log still contains the last entry of a copy or of a signed head.
 import type { AuditHead, AuditTable } from './audit.ts'
 
-/** What the store has where a copy or a kept head of its log ends; null where it is the same entry. */
+/**
+ * Compares the store's entry with the last entry of a copy or a kept head. Returns null if they are equal, otherwise
+ * the problem.
+ */
 export const auditProblem = async (audit: Pick<AuditTable, 'listAfter'>, head: AuditHead): Promise<string | null> => {
   if (head.sequence === 0) return null
   const [entry] = await audit.listAfter(head.sequence - 1, 1)

@@ -1,6 +1,6 @@
-// The audit log: who changed what, and when, written in the transaction that makes the change. Each entry holds the
-// SHA-256 of the entry before, over all organizations, so that none can be altered, inserted or removed from the middle
-// unnoticed. The database refuses to change or delete entries; the chain reveals anyone who bypasses the database.
+// The audit log: the actor, change and time, written in the transaction of the change. Each entry contains the SHA-256
+// hash of the previous entry across all organizations. The database refuses to change or delete entries; the hash chain
+// reveals changes that bypass the database.
 import { createHash } from 'node:crypto'
 import { nextTurn } from '../lib/time.ts'
 import { among, integer, json, nullable, sql, text } from './columns.ts'
@@ -13,7 +13,7 @@ const COLUMNS = {
   /** Increments by one with every entry of the deployment. */
   sequence: integer,
   atSeconds: integer,
-  /** Null for what belongs to the deployment. */
+  /** Null if it concerns the deployment. */
   organizationId: nullable(text),
   /** `user:<id>`, `key:<key id>`, `command-line` or `service`. */
   actor: text,
@@ -21,10 +21,10 @@ const COLUMNS = {
   actorName: text,
   /** For example `key.revoke`. */
   action: text,
-  /** Id of what was changed. */
+  /** Id of the changed object. */
   subject: text,
   requestId: text,
-  /** Where the request came from; empty, or left out, if it came over no network. */
+  /** Source address of the request. Empty or omitted if it did not come over a network. */
   address: text,
   previousHash: text,
   hash: text,
@@ -32,22 +32,22 @@ const COLUMNS = {
 
 const ENTRIES = defineTable('audit_log', {
   ...COLUMNS,
-  /** Selected fields: the given values, or each changed field's value before and after. */
+  /** Selected fields: the given values, or the value before and after for each changed field. */
   detail: json<Readonly<Record<string, unknown>>>(),
 })
-/** Entries as their hashes are made: `detail` is the stored text. */
+/** Entries as input for their hashes: `detail` is the stored text. */
 const HASHED = defineTable('audit_log', { ...COLUMNS, detail: text })
 
 export interface AuditEntry extends ItemOf<typeof ENTRIES> {}
 
-/** A change that was made. Holds no secret, not even in `detail`. */
+/** A completed change. Contains no secrets, not even in `detail`. */
 export type AuditRecord = Omit<AuditEntry, 'sequence' | 'atSeconds' | 'address' | 'previousHash' | 'hash'> &
   Partial<Pick<AuditEntry, 'address'>>
 
 /** The newest entry of the log. */
 export interface AuditHead {
   readonly sequence: number
-  /** Hex. */
+  /** Hexadecimal. */
   readonly hash: string
 }
 
@@ -55,8 +55,8 @@ export interface AuditHead {
 export const AUDIT_ROOT = '0'.repeat(64)
 
 /**
- * SHA-256 over a JSON array of all columns except the hash, in this order, so that anyone can verify it. The address
- * comes last, and only if there is one, so that entries from before addresses existed keep their hashes.
+ * Returns the SHA-256 hash of a JSON array of all columns except the hash, in this order, so that anyone can verify it.
+ * The address comes last and is omitted if empty, so that entries without an address keep their hashes.
  */
 const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
   createHash('sha256')
@@ -77,43 +77,43 @@ const hashOf = (row: Omit<ItemOf<typeof HASHED>, 'hash'>): string =>
     )
     .digest('hex')
 
-/** The hash that an entry must have. */
+/** Returns the hash that an entry must have. */
 export const auditHashOf = (entry: Omit<AuditEntry, 'hash'>): string =>
   hashOf({ ...entry, detail: JSON.stringify(entry.detail) })
 
 export interface AuditFilter {
-  /** Left out: the whole deployment. */
+  /** If omitted, the whole deployment. */
   readonly organizationId?: string
   readonly action?: string
   /** Prefix of the action, for example `key.` */
   readonly actionPrefix?: string
-  /** An id, or the name at that time in upper or lower case. */
+  /** An id, or the name at that time (case-insensitive). */
   readonly actor?: string
   readonly subject?: string
   readonly sequence?: number
   readonly sinceSeconds?: number
   /** Exclusive. */
   readonly untilSeconds?: number
-  /** Only changes that overrode the second person's rule. */
+  /** Only changes that overrode the rule of a second person. */
   readonly overridden?: boolean
 }
 
 interface AuditVerification {
   readonly ok: boolean
   readonly entries: number
-  /** The first entry that does not fit the chain; null when all do. */
+  /** The first entry that does not match the chain. Null if all match. */
   readonly brokenAt: number | null
-  /** Hash of the newest entry. Noted elsewhere, it proves later that no entry up to it was changed or removed. */
+  /** Hash of the newest entry. A copy stored elsewhere later proves that no entry up to it was changed or removed. */
   readonly headHash: string
 }
 
 const VERIFY_BATCH = 500
 
-/** How many entries `newest` searches: a page that is read every few seconds must not read the whole log. */
+/** Maximum number of entries searched by `newest`: a page that polls every few seconds must not read the whole log. */
 const NEWEST_LOOKED_AT = 2_000
 
 export const createAuditTable = (scope: TableScope) => ({
-  /** Entries of these actions among the deployment's newest entries, oldest first. */
+  /** Returns entries with these actions from the newest entries of the deployment, oldest first. */
   newest: (actions: readonly string[], sinceSeconds: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(
       scope,
@@ -124,9 +124,9 @@ export const createAuditTable = (scope: TableScope) => ({
 
   append: (record: AuditRecord): Promise<AuditEntry> =>
     scope.write(async (transaction) => {
-      // Take this lock before the other counter's, in every transaction, so that two can't each hold one of them.
+      // Every transaction takes this lock before the counter's lock, which prevents deadlocks.
       await lockDeployment(transaction)
-      // The counter's row stays locked until the commit, so each entry knows the one before it.
+      // The counter's row stays locked until the commit, so each entry can read the previous entry.
       const [counter] = await transaction.query<{ value: number }>(
         "UPDATE counters SET value = value + 1 WHERE name = 'audit' RETURNING value",
       )
@@ -162,16 +162,16 @@ export const createAuditTable = (scope: TableScope) => ({
       actor === undefined ? undefined : sql`(actor = ${actor} OR LOWER(actor_name) = ${actor.toLowerCase()})`,
       sinceSeconds === undefined ? undefined : sql`at_seconds >= ${sinceSeconds}`,
       untilSeconds === undefined ? undefined : sql`at_seconds < ${untilSeconds}`,
-      // Quotes of a text within the JSON are escaped, so only a member of this name matches.
+      // Quotes within a JSON string are escaped, so only a member with this name matches.
       overridden === true ? sql`detail LIKE '%"override":true%'` : undefined,
     )
   },
 
-  /** Oldest first, of the whole deployment: for its own administration. */
+  /** Returns entries of the whole deployment, oldest first. For the administration of the deployment. */
   listAfter: (sequence: number, limit: number): Promise<readonly AuditEntry[]> =>
     ENTRIES.everywhere.list(scope, { sequence: sql`> ${sequence}` }, { by: ['sequence'], limit }),
 
-  /** Verifies the whole chain, and lets other work run now and then. */
+  /** Verifies the whole chain, and yields to other work between batches. */
   verify: async (): Promise<AuditVerification> => {
     let sequence = 0
     let headHash = AUDIT_ROOT
@@ -188,7 +188,7 @@ export const createAuditTable = (scope: TableScope) => ({
       if (rows.length < VERIFY_BATCH) break
       await nextTurn()
     }
-    // If entries were removed at the end, the counter is ahead of the newest entry.
+    // If the last entries were removed, the counter is ahead of the newest entry.
     const [counter] = await scope.statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'audit'")
     if ((counter?.value ?? 0) > sequence) return broken(sequence + 1)
     return { ok: true, entries: sequence, brokenAt: null, headHash }

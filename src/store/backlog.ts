@@ -1,30 +1,29 @@
-// Estimates how long a transaction would wait for those before it, from how fast they were recently completed, so that
-// a request can be refused before it waits in vain. It knows nothing of groups, connections or locks, only the numbers
-// of requested and completed transactions.
+// Estimates a new transaction's wait from the recent rate of completed transactions, so that a request can be rejected
+// early. The estimate uses only the numbers of requested and completed transactions.
 
 export interface Backlog {
-  /** Call when a transaction was requested. */
+  /** Call when a transaction is requested. */
   add(): void
-  /** Call when transactions were completed together, whatever their results; one unless `count` says otherwise. */
+  /** Call when transactions have completed together, regardless of their results. `count` defaults to 1. */
   remove(count?: number): void
-  /** Number of transactions requested and not completed. */
+  /** Number of requested transactions that are not completed. */
   readonly size: number
   /**
-   * Milliseconds until a transaction requested now would be completed; null when so many wait that only necessary ones
-   * should be added.
+   * Returns the expected milliseconds until a new transaction would complete. Null if the queue accepts only necessary
+   * transactions.
    */
   waitMs(): number | null
 }
 
-/** Weight of the newest transaction: some dozens show that the store has become slower, or faster. */
+/** Weight of the newest transaction: the mean follows a change of the store's speed within about 30 transactions. */
 const WEIGHT = 0.03
-/** Fraction of the queue for new work; the rest is reserved for work that completes what was started. */
+/** Fraction of the queue for new work. The rest is reserved for work that completes started operations. */
 const CROWDED_PART = 0.5
 
-/** @param maximum how many transactions may wait */
+/** @param maximum maximum number of waiting transactions */
 export const createBacklog = (maximum: number, monotonicMs: () => number): Backlog => {
   let size = 0
-  /** Mean time between two completed transactions while others waited. */
+  /** Mean time between two completed transactions under load. */
   let meanMs = 0
   let lastMs = 0
   return {
@@ -34,7 +33,7 @@ export const createBacklog = (maximum: number, monotonicMs: () => number): Backl
     },
     remove: (count = 1) => {
       const nowMs = monotonicMs()
-      // As much weight as `count` times one of their mean has.
+      // Equivalent to adding the mean interval `count` times.
       meanMs += ((nowMs - lastMs) / count - meanMs) * (1 - (1 - WEIGHT) ** count)
       lastMs = nowMs
       size -= count

@@ -1,6 +1,6 @@
-// Reports to this process every change that any process, thread or machine makes, itself included. It polls, so that no
-// change is lost between two reads, and knows when it could not read (`healthy`). Where the database announces commits,
-// these wake it earlier, and it polls less often.
+// Reports every change by any process, thread or machine to this process. It polls, so that no change is lost between
+// two reads, and reports failures to read (`healthy`). If the database announces commits, an announcement triggers an
+// earlier poll, and the interval is longer.
 import type { Clock } from '../lib/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
 import type { ChangeWatch, Database } from './database.ts'
@@ -9,29 +9,29 @@ export interface ChangeFeedOptions {
   readonly clock: Clock
   /** Called for each change, in order, after its transaction has committed. */
   onChange(change: Change): void
-  /** Called when changes were missed (the feed was suspended, or the database replaced): clear all caches. */
+  /**
+   * Called when changes were missed (the feed was suspended, or the database was replaced). All caches must be cleared.
+   */
   onResync(): void
-  /** Called after each successful read: until then (monotonic milliseconds) the caches are recent enough. */
+  /** Called after each successful read. Until `healthyUntilMs` (monotonic), the caches are recent enough. */
   onRead?(healthyUntilMs: number): void
-  /** Called when a poll failed; the feed continues. */
+  /** Called when a poll has failed. The feed continues. */
   onError?(error: unknown): void
   readonly intervalMs?: number
-  /** The polling interval while the database announces commits: a lost announcement is caught up after it. */
+  /** Polling interval if the database announces commits; bounds the delay after a lost announcement. */
   readonly watchedIntervalMs?: number
-  /** After this long without a successful read the feed is unhealthy. Revocations must take effect within 1 s. */
+  /** Time without a successful read after which the feed is unhealthy. Revocations must take effect within 1 s. */
   readonly unhealthyAfterMs?: number
 }
 
 export interface ChangeFeed {
-  /** Starts at the newest change: call it before filling caches. Rejects when the store can't be read. */
+  /** Starts at the newest change: call it before filling caches. Rejects if the store cannot be read. */
   start(): Promise<void>
-  /** Reads once, immediately. Rejects when the store can't be read. */
+  /** Reads once, immediately. Rejects if the store cannot be read. */
   poll(): Promise<void>
-  /**
-   * Resolves once every change committed before the call has been reported here. Rejects when the store can't be read.
-   */
+  /** Resolves when every change committed before the call has been reported. Rejects if the store cannot be read. */
   catchUp(): Promise<void>
-  /** False when caches may be too old. Also false before the start. */
+  /** False if caches may be outdated, and before the start. */
   healthy(): boolean
   /** Seconds since the last successful read; infinite before the start. */
   ageSeconds(): number
@@ -50,19 +50,19 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let running = false
   let polling: Promise<void> | undefined
   let watch: ChangeWatch | undefined
-  /** Whether `wake` was called during a read, which may have missed the commit. */
+  /** True if `wake` was called during a read, which may have missed the commit. */
   let wokenAgain = false
 
   const readUnread = async (): Promise<void> => {
     const newest = await readLastSequence(database)
-    // A lower number means that the database was replaced by an older copy.
+    // A lower number means that the database was replaced with an older copy.
     if (newest < sequence) {
       onResync()
       sequence = newest
     }
     while (sequence < newest) {
       const changes = await readChanges(database, sequence, BATCH)
-      // Sequences have no gaps, so a missing row was trimmed before it was read here.
+      // Sequences have no gaps, so a missing row was deleted before it was read.
       if (changes[0]?.sequence !== sequence + 1) {
         onResync()
         sequence = newest
@@ -70,7 +70,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       }
       for (const change of changes) {
         onChange(change)
-        // Advance only after the call, so that a change whose handling failed is reported again.
+        // Advance only after the call, so that a change is reported again if its handler fails.
         sequence = change.sequence
       }
     }
@@ -78,7 +78,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
 
   const readOnce = async (): Promise<void> => {
     const startedMs = clock.monotonicMs()
-    // Read the mark before the rows: a commit in between then shows as a new mark next time.
+    // Read the mark before the rows, so that a commit in between appears as a new mark next time.
     const mark = await database.commitMark()
     if (mark === null || mark !== seenMark) {
       await readUnread()
@@ -96,7 +96,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   }
 
   const catchUp = async (): Promise<void> => {
-    // A poll under way may have read its rows before the commit that the caller is waiting for.
+    // A poll in progress may have read its rows before the commit that the caller is waiting for.
     const underWay = polling
     if (underWay !== undefined) await underWay.catch(() => undefined)
     await poll()
@@ -153,7 +153,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       clearTimeout(timer)
       await watch?.stop()
       watch = undefined
-      // The poll under way has reported its own error; stopping only waits for it.
+      // The poll in progress reports its own error.
       await polling?.catch(() => undefined)
     },
   }

@@ -1,4 +1,4 @@
-// Records the changes that invalidate caches. Each row is part of the transaction that makes the change, so both become
+// Records the changes that invalidate caches. Each row is part of the transaction of the change, so that both become
 // visible together (invariant 7). Read by change-feed.ts.
 
 import type { TableScope } from './copy/table-scope.ts'
@@ -16,19 +16,19 @@ export type ChangeTopic =
   | 'list'
 
 export interface Change {
-  /** Increments with every change, in the order of commits. */
+  /** Increments with every change, in commit order. */
   readonly sequence: number
   readonly topic: ChangeTopic
   /**
-   * The id of what changed. For a binding: `<chain name>/<address>`, by which it is looked up; for a session: what
-   * session-changes.ts encodes.
+   * Id of the changed object. For a binding: `<chain name>/<address>`, its look-up key. For a session: the encoding of
+   * session-changes.ts.
    */
   readonly subjectId: string
-  /** Null for what belongs to the deployment. */
+  /** Null if it concerns the deployment. */
   readonly organizationId: string | null
 }
 
-/** Adds a row to the transaction that makes the change. */
+/** Adds a row to the transaction of the change. */
 export const recordChange = async (
   transaction: Transaction,
   change: Omit<Change, 'sequence'>,
@@ -46,7 +46,7 @@ export const recordChange = async (
   await runAtCommit(transaction, statements)
 }
 
-/** Runs statements that lock the counter's row, in order, and as late as the database allows. */
+/** Runs statements that lock the counter's row, in order, as late in the transaction as the database allows. */
 export const runAtCommit = async (
   transaction: Transaction,
   statements: readonly DeferredStatement[],
@@ -55,13 +55,13 @@ export const runAtCommit = async (
   else for (const { sql, parameters } of statements) await transaction.execute(sql, parameters)
 }
 
-/** The sequence of the newest change; 0 before the first. */
+/** Returns the sequence of the newest change; 0 before the first. */
 export const readLastSequence = async (statements: Statements): Promise<number> => {
   const [counter] = await statements.query<{ value: number }>("SELECT value FROM counters WHERE name = 'changes'")
   return counter?.value ?? 0
 }
 
-/** Changes after a sequence, oldest first. */
+/** Returns changes after a sequence, oldest first. */
 export const readChanges = async (
   statements: Statements,
   afterSequence: number,
@@ -74,10 +74,10 @@ export const readChanges = async (
     )
   ).map(fieldsOf)
 
-/** Long enough that only a reader that was suspended misses rows; such a reader notices, and starts again. */
+/** Long enough that only a suspended reader misses rows. Such a reader detects this and resynchronizes. */
 const KEEP_SECONDS = 3_600
 
-/** Deletes rows that every reader has had enough time to read. */
+/** Deletes rows that every active reader has read. */
 export const trimChanges = (scope: TableScope): Promise<number> =>
   scope.write((transaction) =>
     transaction.execute('DELETE FROM changes WHERE created_at_seconds < ?', [scope.nowSeconds() - KEEP_SECONDS]),

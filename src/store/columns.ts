@@ -1,20 +1,20 @@
-// Columns of a table and how their values are stored; and the parts of statements that a table's declaration does not have.
+// Columns of a table and the encoding of their values, and SQL fragments that a table's declaration lacks.
 import type { SqlParameter, SqlValue } from './database.ts'
 
-/** `stored`: part of a row. `hidden`: can be named and written, but is not read. `computed`: read only. */
+/** `stored`: part of a row. `hidden`: can be filtered and written, but is not read. `computed`: read-only. */
 export type Use = 'stored' | 'hidden' | 'computed'
 
 export interface Column<Value, ItsUse extends Use = 'stored'> {
   readonly use: ItsUse
-  /** Its name, if that is not the field's in the spelling of columns. */
+  /** Column name, if it differs from the field's name in snake case. */
   readonly named?: string
-  /** What a computed column selects. */
+  /** SQL expression of a computed column. */
   readonly text?: string
   encode?(value: Value): SqlParameter
   decode?(stored: SqlValue): Value
 }
 
-/** A table's columns by the names of their fields: `createdAtSeconds` is the column `created_at_seconds`. */
+/** A table's columns by field name: `createdAtSeconds` is the column `created_at_seconds`. */
 export type Shape = Readonly<Record<string, Column<unknown, Use>>>
 
 type ValueOf<Any> = Any extends Column<infer Value, Use> ? Value : never
@@ -27,11 +27,11 @@ type NullableField<Columns extends Shape> = {
   [Field in keyof Columns]: null extends ValueOf<Columns[Field]> ? Field : never
 }[StoredField<Columns>]
 
-/** A row as it is read. */
+/** A row as read. */
 export type Row<Columns extends Shape> = {
   readonly [Field in FieldsOfUse<Columns, 'stored' | 'computed'>]: ValueOf<Columns[Field]>
 }
-/** A row to insert: what may be null may be left out. */
+/** A row to insert. Nullable fields may be omitted. */
 export type NewRow<Columns extends Shape> = {
   readonly [Field in Exclude<StoredField<Columns>, NullableField<Columns>>]: ValueOf<Columns[Field]>
 } & { readonly [Field in NullableField<Columns>]?: ValueOf<Columns[Field]> | undefined }
@@ -54,14 +54,14 @@ export const json = <Value>(): Column<Value> => ({
   encode: (value) => JSON.stringify(value),
   decode: (stored) => JSON.parse(String(stored)) as Value,
 })
-/** Words with spaces between them. */
+/** Words separated by spaces. */
 export const words = <Word extends string>(): Column<readonly Word[]> => ({
   ...STORED,
   encode: (value) => value.join(' '),
   decode: (stored) => (stored === '' ? [] : (String(stored).split(' ') as Word[])),
 })
 
-/** Names that a column holds with commas between them. */
+/** Splits names separated by commas. */
 export const splitNames = (stored: string): readonly string[] => (stored === '' ? [] : stored.split(','))
 export const names: Column<readonly string[]> = {
   ...STORED,
@@ -76,7 +76,7 @@ export const nullable = <Value>({ encode, decode }: Column<Value>): Column<Value
 })
 export const hidden = <Value>(column: Column<Value>): Column<Value, 'hidden'> => ({ ...column, use: 'hidden' })
 export const named = <Value>(name: string, column: Column<Value>): Column<Value> => ({ ...column, named: name })
-/** @param select names the table in front of its columns */
+/** @param select qualifies its columns with the table's name */
 export const computed = <Value>(column: Column<Value>, select: string): Column<Value, 'computed'> => ({
   ...column,
   use: 'computed',
@@ -85,7 +85,7 @@ export const computed = <Value>(column: Column<Value>, select: string): Column<V
 
 type WordsOf<List extends string> = List extends `${infer First} ${infer Rest}` ? First | WordsOf<Rest> : List
 
-/** Columns of a type declared elsewhere, stored as they are. @param lists all its fields, separated by spaces */
+/** Columns of a type declared elsewhere, stored unchanged. @param lists all its fields, separated by spaces */
 export const columnsOf =
   <Type>() =>
   <const List extends string>(
@@ -95,7 +95,7 @@ export const columnsOf =
     return Object.fromEntries(fields.map((field) => [field, STORED])) as never
   }
 
-/** Only `sql` and `among` create one, so its text never comes from outside. */
+/** Created only by `sql` and `among`, so its text never contains external input. */
 export class Expression {
   readonly text: string
   readonly parameters: readonly SqlParameter[]
@@ -105,7 +105,7 @@ export class Expression {
   }
 }
 
-/** SQL of this program; each value in it becomes a parameter. */
+/** Creates an SQL fragment. Each interpolated value becomes a parameter. */
 export const sql = (literals: TemplateStringsArray, ...values: readonly (SqlParameter | Expression)[]): Expression => {
   let written = literals[0] ?? ''
   const parameters: SqlParameter[] = []
@@ -122,6 +122,6 @@ export const sql = (literals: TemplateStringsArray, ...values: readonly (SqlPara
   return new Expression(written, parameters)
 }
 
-/** For conditions of lists and pages: each number of values is a statement of its own. */
+/** For conditions of lists and pages. Each number of values creates a separate statement. */
 export const among = (values: readonly SqlParameter[]): Expression =>
   new Expression(values.length === 0 ? 'IN (NULL)' : `IN (${values.map(() => '?').join(', ')})`, values)

@@ -1,7 +1,7 @@
-// The clock of a database that is on another machine.
+// The clock of a database on another machine.
 import type { Database } from './database.ts'
 
-/** Unix seconds by PostgreSQL's own clock; null for SQLite, which has this machine's. */
+/** Returns Unix seconds from PostgreSQL's clock. Null for SQLite, which uses this machine's clock. */
 export const readDatabaseClock = async (database: Database): Promise<number | null> => {
   if (database.dialect !== 'postgres') return null
   const [row] = await database.query<{ seconds: number | bigint }>(

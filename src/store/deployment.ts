@@ -1,4 +1,5 @@
-// Values of the deployment itself: its id, when it was made, whether the first run is done. They belong to no organization.
+// Values of the deployment itself: its id, its time of creation, and the completion of the first start. They belong to
+// no organization.
 import { randomBytes } from 'node:crypto'
 import { newUuid } from '../domain/identifier.ts'
 import { sql, text } from './columns.ts'
@@ -6,12 +7,12 @@ import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Statements, TransactionOptions } from './database.ts'
 import { defineTable } from './table.ts'
 
-/** Name of the value that holds the key of the pairwise user ids: 32 bytes as hex. */
+/** Name of the value with the key of the pairwise user ids: 32 bytes in hexadecimal. */
 export const USER_KEY_NAME = 'pairwise_user_key'
 
 export const DEPLOYMENT = defineTable('deployment', { name: text, value: text })
 
-/** Null when there is no value of this name. */
+/** Returns null if there is no value with this name. */
 export const readValue = async (statements: Statements, name: string): Promise<string | null> =>
   (await DEPLOYMENT.find(statements, { name }))?.value ?? null
 
@@ -29,23 +30,23 @@ export const createDeploymentTable = (scope: TableScope) => {
     return (await DEPLOYMENT.updateAll(own, { name, value: from }, { value: to })) === 1
   }
 
-  /** Keeps the first value ever set for the name; false when there was one already. */
+  /** Stores the value unless one exists. Returns false if one exists. */
   const setOnce = (name: string, value: string): Promise<boolean> => exchange(name, null, value)
 
   return {
     read,
     setOnce,
 
-    /** Overwrites the value: only for commands, because other values are set once and kept. */
+    /** Overwrites the value. For commands only: other values are set once and kept. */
     replace: (name: string, value: string): Promise<void> => DEPLOYMENT.put(scope, { name }, { value }),
 
-    /** Other transactions that lock the deployment's administration wait until this one ends. */
+    /** Locks the deployment's administration until the end of the transaction. */
     lock: (): Promise<number> => DEPLOYMENT.updateAll(scope, { name: 'deployment_id' }, { value: sql`value` }),
 
-    /** Replaces the value if it is still `from`; otherwise returns false. @param from null: no value */
+    /** Replaces the value if it equals `from`; otherwise returns false. @param from null if there is no value */
     exchange,
 
-    /** 32 random bytes under a name: made on the first call, and the same in every later one. */
+    /** Returns 32 random bytes with this name, created on the first call. */
     ensureSecret: async (name: string): Promise<Uint8Array> => {
       const known = await read(name)
       if (known !== null) return Uint8Array.fromHex(known)
@@ -54,7 +55,7 @@ export const createDeploymentTable = (scope: TableScope) => {
       return Uint8Array.fromHex(kept)
     },
 
-    /** Makes the id and the time of creation on the first start, and answers the id. */
+    /** Creates the id and the time of creation on the first start. Returns the id. */
     ensureIdentity: async (): Promise<string> => {
       const known = await read('deployment_id')
       if (known !== null) return known
@@ -64,7 +65,9 @@ export const createDeploymentTable = (scope: TableScope) => {
       return first ? fresh : ((await read('deployment_id')) ?? fresh)
     },
 
-    /** Makes the key of the pairwise user ids on the first start. It never changes: the ids would change with it. */
+    /**
+     * Creates the key of the pairwise user ids on the first start. It must never change, because the ids depend on it.
+     */
     ensureUserKey: async (): Promise<void> => {
       if ((await read(USER_KEY_NAME)) === null) await setOnce(USER_KEY_NAME, randomBytes(32).toString('hex'))
     },

@@ -1,8 +1,8 @@
-// Errors of the store. Callers see only `detail`; SQL, paths and values stay in the cause.
+// Errors of the store. Callers receive only `detail`; SQL, paths and values stay in the cause.
 import { CountersignError } from '../domain/errors.ts'
 import { DetailedError, NamedError } from '../lib/named-error.ts'
 
-/** The store is locked for too long, the disk is full or failing, or the store is closed: 503, nothing was written. */
+/** The store was locked for too long or is closed, or its disk is full or failing. Status 503; nothing was written. */
 export class StoreUnavailableError extends CountersignError {
   constructor(cause?: unknown) {
     super('DEPENDENCY_UNAVAILABLE', 'the store is unavailable; retry with exponential backoff', {
@@ -12,7 +12,7 @@ export class StoreUnavailableError extends CountersignError {
   }
 }
 
-/** PostgreSQL can't be reached at the start. `reason` names host and cause, for the operator alone. */
+/** PostgreSQL is unreachable at the start. `reason` contains the host and the cause, for the operator only. */
 export class StoreUnreachableError extends StoreUnavailableError {
   readonly reason: string
   constructor(reason: string, cause: unknown) {
@@ -23,7 +23,7 @@ export class StoreUnreachableError extends StoreUnavailableError {
 
 export type ConstraintKind = 'unique' | 'foreign-key' | 'check' | 'not-null' | 'type'
 
-/** The schema refuses a row. */
+/** The schema rejects a row. */
 export class ConstraintViolatedError extends NamedError {
   readonly constraint: ConstraintKind
   readonly detail = 'the change conflicts with what is stored'
@@ -33,7 +33,7 @@ export class ConstraintViolatedError extends NamedError {
   }
 }
 
-/** A statement can't run as written: a bug in this program. */
+/** A statement cannot run as written. Indicates a bug in this program. */
 export class StoreStatementError extends NamedError {
   readonly detail = 'internal error'
   constructor(cause: unknown) {
@@ -41,10 +41,10 @@ export class StoreStatementError extends NamedError {
   }
 }
 
-/** A transaction was used in a way that would deadlock or split it: a bug in this program. */
+/** A transaction was used in a way that would deadlock or split it. Indicates a bug in this program. */
 export class TransactionMisuseError extends NamedError {
   readonly detail = 'internal error'
 }
 
-/** The store can't be opened in its present state: one line for the operator, and the start ends. */
+/** The store cannot be opened in its present state. `detail` is one line for the operator, and the start fails. */
 export class StoreUnusableError extends DetailedError {}

@@ -1,5 +1,5 @@
-// Finds things of an organization by a part of their name, or by their id: a few of each kind. It reads rows of this
-// organization only, and of these no text longer than a name.
+// Finds objects of an organization by a part of their name or by their id: a few of each kind. Reads only rows of this
+// organization, and from these no text longer than a name.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { OrganizationRole } from './accounts/role.ts'
 import type { TableScope } from './copy/table-scope.ts'
@@ -11,36 +11,36 @@ interface Found {
   readonly kind: FoundKind
   readonly id: string
   readonly name: string
-  /** Distinguishes it from others of the same name; empty when nothing does. */
+  /** Distinguishes objects with the same name. Empty if unnecessary. */
   readonly detail: string
 }
 
 interface FindInput {
   readonly organizationId: string
   readonly text: string
-  /** Whether the reader may see pages that need this role. */
+  /** Reports whether the user may view pages that need this role. */
   readonly may: (needed: OrganizationRole) => boolean
-  /** Leaves out the keys that have this scope. */
+  /** Excludes keys that have this scope. */
   readonly withoutScope?: ApiKeyScope | undefined
 }
 
-/** Results of each kind at most. */
+/** Maximum number of results per kind. */
 const FOUND_MAX = 5
 
 interface Place {
-  /** Columns `id`, `name` and `detail`, up to WHERE; `organization_id` has to be among the tables' columns. */
+  /** Selects the columns `id`, `name` and `detail`, up to WHERE. The tables must have a column `organization_id`. */
   readonly select: string
-  /** Columns of which the text may be a part. */
+  /** Columns that may contain the text. */
   readonly parts: readonly string[]
-  /** Columns that the text has to equal. */
+  /** Columns that must equal the text. */
   readonly whole: readonly string[]
-  /** Needed for the page of these things. */
+  /** Role needed for the page of this kind. */
   readonly role: OrganizationRole
-  /** The name as shown; the complete one if absent. */
+  /** Returns the displayed name. Defaults to the complete name. */
   readonly shownAs?: (name: string) => string
 }
 
-/** Values of query parameters may be keys. */
+/** Omits query parameters, because their values may be keys. */
 const hostAndPath = (url: string): string => {
   const { host, pathname } = new URL(url)
   return `${host}${pathname}`
@@ -85,7 +85,7 @@ const PLACES: Readonly<Record<FoundKind, Place>> = {
 const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, (character) => `\\${character}`)
 
 export const createFindTable = (scope: TableScope) => ({
-  /** In the order of the kinds; of each kind by name. */
+  /** Returns results in the order of the kinds, then by name. */
   find: async ({ organizationId, text, may, withoutScope }: FindInput): Promise<readonly Found[]> => {
     const { query, queryLong = query } = scope.statements
     const like = `%${escaped(text.toLowerCase())}%`

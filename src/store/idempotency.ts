@@ -1,6 +1,6 @@
 // Ensures that a client's retry never yields two attestations: a request with an idempotency key claims a uuid before
-// it is dispatched, and a retry gets the stored answer, a refusal, or the same uuid (invariant 3). Where every retry can be
-// answered from the decision log, the answer is not stored here.
+// dispatch. A retry gets the stored answer, a refusal, or the same uuid (invariant 3). If every retry can be answered
+// from the decision log, the answer is not stored here.
 
 import type { TableScope } from './copy/table-scope.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
@@ -11,11 +11,9 @@ export interface IdempotencyClaim {
   readonly organizationId: string
   readonly keyId: string
   readonly idempotencyKey: string
-  /** Sign with this uuid and no other. */
+  /** The only uuid with which the holder may sign. */
   readonly uuid: string
-  /**
-   * Later than the request's own deadline, so that the first holder can't sign any more when the claim is taken over.
-   */
+  /** Later than the request's deadline, so that the first holder can no longer sign when the claim is taken over. */
   readonly claimExpiresAtSeconds: number
 }
 
@@ -24,53 +22,53 @@ export interface StoredResponse {
   readonly body: string
 }
 
-/** Where a claim's request is handled. */
+/** The node that handles a claim's request. */
 interface ClaimPlace {
   /**
-   * The name of the node's decision log. Empty when every node can find out what happened to a uuid, or there is only
-   * one node.
+   * Name of the node's decision log. Empty if every node can determine the outcome of a uuid, or if there is only one
+   * node.
    */
   readonly node: string
-  /** The longest time that a signature made under a claim can be used after the claim has expired. */
+  /** Maximum time after the claim's expiration in which a signature made under it remains usable. */
   readonly usableSeconds: number
-  /** How long a claim without an answer is kept after it has expired, unless it is dispatched for longer. */
+  /** Time for which an unanswered claim is kept after its expiration, unless its dispatch requires longer. */
   readonly keepSeconds: number
 }
 
 export type ClaimResult =
   | { readonly outcome: 'claimed'; readonly claim: IdempotencyClaim }
   /**
-   * An earlier holder on this node let its claim expire without an answer. `claim.uuid` is the earlier uuid: it may
+   * An earlier holder on this node let its claim expire without an answer. `claim.uuid` is the earlier uuid. It may
    * have been signed, at `uuidSinceSeconds` (Unix) at the earliest.
    */
   | { readonly outcome: 'taken-over'; readonly claim: IdempotencyClaim; readonly uuidSinceSeconds: number }
   /**
    * Another request holds the claim, or another node may have signed under it, until `expiresAtSeconds` (Unix).
-   * `earlier` is what this node may have signed under it, since `uuidSinceSeconds` (Unix).
+   * `earlier` is the uuid that this node may have signed, since `uuidSinceSeconds` (Unix).
    */
   | {
       readonly outcome: 'in-flight'
       readonly expiresAtSeconds: number
       readonly earlier?: { readonly uuid: string; readonly uuidSinceSeconds: number }
     }
-  /** The same key with another body. */
+  /** The same key with a different body. */
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredResponse }
 
-/** A claim that expired on the node that may have signed for it; only that node can find out what happened. */
+/** An expired claim of the node that may have signed for it. Only that node can determine the outcome. */
 export interface UnansweredClaim {
   readonly claim: IdempotencyClaim
-  /** Unix seconds before which nothing was signed under its uuid. */
+  /** Time in Unix seconds before which nothing was signed under its uuid. */
   readonly uuidSinceSeconds: number
 }
 
-/** A claim as it is stored, without its answer. */
+/** A claim as stored, without its answer. */
 export interface KeptClaim extends IdempotencyClaim {
   readonly bodyHash: Uint8Array
   readonly keepUntilSeconds: number
-  /** Unix seconds before which nothing was signed under its uuid; 0: not known. */
+  /** Time in Unix seconds before which nothing was signed under its uuid. 0 if unknown. */
   readonly uuidSinceSeconds: number
-  /** Empty: there is one node. */
+  /** Empty if there is only one node. */
   readonly node: string
 }
 
@@ -88,11 +86,13 @@ interface ClaimRow {
   readonly uuid_since_seconds: number
 }
 
-/** A running node reports what happened to its expired claims within this time. */
+/** Time within which a running node reports the outcome of its expired claims. */
 const TELL_SECONDS = 5
-/** For callers whose result is known on every node. */
+/** For callers with results that are known on every node. */
 export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 86_400 }
-/** A claim survives its process; a power cut may lose the last moments, as it may of the decision log. */
+/**
+ * A claim survives a process crash. A power loss may lose the latest claims, like the latest lines of the decision log.
+ */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const WHERE = 'WHERE organization_id = ? AND key_id = ? AND idempotency_key = ?'
@@ -102,13 +102,13 @@ const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempot
   claim.idempotencyKey,
 ]
 /**
- * A claim that was taken over has another expiry, and one made after a release another uuid: neither matches its first
+ * After a takeover, the claim has a different expiration; after a release, a different uuid. Neither matches the first
  * holder.
  */
 const WHERE_STILL_HELD = `${WHERE} AND response_status IS NULL AND uuid = ? AND claim_expires_at_seconds = ?`
 const HELD = (claim: IdempotencyClaim) => [...KEY(claim), claim.uuid, claim.claimExpiresAtSeconds]
 
-/** The statements that every request with a key runs: their texts are built once. */
+/** Statements of every request with a key, built once. */
 const statementsOf = (table: string) => ({
   insert: `INSERT INTO ${table} (organization_id, key_id, idempotency_key, body_hash, uuid, claim_expires_at_seconds,
        keep_until_seconds, node, dispatched, uuid_since_seconds)
@@ -119,7 +119,7 @@ const statementsOf = (table: string) => ({
 })
 const STATEMENTS = { idempotency: statementsOf('idempotency'), admin_idempotency: statementsOf('admin_idempotency') }
 
-/** The values that `insert` takes. */
+/** Returns the values for `insert`. */
 const insertedBy = (claim: KeptClaim, dispatched: number) => [
   ...KEY(claim),
   claim.bodyHash,
@@ -135,17 +135,17 @@ const sameBytes = (left: Uint8Array, right: Uint8Array): boolean => Buffer.compa
 
 /**
  * @param table `idempotency` for the APIs; `admin_idempotency` for the admin API, whose callers may have no
- *   organization
+ * organization
  */
 export const createIdempotencyTable = (
   scope: TableScope,
   table: 'idempotency' | 'admin_idempotency' = 'idempotency',
 ) => ({
   /**
-   * Claims a key for a request, or returns what happened to the earlier request. `bodyHash` covers everything that must
-   * be the same in a retry: the body, and the route if a key may be used on several. A claim that another node
-   * dispatched is refused as in flight until that node has settled it, or until a signature under it can't be used any
-   * more. From then on, and if nothing was dispatched, the key is claimed as new, with the uuid given here.
+   * Claims a key for a request, or returns the outcome of the earlier request. `bodyHash` covers everything that a
+   * retry must repeat: the body, and the route if a key may be used on several. A claim dispatched by another node is
+   * in flight until that node completes it, or until its signature is unusable. After that, or if nothing was
+   * dispatched, the key is claimed as new with the given uuid.
    * @param nowSeconds Unix seconds by which an earlier claim must have expired
    */
   claim: async (
@@ -161,15 +161,15 @@ export const createIdempotencyTable = (
     const uuidSinceSeconds = scope.nowSeconds()
     const claim: IdempotencyClaim = { organizationId, keyId, idempotencyKey, uuid, claimExpiresAtSeconds }
     const keepUntilSeconds = claimExpiresAtSeconds + keepSeconds
-    // Without a node's name, the dispatch is never marked.
+    // Without a node name, the dispatch is never marked.
     const dispatched = node === '' ? 1 : 0
     const { insert } = STATEMENTS[table]
     const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
     const values = insertedBy(kept, dispatched)
-    // Almost every key is new, and then this one statement is all.
+    // Fast path: almost every key is new, and this statement is sufficient.
     if ((await scope.execute(insert, values, DURABILITY)) === 1) return { outcome: 'claimed', claim }
     return scope.write(async (transaction) => {
-      // A row past its time counts as deleted.
+      // An expired row counts as deleted.
       await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
         ...KEY(claim),
         nowSeconds,
@@ -182,7 +182,7 @@ export const createIdempotencyTable = (
          FROM ${table} ${WHERE}`,
         KEY(claim),
       )
-      // Another node released the claim between the two statements: the next try will claim it.
+      // Another node released the claim between the two statements. The next try will claim it.
       if (row === undefined) return { outcome: 'in-flight', expiresAtSeconds: nowSeconds }
       if (!sameBytes(row.body_hash, bodyHash)) return { outcome: 'mismatch' }
       if (row.response_status !== null && row.response_body !== null) {
@@ -215,7 +215,8 @@ export const createIdempotencyTable = (
             node: row.node,
             dispatched: 1,
             uuidSinceSeconds: row.uuid_since_seconds,
-            // A key that is asked for again and again is forgotten in its time all the same.
+            // Takeovers do not extend the lifetime beyond the claim's expiration, so that a key expires even if it is
+            // used repeatedly.
             keepUntilSeconds: Math.max(row.keep_until_seconds, claimExpiresAtSeconds),
           }
       const taken = await transaction.execute(
@@ -233,7 +234,7 @@ export const createIdempotencyTable = (
           row.claim_expires_at_seconds,
         ],
       )
-      // Another request took the claim over at this moment, for as long as this one would have.
+      // Another request took over the claim at the same time, with the same duration.
       if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
       if (isNew) return { outcome: 'claimed', claim }
       return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
@@ -241,8 +242,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Stores the answer and returns the one that counts: the first to complete wins, so that every caller of a key sends
-   * the same answer. Null when the claim is gone: deleted, or taken over by a request that has not answered yet.
+   * Stores the answer and returns the effective answer: the first to complete wins, so that every caller with the key
+   * sends the same answer. Returns null if the claim was deleted, or taken over by a request that has not answered yet.
    */
   complete: async (
     claim: IdempotencyClaim,
@@ -261,8 +262,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Like `complete`, but the holder may store again. The change's own transaction stores a first answer; if the holder
-   * ends before it can store more, a retry gets that one. Null when the claim is gone.
+   * Like `complete`, but the holder may store another answer later. The change's own transaction stores the first
+   * answer; a retry gets it if the holder ends early. Returns null if the claim is no longer held.
    */
   settle: async (
     claim: IdempotencyClaim,
@@ -279,8 +280,8 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Replaces the uuid of a claim whose own uuid was signed before, in an attestation that can't be used any more. A
-   * request that takes the claim over finds the uuid that is signed next. Null when the claim is no longer held.
+   * Replaces the uuid of a claim if an expired attestation was signed with it. A request that takes over the claim gets
+   * the new uuid. Returns null if the claim is no longer held.
    */
   replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> => {
     const replaced = await scope.execute(
@@ -292,15 +293,18 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Records that from now on the claim's uuid may be signed on its node, and keeps the claim until `keepUntilSeconds` at
-   * least. False when the claim is no longer held: then nothing may be dispatched.
+   * Records that the claim's uuid may be signed on its node, and keeps the claim at least until `keepUntilSeconds`.
+   * Returns false if the claim is no longer held; nothing may then be dispatched.
    */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
     return (await scope.execute(STATEMENTS[table].markDispatched, values, DURABILITY)) === 1
   },
 
-  /** Claims of attestations (whose uuids are of version 4) that are kept, answered or not, unless nothing can have been signed under them. */
+  /**
+   * Returns unexpired claims of attestations (their uuids have version 4), answered or not, except claims under which
+   * nothing was signed.
+   */
   listKept: async (): Promise<readonly KeptClaim[]> => {
     const rows = await scope.statements.query<RowOf<KeptClaim>>(
       `SELECT organization_id, key_id, idempotency_key, uuid, body_hash, claim_expires_at_seconds, keep_until_seconds,
@@ -311,7 +315,7 @@ export const createIdempotencyTable = (
     return rows.map((row) => fieldsOf(row))
   },
 
-  /** The answer that is stored for a key; null if there is none. */
+  /** Returns the stored answer for a key, or null. */
   findAnswer: async (
     claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>,
   ): Promise<Extract<ClaimResult, { readonly outcome: 'completed' }> | null> => {
@@ -324,12 +328,15 @@ export const createIdempotencyTable = (
       : { outcome: 'completed', uuid: row.uuid, response: { status: row.response_status, body: row.response_body } }
   },
 
-  /** Takes over a claim that was kept elsewhere, unless the key is claimed here already. */
+  /** Copies a claim from elsewhere, unless the key is already claimed here. */
   adopt: async (claim: KeptClaim): Promise<void> => {
     await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), DURABILITY)
   },
 
-  /** Claims that expired by then (Unix), which this node dispatched and did not answer, the oldest first. */
+  /**
+   * Returns dispatched, unanswered claims of this node that expired at or before `expiredBySeconds` (Unix), oldest
+   * first.
+   */
   listUnanswered: async (
     node: string,
     expiredBySeconds: number,
@@ -348,13 +355,13 @@ export const createIdempotencyTable = (
   },
 
   /**
-   * Gives up a claim without an answer, so that a retry starts with a new uuid. Use it only when nothing can have been
-   * signed; otherwise let the claim expire. True when it was still held.
+   * Releases a claim without an answer, so that a retry starts with a new uuid. Use it only if nothing can have been
+   * signed; otherwise, let the claim expire. Returns true if it was still held.
    */
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
     (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), DURABILITY)) === 1,
 
-  /** Deletes a batch of expired rows. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired rows. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write((transaction) => {
       const key = 'organization_id, key_id, idempotency_key'

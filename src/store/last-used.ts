@@ -1,17 +1,17 @@
-// Records when each key was last used: the authenticator collects the times in memory, and they are written here in
-// batches. A crash may lose the last seconds; a write per request would cost too much.
+// Records the time of each key's last use. The authenticator collects the times in memory, and they are written in
+// batches: a write per request would cost too much. A crash may lose the last seconds.
 
 import { nextTurn } from '../lib/time.ts'
 import type { Database } from './database.ts'
 
 export interface LastUsedWriter {
   /**
-   * Writes key id → Unix seconds of the last use. Rejects when the store can't be used; the next call writes the rest.
+   * Writes key id → Unix seconds of the last use. Rejects if the store is unavailable; the next call writes the rest.
    */
   write(uses: ReadonlyMap<string, number>): Promise<void>
 }
 
-/** Rows per transaction, and between two turns of the event loop. */
+/** Rows per transaction; the event loop runs between transactions. */
 const BATCH = 200
 
 export const createLastUsedWriter = (database: Database): LastUsedWriter => {
@@ -37,12 +37,12 @@ export const createLastUsedWriter = (database: Database): LastUsedWriter => {
       for (const [keyId, seconds] of uses) {
         if ((unwritten.get(keyId) ?? 0) < seconds) unwritten.set(keyId, seconds)
       }
-      // Use the same order everywhere: two transactions that write the same rows must not wait for each other.
+      // A fixed order prevents deadlocks between transactions that write the same rows.
       const noted = [...unwritten].sort(([one], [other]) => (one < other ? -1 : 1))
       for (let start = 0; start < noted.length; start += BATCH) {
         const batch = noted.slice(start, start + BATCH)
         await writeBatch(batch)
-        // A use that was added meanwhile is newer than the written one, and stays.
+        // A use added in the meantime is newer than the written use and stays.
         for (const [keyId, seconds] of batch) if (unwritten.get(keyId) === seconds) unwritten.delete(keyId)
         await nextTurn()
       }

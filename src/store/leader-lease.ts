@@ -10,11 +10,11 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const LEASES = defineTable('leader_leases', {
   name: hidden(text),
-  /** The process's id; '' when nobody holds it. */
+  /** The process's id. Empty if there is no holder. */
   holder: text,
-  /** Rises with each change of the holder. */
+  /** Increments with each change of the holder. */
   term: integer,
-  /** Rises with each renewal. */
+  /** Increments with each renewal. */
   beat: integer,
 })
 
@@ -27,10 +27,10 @@ const NEXT_BEAT = sql`beat + 1`
 const createLease = (scope: TableScope, role: LeaderRole) => {
   const name = NAMES[role]
   return {
-    /** Null before anyone ever held it. */
+    /** Returns null if there was never a holder. */
     read: (): Promise<LeaderLease | null> => LEASES.find(scope, { name }),
 
-    /** Takes the lease if it is still as `seen`. Null when it was renewed or taken since. */
+    /** Takes the lease if it still equals `seen`. Returns null if it has been renewed or taken since. */
     take: async (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> => {
       const first = { holder, term: 1, beat: 1 }
       if (seen === null) return (await LEASES.insertNew(scope, { name, ...first })) ? first : null
@@ -39,11 +39,11 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
       return LEASES.update(scope, { name, holder: before, term, beat }, values)
     },
 
-    /** False if another process has taken the lease: the caller is no longer the leader. */
+    /** Returns false if another process has taken the lease: the caller is no longer the leader. */
     renew: async (holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(scope, { name, holder, term }, { beat: NEXT_BEAT })) === 1,
 
-    /** Releases the lease, so that nobody waits for it. */
+    /** Releases the lease, so that no process has to wait for it. */
     release: async (holder: string, term: number): Promise<void> => {
       await LEASES.updateAll(scope, { name, holder, term }, { holder: '', beat: NEXT_BEAT })
     },
@@ -60,7 +60,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
 export type LeaderLeaseTable = ReturnType<typeof createLease>
 
 export const createLeaderLeases = (given: TableScope): Readonly<Record<LeaderRole, LeaderLeaseTable>> => {
-  // A power cut may lose a renewal: every process starts again then anyway.
+  // A power loss may lose a renewal, but it also restarts every process.
   const scope = survivingCrashes(given)
   return { attestation: createLease(scope, 'attestation'), identity: createLease(scope, 'identity') }
 }

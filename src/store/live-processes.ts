@@ -1,5 +1,5 @@
-// The live processes of the deployment: each increments its own beat now and then, and readers check whether the beat
-// increases; they never compare clocks. The deployment's own administration: no row belongs to an organization.
+// The live processes of the deployment. Each process increments its own beat, and readers check whether the beat
+// increases; clocks are never compared. No row belongs to an organization.
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
@@ -9,10 +9,10 @@ import { defineTable, type ItemOf } from './table.ts'
 
 const PROCESSES = defineTable('live_processes', {
   id: text,
-  /** For people: the machine's name and the process's number. */
+  /** For display: the machine's name and the process id. */
   name: text,
   beat: integer,
-  /** The processes' own time (src/cluster/shared-time.ts), milliseconds. */
+  /** The processes' shared time (src/cluster/shared-time.ts), in milliseconds. */
   clockMs: integer,
   startedAtSeconds: hidden(integer),
 })
@@ -20,19 +20,19 @@ const PROCESSES = defineTable('live_processes', {
 interface LiveProcess extends ItemOf<typeof PROCESSES> {}
 
 export const createLiveProcessTable = (given: TableScope) => {
-  // A lost beat is made up by the next one.
+  // The next beat replaces a lost beat.
   const scope = survivingCrashes(given)
   return {
-    /** Reports that the process lives. Creates the row again if it was removed because the process seemed dead. */
+    /** Reports that the process is alive. Recreates the row if it was removed in the meantime. */
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
-    /** All rows, including those of dead processes until they are removed. */
+    /** Returns all rows, including dead processes that are not removed yet. */
     list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(scope, {}, ['id']),
 
     /**
-     * Removes a process that seemed dead at this beat; does nothing when the beat has increased since.
-     * @param beat null: the process ends itself, whichever beat was its last to arrive
+     * Removes a process that seemed dead at this beat. Does nothing if the beat has increased since.
+     * @param beat null if the process itself ends, regardless of its last stored beat
      */
     remove: async (id: string, beat: number | null): Promise<void> => {
       await PROCESSES.removeAll(scope, beat === null ? { id } : { id, beat })
@@ -47,11 +47,13 @@ const WATCH_MS = 7_000
 const LOOK_MS = 500
 
 export interface InUseOptions {
-  /** Resolves after that many milliseconds. */
+  /** Resolves after the given number of milliseconds. */
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
-/** Names of processes whose beat increased while it was watched; empty immediately when no process has left a row. */
+/**
+ * Returns names of processes whose beat increased while it was watched. Returns immediately if no process has a row.
+ */
 export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
   const table = createLiveProcessTable(databaseScope(database, systemClock))
   const first = new Map((await table.list()).map(({ id, beat }) => [id, beat]))

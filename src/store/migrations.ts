@@ -1,5 +1,5 @@
-// Brings a database's tables to what this code expects. Migrations only go forward; each is one transaction and is
-// recorded with a hash of its text. A shipped migration is never edited: a later one changes the tables that it made.
+// Migrates a database's tables to the schema of this program. Migrations only go forward; each is one transaction and
+// is recorded with a hash of its text. A released migration is never edited: a later migration changes its tables.
 import { createHash } from 'node:crypto'
 import type { Database, SchemaWords, Statements, Transaction } from './database.ts'
 import { StoreStatementError, StoreUnusableError } from './errors.ts'
@@ -52,12 +52,12 @@ export interface Migration {
   /** 1, 2, 3 … without gaps. */
   readonly number: number
   readonly name: string
-  /** SQL that both SQLite and PostgreSQL accept once `words` are filled in. */
+  /** SQL accepted by SQLite and PostgreSQL after `words` are inserted. */
   statements(words: SchemaWords): readonly string[]
   /**
-   * The oldest schema whose programs may start on a database with this migration. Defaults to its own number. Stated only
-   * if an older program keeps every rule that the migration serves: one that ignores a limit, a check or a claim could
-   * sign twice or complete a session that must wait.
+   * The oldest schema whose programs may start on a database with this migration. Defaults to its own number. Set it
+   * only if an older program obeys every rule of the migration: a program that ignores a limit, a check or a claim
+   * could sign twice or complete a session that must wait.
    */
   readonly worksWith?: number
 }
@@ -101,7 +101,7 @@ export const MIGRATIONS: readonly Migration[] = [
   endedHits,
 ]
 
-/** Names in place of a dialect's words. */
+/** Placeholders for a dialect's words. */
 const PLAIN_WORDS: SchemaWords = {
   integer: '<integer>',
   bytes: '<bytes>',
@@ -109,7 +109,7 @@ const PLAIN_WORDS: SchemaWords = {
   appendOnly: (table) => [`<append-only ${table}>`],
 }
 
-/** SHA-256 of the migration's text, hex: the same in every dialect. */
+/** Returns the SHA-256 hash of the migration's text in hexadecimal, equal in every dialect. */
 const contentHash = (migration: Migration): string =>
   createHash('sha256').update(migration.statements(PLAIN_WORDS).join(';\n')).digest('hex')
 
@@ -120,7 +120,10 @@ interface AppliedRow {
 
 interface History {
   readonly applied: readonly AppliedRow[]
-  /** The oldest schema whose programs work on this database; null when no migration is unknown, or one does not say. */
+  /**
+   * The oldest schema whose programs work with this database. Null if no migration is unknown, or if one does not
+   * specify it.
+   */
   readonly worksWith: number | null
 }
 
@@ -133,7 +136,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
   }
   for (const row of applied) {
     const migration = migrations[row.number - 1]
-    // A migration of a newer version, which works with this program.
+    // A migration of a newer version that works with this program.
     if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
@@ -146,7 +149,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
 const readApplied = (statements: Statements): Promise<readonly AppliedRow[]> =>
   statements.query<AppliedRow>('SELECT number, content_hash FROM schema_migrations')
 
-/** The oldest schema that works with all these unknown migrations; null when one of them does not say. */
+/** Returns the oldest schema that works with all these unknown migrations. Null if one of them does not specify it. */
 const readWorksWith = async (statements: Statements, unknown: readonly number[]): Promise<number | null> => {
   const rows = await statements.query<{ number: number; works_with: number }>(
     'SELECT number, works_with FROM schema_readers',
@@ -159,12 +162,12 @@ const readWorksWith = async (statements: Statements, unknown: readonly number[])
 
 const readHistory = async (statements: Statements, migrations: readonly Migration[]): Promise<History> => {
   const applied = await readApplied(statements)
-  // Only a database newer than this program is sure to have the table that `readWorksWith` reads.
+  // Only a database newer than this program is guaranteed to have the table that `readWorksWith` reads.
   const unknown = applied.map((row) => row.number).filter((number) => number > migrations.length)
   return { applied, worksWith: unknown.length === 0 ? null : await readWorksWith(statements, unknown) }
 }
 
-/** False for a database that no version has ever migrated. */
+/** Returns false if the database was never migrated. */
 export const wasMigrated = async (database: Database): Promise<boolean> => {
   try {
     return (await readApplied(database)).length > 0
@@ -174,7 +177,7 @@ export const wasMigrated = async (database: Database): Promise<boolean> => {
   }
 }
 
-/** @throws StoreUnusableError as `migrate` does. */
+/** @throws StoreUnusableError under the conditions of `migrate` */
 export const isUpToDate = async (
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -184,15 +187,15 @@ export const isUpToDate = async (
     refuseForeignHistory(history, migrations)
     return history.applied.length >= migrations.length
   } catch (error) {
-    // Before the first start there is no such table. For any other cause, creating the table fails and reports it.
+    // The table is missing before the first start. For any other cause, creating the table fails and reports it.
     if (error instanceof StoreStatementError) return false
     throw error
   }
 }
 
 /**
- * Applies the missing migrations. Several processes may call it at once; a second call does nothing.
- * @throws StoreUnusableError when the database is newer than the code or its history differs; nothing is changed then.
+ * Applies the missing migrations. Concurrent calls are safe; a second call does nothing.
+ * @throws StoreUnusableError if the database is newer than the code or its history differs; nothing is then changed
  */
 export const migrate = async (
   database: Database,
@@ -200,7 +203,7 @@ export const migrate = async (
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<void> => {
   const { schemaWords } = database
-  // Usually nothing is missing. Then nothing is written, so the start does not wait for another process's lock.
+  // Usually nothing is missing. Nothing is then written, so the start does not wait for another process's lock.
   if (await isUpToDate(database, migrations)) return
   const { beginMigration = [], adapt = (statement: string) => statement } = schemaWords
   const inTurn = (work: (transaction: Transaction) => Promise<void>): Promise<void> =>
@@ -226,7 +229,7 @@ export const migrate = async (
   })
   for (const migration of migrations) {
     await inTurn(async (transaction) => {
-      // Read again each time: another process may have applied it while this one waited for the lock.
+      // Read again each time: another process may have applied it while this process waited for the lock.
       const history = await readHistory(transaction, migrations)
       refuseForeignHistory(history, migrations)
       if (history.applied.some((row) => row.number === migration.number)) return

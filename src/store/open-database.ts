@@ -1,4 +1,4 @@
-// Opens the database at an address and migrates it. Only this file knows both dialects.
+// Opens the database at an address and migrates it. The only file that uses both dialects.
 import type { Clock } from '../lib/time.ts'
 import { refuseMovedStore } from './copy/moved.ts'
 import type { Database } from './database.ts'
@@ -10,33 +10,35 @@ import { describeStore, type StoreTarget } from './store-address.ts'
 
 interface CommonOptions {
   readonly clock: Clock
-  /** How long a call waits for its turn and for another's lock, milliseconds. */
+  /** Maximum wait for a turn and for another transaction's lock, in milliseconds. */
   readonly lockLimitMs?: number
-  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  /** Maximum duration of a transaction's work before it is rolled back, in milliseconds. */
   readonly transactionLimitMs?: number
-  /** For PostgreSQL alone: how long an attempt to connect may take, milliseconds. */
+  /** PostgreSQL only: maximum duration of a connection attempt, in milliseconds. */
   readonly connectLimitMs?: number
-  /** For PostgreSQL alone: how long one statement may run, milliseconds. */
+  /** PostgreSQL only: maximum duration of a statement, in milliseconds. */
   readonly statementLimitMs?: number
-  /** How many transactions may wait before the next is refused at once. */
+  /** Maximum number of waiting transactions; further transactions are rejected immediately. */
   readonly maximumQueued?: number
-  /** For SQLite alone; see sqlite.ts. */
+  /** SQLite only; see sqlite.ts. */
   readonly checkpoints?: NonNullable<SqliteOptions['checkpoints']>
-  /** For SQLite alone; see sqlite.ts. */
+  /** SQLite only; see sqlite.ts. */
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
-  /** Refuses a PostgreSQL database in which no service has been started yet. A missing file is the caller's to refuse. */
+  /** Rejects a PostgreSQL database in which the service was never started. The caller checks for a missing file. */
   readonly onlyExisting?: boolean
-  /** Refuses a database of an older version instead of changing it. */
+  /** Rejects a database of an older version instead of migrating it. */
   readonly asItIs?: boolean
-  /** Opens a store that was moved away, too. */
+  /** Also opens a store that was moved. */
   readonly evenMoved?: boolean
 }
 
-/** `path` is short for a SQLite file. */
+/** `path` is a shorthand for a SQLite file. */
 export type StoreOptions = CommonOptions & ({ readonly target: StoreTarget } | { readonly path: string })
 
-/** Limit for migrations: making an index over a large table takes long, and so does waiting for a node that makes one. */
+/**
+ * Limit for migrations: creating an index on a large table takes long, and so does waiting for a node that creates one.
+ */
 const MIGRATION_LIMIT_MS = 3_600_000
 
 const migratePatiently = async (options: PostgresOptions): Promise<void> => {
@@ -54,8 +56,8 @@ const migratePatiently = async (options: PostgresOptions): Promise<void> => {
 }
 
 /**
- * Opens the database, and migrates it unless the options forbid that.
- * @throws StoreUnusableError, also where the store was moved away; StoreUnavailableError
+ * Opens the database and migrates it unless the options forbid that.
+ * @throws StoreUnusableError, also if the store was moved; StoreUnavailableError
  */
 export const openMigratedDatabase = async (options: StoreOptions): Promise<Database> => {
   const target: StoreTarget = 'target' in options ? options.target : { kind: 'sqlite', path: options.path }

@@ -1,32 +1,31 @@
-// Reads a list page by page, each page after the last row seen, in an order that other rows' insertion or deletion does
-// not change. Whatever is written between two pages, no row is shown twice, and no row that was there all along is left
-// out.
+// Reads a list in pages, each after the last row of the previous page, in an order that inserts and deletes do not
+// change. No row is returned twice, and no row that exists throughout is skipped.
 import type { SqlParameter, Statements } from './database.ts'
 
-/** The values of the ordering columns in the last row seen. */
+/** Values of the ordering columns in the last returned row. */
 export type PagePosition = readonly (string | number)[]
 
 export interface PageRequest {
-  /** Null: from the beginning. */
+  /** Null for the first page. */
   readonly after: PagePosition | null
   readonly limit: number
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** Where the next page begins; null after the last page. */
+  /** Start of the next page. Null after the last page. */
   readonly next: PagePosition | null
 }
 
 export interface PageQuery {
   /** Everything from SELECT up to WHERE, without WHERE. */
   readonly select: string
-  /** Conditions that must all hold; their parameters in order. */
+  /** Conditions that must all hold, with their parameters in order. */
   readonly where: readonly string[]
   readonly parameters: readonly SqlParameter[]
   /** Columns of the result that together identify one row. */
   readonly order: readonly string[]
-  /** Their names in a row of the result; left out: the part of a column's name after the table's. */
+  /** Their names in a row of the result. Defaults to the part of a column's name after the table's. */
   readonly fields?: readonly string[]
   readonly descending?: boolean
 }
@@ -43,7 +42,7 @@ export const addFilter = (
   parameters.push(value)
 }
 
-/** @throws RangeError for a position that belongs to another list */
+/** @throws RangeError if the position belongs to another list */
 export const queryPage = async <Row, Item>(
   statements: Statements,
   query: PageQuery,

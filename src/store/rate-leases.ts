@@ -1,6 +1,6 @@
-// The rate-limit tokens of each API key that no process holds. A process settles what it spent and takes what it will
-// soon need, for many keys in one transaction and never while a request waits. Tokens are refilled by the time that the
-// processes share (shared-time.ts), not by a machine's wall clock. The deployment's own administration.
+// The rate-limit tokens of each API key that no process holds. A process settles spent tokens and leases tokens in
+// advance, for many keys in one transaction and never while a request waits. Tokens are refilled according to the
+// processes' shared time (shared-time.ts).
 
 import type { TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
@@ -11,25 +11,25 @@ interface LeaseRequest {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Tokens already spent beyond the lease: deducted whatever is left. Below zero: tokens that are returned. */
+  /** Tokens already spent beyond the lease, which are always deducted. Negative for returned tokens. */
   readonly owed: number
-  /** Further tokens to take, if there are enough. */
+  /** Further tokens to lease, if available. */
   readonly wanted: number
 }
 
 interface LeaseAnswer {
   readonly keyId: string
-  /** Tokens that the process now holds, in addition to what it owed. */
+  /** Tokens leased to the process, in addition to `owed`. */
   readonly leased: number
-  /** Tokens left for all processes; below zero: they must be refilled first. */
+  /** Tokens left for all processes. Negative if tokens must be refilled first. */
   readonly balance: number
-  /** Number of processes that settled this key recently, the asking one included. */
+  /** Number of processes that recently settled this key, including the requesting process. */
   readonly holders: number
 }
 
 interface LeaseExchange {
   readonly answers: readonly LeaseAnswer[]
-  /** The latest time that any process wrote, milliseconds. */
+  /** The latest time that any process wrote, in milliseconds. */
   readonly clockMs: number
 }
 
@@ -37,19 +37,19 @@ interface BalanceRow {
   readonly key_id: string
   readonly millitokens: number
   readonly at_ms: number
-  /** JSON: process id → when it last settled, milliseconds. */
+  /** JSON: process id → time of its last settlement in milliseconds. */
   readonly holders: string
 }
 
-/** A process that has not settled for this long gets no share of a key's tokens. */
+/** Time without a settlement after which a process gets no share of a key's tokens. */
 const HOLDER_MS = 2_000
-/** A balance that was not settled for a day is full, because limits refill within hours: its row is not needed. */
+/** Age at which a balance is deleted: limits refill within hours, so it is full. */
 const KEEP_MS = 86_400_000
 const DURABILITY = { survives: 'process-crash' } as const
 
 const places = (count: number): string => Array.from({ length: count }, () => '(?, ?, ?, ?)').join(', ')
 
-/** Locks the keys' rows in the given order, which is the same for all processes, so that two never deadlock. */
+/** Locks the keys' rows in the given order, which all processes share, so that transactions never deadlock. */
 const lockBalances = (
   transaction: Transaction,
   requests: readonly LeaseRequest[],
@@ -80,7 +80,7 @@ const settle = (processId: string, request: LeaseRequest, row: BalanceRow, nowMs
 export const createRateLeaseTable = (scope: TableScope) => ({
   /**
    * Settles several keys at once, each at most once in `requests`.
-   * @param nowMs the processes' own time as the caller knows it.
+   * @param nowMs the processes' shared time, as known to the caller
    */
   exchange: (processId: string, nowMs: number, requests: readonly LeaseRequest[]): Promise<LeaseExchange> =>
     scope.write(async (transaction) => {
@@ -107,7 +107,7 @@ export const createRateLeaseTable = (scope: TableScope) => ({
       return { answers, clockMs }
     }, DURABILITY),
 
-  /** Deletes a batch of balances that are full by now. @returns how many: call again until it is 0 */
+  /** Deletes a batch of full balances. @returns the number deleted; repeat until it is 0 */
   sweep: (nowMs: number): Promise<number> =>
     scope.write(
       (transaction) => sweepRows(transaction, 'rate_balances', 'key_id', 'at_ms < ?', Math.round(nowMs) - KEEP_MS),

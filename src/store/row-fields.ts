@@ -1,5 +1,5 @@
-// Converts between rows and items. A column and its field have the same name in two spellings: `created_at_seconds` and
-// `createdAtSeconds`. So the type of a row follows from the type of its item.
+// Converts between rows and items. A column and its field have the same name in different case: `created_at_seconds`
+// and `createdAtSeconds`. The type of a row therefore follows from the type of its item.
 
 type ColumnOf<Field extends string> = Field extends `${infer First}${infer Rest}`
   ? `${First extends Lowercase<First> ? First : `_${Lowercase<First>}`}${ColumnOf<Rest>}`
@@ -14,7 +14,7 @@ export type RowOf<Item> = { readonly [Field in keyof Item & string as ColumnOf<F
 
 type FieldsOf<Row> = { -readonly [Column in keyof Row & string as FieldOf<Column>]: Row[Column] }
 
-/** Caches what is made of each text: there are few of them, and many rows. */
+/** Caches the result per text: there are few texts and many rows. */
 export const remembered = (spell: (name: string) => string): ((name: string) => string) => {
   const spelled = new Map<string, string>()
   return (name) => {
@@ -26,12 +26,12 @@ export const remembered = (spell: (name: string) => string): ((name: string) => 
 
 const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
 export const columnNameOf = remembered((field) => {
-  // It becomes part of a statement: a name that came from outside must end here.
+  // The name becomes part of a statement, so a name from external input must be rejected.
   if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is no name of a column')
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 })
 
-/** The values of some columns, named as fields: for a row that has others too. */
+/** Returns the values of some columns, named as fields, for a row with additional columns. */
 export const pickFields = <Row extends object, Column extends keyof Row & string>(
   row: Row,
   columns: readonly Column[],
@@ -41,11 +41,11 @@ export const pickFields = <Row extends object, Column extends keyof Row & string
   return fields as FieldsOf<Pick<Row, Column>>
 }
 
-/** All values of a row, named as fields: for a row that was read with the columns of its type and no others. */
+/** Returns all values of a row, named as fields. The row must contain only the columns of its type. */
 export const fieldsOf = <Row extends object>(row: Row): FieldsOf<Row> =>
   pickFields(row, Object.keys(row) as (keyof Row & string)[])
 
-/** Rows per statement, so that few different texts are prepared. */
+/** Rows per statement; few sizes, so that few statements are prepared. */
 const CHUNKS = [64, 16, 4, 1] as const
 
 /** Splits rows, in order, for statements that take several rows at once. */

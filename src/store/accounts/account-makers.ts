@@ -1,5 +1,5 @@
-// Records who created which account or let it into an organization, and who administers: this decides whether two
-// accounts count as two people. Rows are only ever added; an account without a row was created by nobody in particular.
+// Records who created an account or admitted it to an organization, and lists administrators. Decides whether two
+// accounts count as two people. Rows are only added. An account without a row has no known creator.
 
 import { among, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,25 +7,24 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { defineTable } from '../table.ts'
 
 export type MakerKind =
-  /** Created the account, let it into an organization, or gave it a role. */
+  /** Created the account, admitted it to an organization, or assigned it a role. */
   | 'made'
-  /** Could be the account: was handed a link that sets its password, or made it a deployment admin without approval. */
+  /**
+   * Could control the account: received a link that sets its password, or made it a deployment admin without approval.
+   */
   | 'recovered'
 
-/**
- * Used in place of an account for whoever runs the machine. All accounts that the command line recovered count as one
- * person.
- */
+/** Stands for an operator of the machine. All accounts recovered on the command line count as one person. */
 export const COMMAND_LINE = 'command-line'
 
 export interface Administrator {
   readonly userId: string
   readonly name: string
-  /** Since when the account may decide; the oldest time if it has several such rights. */
+  /** Time since when the account may decide; the oldest if it has several such rights. */
   readonly sinceSeconds: number
 }
 
-/** Stands in place of an organization's id for what concerns the account itself, or its right as a deployment admin. */
+/** Replaces the organization's id in rows about the account itself or its right as a deployment admin. */
 const EVERYWHERE = ''
 
 const MAKERS = defineTable('account_makers', {
@@ -36,7 +35,7 @@ const MAKERS = defineTable('account_makers', {
 })
 
 export const createAccountMakerTable = (scope: TableScope) => ({
-  /** Safe to call twice. @param organizationId null: the account itself, everywhere */
+  /** Idempotent. @param organizationId null for the account itself, in all organizations */
   add: async ({
     userId,
     makerId,
@@ -52,8 +51,8 @@ export const createAccountMakerTable = (scope: TableScope) => ({
   },
 
   /**
-   * The account's makers, their makers, and so on, within the organization; a circle does no harm.
-   * @param kind left out: both kinds
+   * Returns the account's makers, their makers, and so on, within the organization. Handles cycles.
+   * @param kind if omitted, both kinds
    */
   makersOf: async (userId: string, organizationId: string | null, kind?: MakerKind): Promise<ReadonlySet<string>> => {
     const found = new Set<string>()
@@ -69,7 +68,10 @@ export const createAccountMakerTable = (scope: TableScope) => ({
     return found
   },
 
-  /** Accounts that can sign in and administer the organization, deployment admins included; null: the deployment. */
+  /**
+   * Returns accounts that can sign in and administer the organization, including deployment admins. Null means the
+   * deployment.
+   */
   administrators: async (organizationId: string | null): Promise<readonly Administrator[]> => {
     const rows = await scope.statements.query<RowOf<Administrator>>(
       `SELECT users.id AS user_id, users.name AS name,
@@ -84,7 +86,7 @@ export const createAccountMakerTable = (scope: TableScope) => ({
        ORDER BY user_id, since_seconds DESC`,
       [organizationId],
     )
-    // An account's rows are ordered newest first, and the map keeps the last of them.
+    // An account's rows are ordered newest first, and the map keeps the last row.
     return [...new Map(rows.map((row) => [row.user_id, fieldsOf(row)])).values()]
   },
 })

@@ -1,4 +1,4 @@
-// Changes that wait for a second person. The request is stored as it was sent; the table itself ensures that another
+// Changes that wait for a second person. The request is stored as submitted. The table itself ensures that a different
 // account approves it.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, json, nullable, sql, text, typed } from '../columns.ts'
@@ -10,17 +10,17 @@ export type ApprovalState = 'pending' | 'approved' | 'rejected' | 'expired'
 
 const APPROVALS = defineTable('approvals', {
   id: text,
-  /** Null for what belongs to the deployment. */
+  /** Null if it concerns the deployment. */
   organizationId: nullable(text),
   /** For example `policy.activate`. */
   action: text,
-  /** Id of what is to be changed. */
+  /** Id of the object to change. */
   subject: text,
-  /** What the requesting account saw. */
+  /** The details shown to the requesting account. */
   detail: json<Readonly<Record<string, unknown>>>(),
-  /** The complete change to make; null when an earlier version of the program stored it. May hold secrets. */
+  /** The complete change. Null if stored by an earlier version of the program. May contain secrets. */
   request: nullable(json<Readonly<Record<string, unknown>>>()),
-  /** Stored as `pending` once it has expired, too. */
+  /** Stored as `pending` even after expiration. */
   state: typed<ApprovalState>(),
   /** Ids of accounts. */
   requestedBy: text,
@@ -33,7 +33,7 @@ const APPROVALS = defineTable('approvals', {
 export interface Approval extends ItemOf<typeof APPROVALS> {}
 
 interface ApprovalFilter {
-  /** Null: the deployment's own. */
+  /** Null for the deployment's own approvals. */
   readonly organizationId: string | null
   readonly state?: ApprovalState
 }
@@ -79,19 +79,19 @@ export const createApprovalTable = (scope: TableScope) => {
       return { items: items.map(seen), next }
     },
 
-    /** Whether a change of this subject waits, including one that has expired. */
+    /** Reports whether a change of this subject is pending, even if expired. */
     isRequested: async (organizationId: string | null, action: string, subject: string): Promise<boolean> =>
       (await APPROVALS.find(scope, { organizationId, action, subject, state: 'pending' })) !== null,
 
-    /** Number of approvals that wait and have not expired. */
+    /** Returns the number of pending approvals that have not expired. */
     countPending: (organizationId: string | null): Promise<number> => {
       const expiresAtSeconds = sql`> ${scope.nowSeconds()}`
       return APPROVALS.count(scope, { organizationId, state: 'pending', expiresAtSeconds })
     },
 
     /**
-     * Decides a pending approval, once. Null when it is not pending any more, or has expired.
-     * @throws ConstraintViolatedError when the account that requested it approves
+     * Decides a pending approval once. Returns null if it is no longer pending or has expired.
+     * @throws ConstraintViolatedError if the requesting account approves
      */
     decide: (
       organizationId: string | null,

@@ -1,5 +1,5 @@
-// Offers of a membership to people who have an account. Taking one up needs the code that the organization handed over and
-// a session of that account: nobody else has both. An expired offer is treated as if it did not exist.
+// Offers of a membership to people with an account. Accepting an offer requires the organization's code and a session
+// of that account. Expired offers are treated as missing.
 
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
@@ -16,10 +16,10 @@ const OFFERS = defineTable('membership_offers', {
     '(SELECT organizations.name FROM organizations WHERE organizations.id = membership_offers.organization_id)',
   ),
   userId: text,
-  /** Email address of the account that gets the offer. */
+  /** Email address of the account that receives the offer. */
   email: computed(text, '(SELECT users.email FROM users WHERE users.id = membership_offers.user_id)'),
   role: typed<OrganizationRole>(),
-  /** Who asked, as the audit log names them. */
+  /** The offering person, as named in the audit log. */
   askedBy: text,
   askedByName: text,
   createdAtSeconds: integer,
@@ -33,11 +33,11 @@ export const createMembershipOfferTable = (scope: TableScope) => {
   const isOpen = () => ({ expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
 
   return {
-    /** Null when the offer is another organization's, or has expired. */
+    /** Null if the offer belongs to another organization or has expired. */
     find: (organizationId: string, id: string): Promise<MembershipOffer | null> =>
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
-    /** Makes an offer and deletes the organization's earlier offer to the same account. Returns its id. */
+    /** Creates an offer and deletes the organization's earlier offer to the same account. Returns its id. */
     make: (
       offer: Pick<
         MembershipOffer,
@@ -53,21 +53,21 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         return id
       }),
 
-    /** Open ones of an organization, oldest first. */
+    /** Returns an organization's open offers, oldest first. */
     page: (organizationId: string, page: PageRequest): Promise<Page<MembershipOffer>> =>
       OFFERS.page(scope, { organizationId, ...isOpen() }, ['createdAtSeconds', 'id'], page),
 
-    /** Open ones that were made to an account, of all organizations, newest first. */
+    /** Returns an account's open offers from all organizations, newest first. */
     listOf: async (userId: string): Promise<readonly MembershipOffer[]> =>
       (await OFFERS.everywhere.list(scope, { userId, ...isOpen() }, ['id'])).toSorted(
         (one, other) => other.createdAtSeconds - one.createdAtSeconds,
       ),
 
-    /** False when there is no such offer any more. */
+    /** Returns false if the offer no longer exists. */
     setRole: async (organizationId: string, id: string, role: OrganizationRole): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { role })) === 1,
 
-    /** Sets another code and another expiry; the earlier code stops working. False when there is no such offer any more. */
+    /** Sets a new code and expiration; the earlier code stops working. Returns false if the offer no longer exists. */
     renew: async (
       organizationId: string,
       id: string,
@@ -76,22 +76,21 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     ): Promise<boolean> =>
       (await OFFERS.updateAll(scope, { organizationId, id, ...isOpen() }, { codeHash, expiresAtSeconds })) === 1,
 
-    /** False when there is none. */
     withdraw: async (organizationId: string, id: string): Promise<boolean> =>
       (await OFFERS.removeAll(scope, { organizationId, id })) === 1,
 
-    /** Deletes all offers of an organization. @returns how many */
+    /** Deletes all offers of an organization. @returns the number of deleted offers */
     withdrawAll: (organizationId: string): Promise<number> => OFFERS.removeAll(scope, { organizationId }),
 
     /**
-     * Ends an offer that was made to this account: to take it up with its code, or to decline it without one.
-     * @returns the offer; null when there is none, the code is wrong or the offer has expired. When two calls come at once,
-     * one gets it.
+     * Ends an offer to this account: accepts it with its code, or declines it without a code.
+     * @returns the offer, or null if it does not exist, has expired or has a different code; of concurrent calls, only
+     * one gets the offer
      */
     take: (userId: string, id: string, codeHash: Uint8Array | null): Promise<MembershipOffer | null> =>
       OFFERS.everywhere.remove(scope, { userId, id, ...isOpen(), ...(codeHash === null ? {} : { codeHash }) }),
 
-    /** Deletes a batch of expired offers. @returns how many: call again until it is 0 */
+    /** Deletes a batch of expired offers. @returns the number deleted; repeat until it is 0 */
     sweep: (): Promise<number> => OFFERS.sweep(scope, ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
   }
 }

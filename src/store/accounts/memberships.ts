@@ -1,4 +1,4 @@
-// The role of each account in each organization. The deployment's administrators need none.
+// The role of each account in each organization. Deployment admins need no role.
 
 import { computed, flag, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -30,7 +30,10 @@ export const createMembershipTable = (scope: TableScope) => ({
   page: (organizationId: string, page: PageRequest): Promise<Page<Member>> =>
     MEMBERSHIPS.page(scope, { organizationId }, ['createdAtSeconds', 'userId'], page),
 
-  /** Organization → role, for one account. Read with every request: a role that was taken away is gone at once. */
+  /**
+   * Returns organization → role for one account. Read with every request, so that a removed role takes effect
+   * immediately.
+   */
   rolesOf: async (userId: string): Promise<ReadonlyMap<string, OrganizationRole>> =>
     new Map(
       (
@@ -41,12 +44,12 @@ export const createMembershipTable = (scope: TableScope) => ({
       ).map((row) => [row.organization_id, row.role]),
     ),
 
-  /** @throws ConstraintViolatedError when the account is a member already. */
+  /** @throws ConstraintViolatedError if the account is already a member */
   add: async (organizationId: string, userId: string, role: OrganizationRole): Promise<void> => {
     await MEMBERSHIPS.insert(scope, { organizationId, userId, role, createdAtSeconds: scope.nowSeconds() })
   },
 
-  /** False when the account is no member. */
+  /** Returns false if the account is not a member. */
   setRole: async (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> => {
     const roleSinceSeconds = sql`CASE WHEN role = ${role} THEN role_since_seconds ELSE ${scope.nowSeconds()} END`
     return (await MEMBERSHIPS.updateAll(scope, { organizationId, userId }, { role, roleSinceSeconds })) === 1

@@ -1,5 +1,5 @@
-// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and the challenges that were answered, so
-// that each is accepted once.
+// Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and answered challenges, so that each
+// challenge is accepted only once.
 
 import { bytes, integer, nullable, sql, text, words } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
@@ -9,7 +9,7 @@ const PASSKEYS = defineTable('passkeys', {
   /** The credential's id, base64url. */
   id: text,
   userId: text,
-  /** The owner's name for it. */
+  /** The owner's name for the passkey. */
   name: text,
   /** COSE key. */
   publicKey: bytes,
@@ -25,7 +25,7 @@ const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text
 export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
 export const createPasskeyTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError when the credential is known already. */
+  /** @throws ConstraintViolatedError if the credential is already registered */
   add: (passkey: Omit<Passkey, 'createdAtSeconds' | 'lastUsedAtSeconds'>): Promise<Passkey> =>
     PASSKEYS.insert(scope, { ...passkey, createdAtSeconds: scope.nowSeconds() }),
 
@@ -42,14 +42,14 @@ export const createPasskeyTable = (scope: TableScope) => ({
     (await PASSKEYS.removeAll(scope, { userId, id })) === 1,
 
   /**
-   * Records that a challenge was answered. False when it was answered before, so that one of two concurrent answers
-   * counts.
+   * Records that a challenge was answered. Returns false if it was answered before, so that only one of two concurrent
+   * answers counts.
    * @param challenge base64url
    */
   spendChallenge: (challenge: string, rememberUntilSeconds: number): Promise<boolean> =>
     CHALLENGES.insertNew(scope, { id: challenge, challenge: '', expiresAtSeconds: rememberUntilSeconds }),
 
-  /** Deletes a batch of answered challenges that have expired anyway. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired, answered challenges. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     CHALLENGES.sweep(survivingCrashes(scope), ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
 })

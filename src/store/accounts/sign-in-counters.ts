@@ -1,18 +1,16 @@
-// Counts recent sign-in attempts over all processes and nodes. A counter is one number, the time at which it is empty
-// again: each attempt moves that time forward, and it empties as time passes (the generic cell rate algorithm, ITU-T
-// I.371). An attempt is counted before it is judged, in one statement that locks the row, so that of many concurrent
-// attempts only the allowed number is judged. The deployment's own administration.
+// Counts recent sign-in attempts across all processes and nodes with the generic cell rate algorithm (ITU-T I.371). A
+// counter is one number: the time at which it is empty again. Each attempt moves that time forward.
 import { NamedError } from '../../lib/named-error.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { sweepRows } from '../sweep.ts'
 
 export interface CounterTake {
-  /** Which counter; the caller keeps the number of different ones small. */
+  /** Number of the counter. The caller keeps the number of distinct counters small. */
   readonly slot: number
   /** Number of attempts that an empty counter allows at once. */
   readonly free: number
-  /** After this time one attempt is no longer counted. */
+  /** Time in seconds after which one attempt is no longer counted. */
   readonly secondsEach: number
 }
 
@@ -21,10 +19,10 @@ type TakeResult =
   /** Nothing was counted: `slot` allows no attempt before this time has passed. */
   | { readonly taken: false; readonly slot: number; readonly retryAfterSeconds: number }
 
-/** A power cut may lose the last attempts. */
+/** A power loss may lose the latest attempts. */
 const DURABILITY = { survives: 'process-crash' } as const
 
-/** Rolls back what was counted in the other slots. */
+/** Rolls back the counts in the other slots. */
 class CounterFullError extends NamedError {
   readonly slot: number
   readonly retryAfterSeconds: number
@@ -35,14 +33,14 @@ class CounterFullError extends NamedError {
   }
 }
 
-/** @throws CounterFullError */
 const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: number): Promise<void> => {
   const { slot, free, secondsEach } = take
   const highest = nowSeconds + (free - 1) * secondsEach
-  // Further in the future than any attempt could move it, so it was written before a clock was set back. It counts as
-  // full from now on.
+  // Further in the future than any attempt could move it, so the clock has been set back since. The counter is treated
+  // as full.
   const impossible = nowSeconds + 2 * free * secondsEach
-  // The WHERE applies to the locked row: of two concurrent attempts, the second sees the first's write.
+  // The attempt is counted in one statement before it is checked. The WHERE applies to the locked row: of two
+  // concurrent attempts, the second reads the first's write.
   const counted = await transaction.execute(
     `INSERT INTO sign_in_counters (slot, clear_at_seconds) VALUES (?, ?)
      ON CONFLICT (slot) DO UPDATE SET clear_at_seconds = ? + CASE
@@ -61,9 +59,9 @@ const takeOne = async (transaction: Transaction, take: CounterTake, nowSeconds: 
 }
 
 export const createSignInCounterTable = (scope: TableScope) => ({
-  /** Counts one attempt in all slots; counts nothing when one of the slots allows no attempt. */
+  /** Counts one attempt in all slots, or in none if one of the slots allows no attempt. */
   take: async (takes: readonly CounterTake[]): Promise<TakeResult> => {
-    // Use the same order everywhere, so that two transactions never deadlock.
+    // A fixed order prevents deadlocks.
     const inOrder = takes.toSorted((one, other) => one.slot - other.slot)
     try {
       await scope.write(async (transaction) => {
@@ -76,7 +74,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
     }
   },
 
-  /** Takes back one counted attempt in each of the slots, and empties `forgiven`. */
+  /** Takes back one counted attempt in each of the slots, and empties the counters in `forgiven`. */
   giveBack: (takes: readonly CounterTake[], forgiven: readonly number[] = []): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { slot, secondsEach } of takes.toSorted((one, other) => one.slot - other.slot)) {
@@ -91,7 +89,7 @@ export const createSignInCounterTable = (scope: TableScope) => ({
       }
     }, DURABILITY),
 
-  /** Deletes a batch of empty counters. @returns how many: call again until it is 0 */
+  /** Deletes a batch of empty counters. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(
       (transaction) => sweepRows(transaction, 'sign_in_counters', 'slot', 'clear_at_seconds <= ?', scope.nowSeconds()),

@@ -1,5 +1,5 @@
-// Links that work once and expire: to make the first account, to accept an invitation, to set a new password. Only the hash
-// of the link's secret is stored.
+// Links that work once and expire: to create the first account, to accept an invitation, or to set a new password. Only
+// the hash of the link's secret is stored.
 
 import { bytes, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -21,16 +21,19 @@ export interface UserLink extends ItemOf<typeof LINKS> {}
 export const createUserLinkTable = (scope: TableScope) => {
   const open = (hash: Uint8Array) => ({ hash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` })
   return {
-    /** Makes a link; the ones before it for the same account (or the first account) stop working. */
+    /** Creates a link. Earlier links for the same account (or the first account) stop working. */
     replace: ({ purpose, userId, expiresAtSeconds }: UserLink, hash: Uint8Array): Promise<void> =>
       scope.write(async (own) => {
-        // One at a time: of two links made at once, the second ends the first.
+        // The lock serializes calls, so that the second of two concurrent links replaces the first.
         await lockDeployment(own)
         await LINKS.removeAll(own, userId === null ? { purpose: 'first-admin' } : { userId })
         await LINKS.insert(own, { hash, purpose, userId, expiresAtSeconds })
       }),
 
-    /** Ends the invitations to an account: for when it gets rights that whoever holds one must not have. */
+    /**
+     * Ends the invitations to an account. Call it before the account gets rights that a holder of an invitation must
+     * not have.
+     */
     endInvitations: async (userId: string): Promise<void> => {
       await LINKS.removeAll(scope, { userId, purpose: 'invitation' })
     },
@@ -40,10 +43,10 @@ export const createUserLinkTable = (scope: TableScope) => {
       await LINKS.removeAll(scope, { userId, purpose: 'recovery', expiresAtSeconds: sql`> ${afterSeconds}` })
     },
 
-    /** What a link is for, without opening it; null when it is unknown, used or too old. */
+    /** Returns a link without using it. Null if it is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(scope, open(hash)),
 
-    /** Uses a link up. Null as `find`. When two calls come at once, one gets it. */
+    /** Uses a link. Returns null under the same conditions as `find`. Of concurrent calls, only one gets the link. */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

@@ -1,26 +1,29 @@
-// Sessions of signed-in browsers. Each request reads its session by the hash of the cookie's token, so that an ended session
-// is refused immediately.
+// Sessions of signed-in browsers. Each request reads its session by the hash of the cookie's token, so that an ended
+// session is rejected immediately.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, hidden, integer, sql, text, typed } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** `second-factor`: the password was right, a code or a passkey is still owed; it opens nothing else. */
+/**
+ * `second-factor`: the password was correct, but a code or a passkey is still required. Such a session grants no
+ * access.
+ */
 export type UserSessionState = 'second-factor' | 'active'
 
 const SESSIONS = defineTable('user_sessions', {
   id: text,
   userId: text,
   state: typed<UserSessionState>(),
-  /** The User-Agent header, shortened. */
+  /** The User-Agent header, truncated. */
   userAgent: text,
-  /** IP address at the sign-in. */
+  /** IP address at sign-in. */
   address: text,
   createdAtSeconds: integer,
-  /** Exact to a minute. */
+  /** Accurate to one minute. */
   lastSeenAtSeconds: integer,
   expiresAtSeconds: integer,
-  /** When the password or a passkey was last checked in it; 0: not since it began. */
+  /** Time of the last check of the password or a passkey in this session. 0 if there was none. */
   confirmedAtSeconds: integer,
   tokenHash: hidden(bytes),
 })
@@ -28,11 +31,11 @@ const SESSIONS = defineTable('user_sessions', {
 export interface UserSession extends ItemOf<typeof SESSIONS> {}
 
 export const createUserSessionTable = (scope: TableScope) => ({
-  /** Begins a session and ends the one that the browser had. An active one counts as confirmed by its sign-in. */
+  /** Starts a session and ends the browser's previous session. An active session counts as confirmed by its sign-in. */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
-    /** Hash of the token in the browser's earlier cookie, whoever owns it; null without one. */
+    /** Hash of the token in the browser's previous cookie, regardless of its owner. Null without a cookie. */
     readonly replacedTokenHash: Uint8Array | null
     readonly state: UserSessionState
     readonly userAgent: string
@@ -52,11 +55,14 @@ export const createUserSessionTable = (scope: TableScope) => ({
       })
     }),
 
-  /** Finds a session by the token's hash alone, because it is not known who sends a cookie. Null when unknown or expired. */
+  /**
+   * Finds a session by the token's hash alone, because the sender of a cookie is unknown. Returns null if it is unknown
+   * or expired.
+   */
   findByToken: (tokenHash: Uint8Array): Promise<UserSession | null> =>
     SESSIONS.find(scope, { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
-  /** Newest first, those that are valid. */
+  /** Returns valid sessions, newest first. */
   listOf: async (userId: string): Promise<readonly UserSession[]> => {
     const valid = { userId, expiresAtSeconds: sql`> ${scope.nowSeconds()}`, state: 'active' } as const
     return (await SESSIONS.list(scope, valid, ['id'])).toSorted(
@@ -65,8 +71,8 @@ export const createUserSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records that the session is used, and sets its new expiry. The first request of each minute does; a power cut may lose
-   * the newest.
+   * Records a use of the session and its new expiration. Called once per minute; a power loss may lose the latest
+   * record.
    */
   touch: async (id: string, expiresAtSeconds: number): Promise<void> => {
     await SESSIONS.updateAll(
@@ -77,20 +83,20 @@ export const createUserSessionTable = (scope: TableScope) => ({
   },
 
   /**
-   * Notes that its person has proved again who they are, under a new token: a copy of the cookie that somebody else took
-   * opens nothing afterwards. False when the session has ended.
+   * Records that the person has confirmed their identity, and sets a new token: stolen copies of the previous cookie
+   * stop working. Returns false if the session has ended.
    */
   confirm: async (id: string, tokenHash: Uint8Array): Promise<boolean> =>
     (await SESSIONS.updateAll(scope, { id }, { confirmedAtSeconds: scope.nowSeconds(), tokenHash })) === 1,
 
-  /** Ends one session of an account; false when it has none of that id. */
+  /** Ends one session of an account. Returns false if the account has no session with this id. */
   end: async (userId: string, id: string): Promise<boolean> => (await SESSIONS.removeAll(scope, { userId, id })) === 1,
 
-  /** Ends all sessions of an account except `exceptId`; returns how many. */
+  /** Ends all sessions of an account except `exceptId`. Returns the number of ended sessions. */
   endAll: (userId: string, exceptId: string | null = null): Promise<number> =>
     SESSIONS.removeAll(scope, { userId, id: sql`<> ${exceptId ?? ''}` }),
 
-  /** Deletes a batch of expired sessions. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired sessions. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     SESSIONS.sweep(survivingCrashes(scope), ['id'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
 })

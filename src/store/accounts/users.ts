@@ -1,5 +1,5 @@
-// Accounts of people who administer and review, with the credentials that they sign in with. They belong to the deployment:
-// an account may be a member of several organizations (memberships.ts).
+// Accounts of administrators and reviewers, with their credentials. They belong to the deployment: an account may be a
+// member of several organizations (memberships.ts).
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, flag, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -9,18 +9,18 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 const COLUMNS = {
   id: text,
-  /** Lower case; unique in the deployment. */
+  /** Lowercase; unique in the deployment. */
   email: text,
   name: text,
   deploymentAdmin: flag,
-  /** False until an invitation is taken up. */
+  /** False until an invitation is accepted. */
   hasPassword: computed(flag, '(CASE WHEN users.password_hash IS NULL THEN 0 ELSE 1 END)'),
   hasTotp: computed(flag, '(CASE WHEN users.totp_confirmed_at_seconds IS NULL THEN 0 ELSE 1 END)'),
-  /** The organization that made the account by adding a member; null for the deployment's own. */
+  /** The organization that created the account by adding a member. Null for the deployment's own accounts. */
   madeByOrganizationId: nullable(text),
   version: integer,
   createdAtSeconds: integer,
-  /** Since when the account can't sign in; null while it can. */
+  /** Time since when the account cannot sign in. Null if it is enabled. */
   disabledAtSeconds: nullable(integer),
 }
 
@@ -35,14 +35,14 @@ const USERS = defineTable('users', {
 
 export interface User extends ItemOf<typeof USERS> {}
 
-/** What is compared when someone signs in. Stays inside the process: never listed, logged or answered. */
+/** Credentials for a sign-in. Internal: never listed, logged or returned. */
 interface UserCredential {
   readonly user: User
-  /** argon2id, in PHC form; null: none was set. */
+  /** argon2id in PHC format. Null if there is no password. */
   readonly passwordHash: string | null
-  /** Sealed; null: none. Counts only while `user.hasTotp`. */
+  /** Sealed. Null if there is none. Valid only if `user.hasTotp`. */
   readonly totpSecret: Uint8Array | null
-  /** The last time step whose code was used (RFC 6238, section 5.2: a code is accepted once). */
+  /** The last used time step (RFC 6238, section 5.2: a code is accepted once). */
   readonly totpLastStep: number
 }
 
@@ -67,7 +67,7 @@ export const createUserTable = (scope: TableScope) => {
     values: Parameters<typeof USERS.update>[2],
   ): Promise<User | null> => USERS.update(scope, which, { ...values, version: sql`version + 1` })
 
-  /** One at a time, so that whoever counts the admins afterwards, in the same transaction, counts what stays. */
+  /** Serializes changes, so that a count of the admins in the same transaction is accurate. */
   const changeInTurn = (id: string, values: Parameters<typeof USERS.update>[2]): Promise<User | null> =>
     scope.write(async (own) => {
       await lockDeployment(own)
@@ -75,13 +75,13 @@ export const createUserTable = (scope: TableScope) => {
     })
 
   return {
-    /** @throws ConstraintViolatedError when the address is taken. */
+    /** @throws ConstraintViolatedError if the email address is in use */
     create: (input: {
       readonly email: string
       readonly name: string
       readonly deploymentAdmin: boolean
       readonly passwordHash: string | null
-      /** Null unless stated. */
+      /** Defaults to null. */
       readonly madeByOrganizationId?: string
     }): Promise<User> =>
       USERS.insert(scope, {
@@ -95,19 +95,19 @@ export const createUserTable = (scope: TableScope) => {
 
     find: (id: string): Promise<User | null> => USERS.find(scope, { id }),
 
-    /** The same, locked: a change of the account waits until the transaction has ended. */
+    /** Like `find`, but locks the account until the end of the transaction. */
     lock: (id: string): Promise<User | null> => USERS.lock(scope, { id }, 'version'),
 
     findByEmail: (email: string): Promise<User | null> => USERS.find(scope, { email: email.toLowerCase() }),
 
-    /** For signing in. Null for an address that nobody has. */
+    /** Returns the credentials for a sign-in. Null if no account has the email address. */
     findCredential: (by: { readonly email: string } | { readonly userId: string }): Promise<UserCredential | null> =>
       CREDENTIALS.find(scope, 'email' in by ? { email: by.email.toLowerCase() } : { id: by.userId }),
 
-    /** Oldest first, disabled ones included. */
+    /** Oldest first, including disabled accounts. */
     page: (page: PageRequest): Promise<Page<User>> => USERS.page(scope, {}, ['createdAtSeconds', 'id'], page),
 
-    /** Accounts that may do everything and can sign in. */
+    /** Returns the number of enabled deployment admins. */
     countDeploymentAdmins: (): Promise<number> =>
       USERS.count(scope, { deploymentAdmin: true, disabledAtSeconds: null }),
 
@@ -120,38 +120,43 @@ export const createUserTable = (scope: TableScope) => {
       }),
     setDisabled: (id: string, disabled: boolean) =>
       changeInTurn(id, { disabledAtSeconds: disabled ? scope.nowSeconds() : null }),
-    /** Makes the account the deployment's own, whichever organization made it. */
+    /** Makes the account belong to the deployment instead of an organization. */
     adopt: (id: string) => change({ id }, { madeByOrganizationId: null }),
     setPassword: (id: string, passwordHash: string) => change({ id }, { passwordHash }),
 
-    /** Replaces the hash of the same password. Does nothing when the password was changed meanwhile. */
+    /** Replaces the hash of the same password. Does nothing if the password has changed in the meantime. */
     exchangePassword: async (oldHash: string, newHash: string): Promise<void> => {
       await USERS.updateAll(scope, { passwordHash: oldHash }, { passwordHash: newHash })
     },
 
-    /** The sealed secrets of all accounts: to seal them by another key. The deployment's own administration. */
+    /**
+     * Returns the sealed secrets of all accounts, for re-sealing with another key. For the administration of the
+     * deployment.
+     */
     listTotpSecrets: async (): Promise<readonly { readonly userId: string; readonly sealed: Uint8Array }[]> =>
       (await CREDENTIALS.list(scope, { totpSecret: sql`IS NOT NULL` }, ['id'])).flatMap(({ user, totpSecret }) =>
         totpSecret === null ? [] : [{ userId: user.id, sealed: totpSecret }],
       ),
 
-    /** Replaces the sealed form of the same secret. Does nothing when the secret was changed meanwhile. */
+    /** Replaces the sealed form of the same secret. Does nothing if the secret has changed in the meantime. */
     exchangeTotpSecret: async (id: string, from: Uint8Array, to: Uint8Array): Promise<void> => {
       await USERS.updateAll(scope, { id, totpSecret: from }, { totpSecret: to })
     },
 
     /**
-     * Stores a secret that does not count yet: `confirmTotp` follows when a code proves that the owner has it.
-     * Null if one-time codes are in use. Keeps the version: a sign-in in progress is not refused.
+     * Stores a secret that is not yet valid. Call `confirmTotp` when a code proves that the owner has it. Returns null
+     * if one-time codes are in use. Keeps the version, so that a sign-in in progress is not rejected.
      */
     proposeTotp: (id: string, totpSecret: Uint8Array) =>
       USERS.update(scope, { id, totpConfirmedAtSeconds: null }, { ...NO_TOTP, totpSecret }),
-    /** Null if one-time codes are in use, or the proposed secret is no longer `totpSecret` (sealed). */
+    /** Returns null if one-time codes are in use, or if the proposed secret differs from `totpSecret` (sealed). */
     confirmTotp: (id: string, totpSecret: Uint8Array) =>
       change({ id, totpSecret, totpConfirmedAtSeconds: null }, { totpConfirmedAtSeconds: scope.nowSeconds() }),
     removeTotp: (id: string) => change({ id }, NO_TOTP),
 
-    /** Marks a time step as used. False when it or a later one was used before, so that one code works once. */
+    /**
+     * Marks a time step as used. Returns false if this or a later step was used before, so that each code works once.
+     */
     spendTotpStep: async (id: string, step: number): Promise<boolean> =>
       (await USERS.updateAll(scope, { id, totpLastStep: sql`< ${step}` }, { totpLastStep: step })) === 1,
 
@@ -165,7 +170,7 @@ export const createUserTable = (scope: TableScope) => {
 
     countRecoveryCodes: (userId: string): Promise<number> => RECOVERY_CODES.count(scope, { userId }),
 
-    /** True once for each code. */
+    /** Returns true once per code. */
     spendRecoveryCode: async (userId: string, hash: Uint8Array): Promise<boolean> =>
       (await RECOVERY_CODES.removeAll(scope, { userId, hash })) === 1,
   }

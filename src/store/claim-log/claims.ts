@@ -1,5 +1,5 @@
-// What a request may do with its idempotency key's claim where the answers are in the decision log (invariant 3), over
-// SQLite. It says what the table in idempotency.ts says; a test holds the two together.
+// The operations of a request on its idempotency key's claim over SQLite, if the answers are in the decision log
+// (invariant 3). Equivalent to the table in idempotency.ts; a test verifies this.
 
 import { databaseScope } from '../copy/table-scope.ts'
 import {
@@ -13,13 +13,13 @@ import {
 import { type ClaimEntry, digestOf, sameHash } from './entry.ts'
 import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision } from './log.ts'
 
-/** Fewer than may wait. */
+/** Less than the maximum number of waiting operations. */
 const CARRIED_AT_ONCE = 1_000
 const NOT_HELD: Decision<null> = { append: null, result: null }
 
-/** @param findAnswer the answer that is stored for a key, if other nodes left any; null: none did */
+/** @param findAnswer returns the answer stored for a key by another node; null if no other node left answers */
 const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
-  /** Null when the claim is no longer held: given up, or taken over by another request. */
+  /** Returns null if the claim is no longer held: released, or taken over by another request. */
   const change = <Result>(
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
@@ -68,7 +68,8 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
             result: { outcome: 'in-flight', expiresAtSeconds: current.claimExpiresAtSeconds, earlier },
           }
         }
-        // A key that is asked for again and again is forgotten in its time all the same.
+        // Takeovers do not extend the lifetime beyond the claim's expiration, so that a key expires even if it is used
+        // repeatedly.
         const keepUntilSeconds = Math.max(current.keepUntilSeconds, claimExpiresAtSeconds)
         return {
           append: { ...current, claimExpiresAtSeconds, keepUntilSeconds },
@@ -94,17 +95,17 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
 }
 
 export interface LoggedClaimsOptions extends ClaimLogDependencies {
-  /** The name that this machine's decision log had as a node over PostgreSQL; null: it had none. */
+  /** The node name of this machine's decision log over PostgreSQL. Null if it had none. */
   readonly node: string | null
 }
 
 export type LoggedClaims = ReturnType<typeof operationsOf>
 
 /**
- * PostgreSQL keeps claims in rows of their own, as an older version did: retries may still come after a move to SQLite.
- * A claim of another node isn't in this one's decision log. Its key stays held for as long as the row is kept, and the
- * row has the answer if there was one.
- * @returns whether there are claims of other nodes
+ * Copies the claims that PostgreSQL or an earlier version stored in rows, because retries may still arrive after a move
+ * to SQLite. A claim of another node is not in this node's decision log. Its key stays held until the row expires, and
+ * the row contains the answer, if any.
+ * @returns true if there are claims of other nodes
  */
 const carryOver = async (
   log: ClaimLog,
@@ -124,7 +125,7 @@ const carryOver = async (
   return !rows.every(isOwn)
 }
 
-/** Knows all claims that are kept. @throws StoreUnavailableError */
+/** Loads all claims that have not expired. @throws StoreUnavailableError */
 export const openLoggedClaims = async (options: LoggedClaimsOptions): Promise<LoggedClaims> => {
   const log = createClaimLog(options)
   const table = createIdempotencyTable(databaseScope(options.database, options.clock))

@@ -1,23 +1,23 @@
-// A claim as it stands in the log: 64 bytes, so that any one of a group can be read by its place.
+// A claim's entry in the log: a fixed size of 64 bytes, so that any entry of a group can be read by its number.
 import type { IdempotencyClaim } from '../idempotency.ts'
 
 export interface ClaimEntry {
-  /** 16 bytes that stand for the organization, its API key and the idempotency key. */
+  /** 16-byte hash of the organization, its API key and the idempotency key. */
   readonly digest: Uint8Array
-  /** 16 bytes that stand for what must be the same in a retry. */
+  /** 16-byte hash of the values that a retry must repeat. */
   readonly bodyHash: Uint8Array
   readonly uuid: string
   readonly claimExpiresAtSeconds: number
   readonly keepUntilSeconds: number
-  /** Nothing was signed under the uuid before this second (Unix). */
+  /** Nothing was signed under the uuid before this time (Unix seconds). */
   readonly uuidSinceSeconds: number
-  /** The claim was given up: the key is free again. */
+  /** True if the claim was released: the key is free again. */
   readonly released: boolean
 }
 
-/** An entry in its place. */
+/** An entry with its position. */
 export interface PlacedEntry extends ClaimEntry {
-  /** How many numbers before this one stands the entry for the same key that counts no more; 0: none, or too far. */
+  /** Distance to the superseded entry for the same key. 0 if there is none, or if it is too far away. */
   readonly replaces: number
 }
 
@@ -28,18 +28,18 @@ const UUID_AT = 32
 const EXPIRES_AT = 48
 const KEPT_AT = 52
 const SINCE_AT = 56
-/** A byte, and three for what the entry replaces. */
+/** One byte, followed by three bytes for `replaces`. */
 const RELEASED_AT = 60
 const REPLACES_MAX = 0xff_ffff
 const SECONDS_MAX = 0xffff_ffff
 
 /**
- * Half of a SHA-256: nobody finds a key with another caller's digest, and whoever makes two of their own with the same
- * one gets the first one's answer.
+ * Half of a SHA-256 hash: finding another caller's digest is infeasible. A caller who finds two keys of their own with
+ * the same digest gets the first key's answer.
  */
 export const digestOf = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>): Uint8Array => {
   const digest = new Uint8Array(32)
-  // Ids have no line breaks.
+  // Ids contain no line breaks.
   Bun.SHA256.hash(`${claim.organizationId}\n${claim.keyId}\n${claim.idempotencyKey}`, digest)
   return digest
 }
@@ -49,7 +49,7 @@ export const sameHash = (left: Uint8Array, right: Uint8Array): boolean => {
   return true
 }
 
-/** Four bytes as an unsigned number. */
+/** Returns four bytes as an unsigned integer, big-endian. */
 export const readUint32 = (bytes: Uint8Array, at: number): number =>
   ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 
@@ -65,7 +65,7 @@ const hexDigit = (code: number): number => (code <= 57 ? code - 48 : (code | 32)
 const writeUuid = (bytes: Uint8Array, at: number, uuid: string): void => {
   let place = at
   for (let index = 0; index < uuid.length; index += 2) {
-    // A hyphen stands before a pair, never within one.
+    // A hyphen is always between two pairs of digits.
     if (uuid.charCodeAt(index) === 45) index++
     bytes[place++] = (hexDigit(uuid.charCodeAt(index)) << 4) | hexDigit(uuid.charCodeAt(index + 1))
   }
@@ -76,7 +76,7 @@ const uuidText = (bytes: Uint8Array): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** The bytes of entries, one after another. Times are seconds up to the year 2106. */
+/** Encodes entries consecutively. Times are seconds, up to the year 2106. */
 export const entryBytes = (entries: readonly PlacedEntry[]): Uint8Array => {
   const bytes = new Uint8Array(entries.length * ENTRY_BYTES)
   let offset = 0

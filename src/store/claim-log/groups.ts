@@ -1,4 +1,4 @@
-// The table of the claim log: one row for the claims of one commit, numbered one after another by all processes.
+// The table of the claim log: one row per commit with its claims, numbered consecutively across all processes.
 
 import type { TableScope } from '../copy/table-scope.ts'
 import { sweepRows } from '../sweep.ts'
@@ -22,17 +22,17 @@ const DURABILITY = { survives: 'process-crash' } as const
 
 export const createClaimGroupTable = (scope: TableScope) => ({
   /**
-   * A number that changes when another connection, of any process, has committed. For transactions over SQLite.
+   * Returns a number that changes when another connection of any process has committed. For transactions over SQLite.
    * Source: https://sqlite.org/pragma.html#pragma_data_version
    */
   readCommits: async (): Promise<number | null> =>
     (await scope.statements.query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
 
-  /** Groups that begin at `number` or after it, in order, at most `limit`. */
+  /** Returns groups that start at or after `number`, in order, at most `limit`. */
   listSince: async (number: number, limit: number): Promise<readonly ClaimGroup[]> =>
     (await scope.statements.query<GroupRow>(SINCE, [number, limit])).map(groupOf),
 
-  /** The group in which the claim with this number stands, unless it was deleted. */
+  /** Returns the group that contains the claim with this number, unless it was deleted. */
   read: async (number: number): Promise<ClaimGroup | null> => {
     const [row] = await scope.statements.query<GroupRow>(AT, [number])
     return row === undefined ? null : groupOf(row)
@@ -42,10 +42,10 @@ export const createClaimGroupTable = (scope: TableScope) => ({
     await scope.execute(APPEND, [firstNumber, keepUntilSeconds, claims], DURABILITY)
   },
 
-  /** Deletes a batch of groups past their time. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired groups. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write((transaction) => {
-      // The newest stays, or numbers would begin anew beside processes that remember the old ones.
+      // Keep the newest group: otherwise, numbers would restart while other processes remember earlier numbers.
       const condition = 'keep_until_seconds <= ? AND first_number < (SELECT MAX(first_number) FROM claim_groups)'
       return sweepRows(transaction, 'claim_groups', 'first_number', condition, scope.nowSeconds())
     }, DURABILITY),

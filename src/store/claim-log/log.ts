@@ -1,6 +1,6 @@
-// A log of claims over SQLite. They are only appended, those of many requests in one row, and found by a table in memory:
-// an indexed row each costs several times as much. The write lock of the database puts the processes in an order: each
-// reads what the others appended before it decides what it may append.
+// A log of claims over SQLite. Claims are appended, several requests per row, and found with a table in memory: one
+// indexed row per claim would cost several times more. The database's write lock orders the processes: each reads the
+// other processes' entries before it decides.
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import { databaseScope, transactionScope } from '../copy/table-scope.ts'
@@ -31,28 +31,34 @@ interface PendingOperation {
   reject(error: unknown): void
 }
 
-/** Where an entry stands, or will. */
+/** An entry with its number. */
 interface Placed {
   readonly entry: ClaimEntry
   readonly number: number
 }
 
-/** Place of the newest with this digest, or -1. They are few, and nearly always differ in their first byte. */
+/**
+ * Returns the index of the newest entry with this digest, or -1. Linear, because there are few entries and their first
+ * bytes usually differ.
+ */
 const newestOf = (entries: readonly ClaimEntry[], digest: Uint8Array): number => {
   let index = entries.length - 1
   while (index >= 0 && !sameHash(entries[index]!.digest, digest)) index--
   return index
 }
 
-/** Operations of one commit: the others wait for the next, behind what else writes. */
+/** Maximum number of operations per commit. Other writers can commit before the next group. */
 const GROUP_MAX = 256
-/** Operations that may wait before the next is refused. */
+/** Maximum number of waiting operations; further operations are rejected. */
 const WAITING_MAX = 10_000
-/** Groups that are read at once: some megabytes. */
+/** Number of groups read at once: a few megabytes. */
 const PAGE = 500
-/** As often as rows past their time are deleted: a clock that is wrong for some seconds does no harm. */
+/**
+ * Interval of removing expired claims, equal to that of deleting expired rows. A clock error of a few seconds is
+ * harmless.
+ */
 const FORGET_MS = 60_000
-/** After a pause as long, what others appended is read before other writers have to wait for it. */
+/** After a pause of this length, entries of other processes are read before the write lock is taken. */
 const PAUSE_MS = 1_000
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -64,9 +70,12 @@ export interface ClaimLogDependencies {
 export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const positions = createPositions()
   const outside = createClaimGroupTable(databaseScope(database, clock))
-  /** The number that the next claim gets, as far as this process knows. */
+  /** Number of the next claim, as far as this process knows. */
   let next = 0
-  /** What `readCommits` said when this process last knew all claims. Null after a failure: it may have missed some. */
+  /**
+   * Result of `readCommits` when this process last knew all claims. Null after a failure, because it may have missed
+   * some.
+   */
   let commits: number | null = null
   let committedMs = clock.monotonicMs()
   let forgotMs = clock.monotonicMs()
@@ -81,7 +90,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     next = firstNumber + claims.length / ENTRY_BYTES
   }
 
-  /** Reads what other processes appended, or what was appended before the start. */
+  /** Reads entries of other processes, or from before the start. */
   const catchUp = async (table: ClaimGroupTable): Promise<void> => {
     for (;;) {
       const groups = await table.listSince(next, PAGE)
@@ -94,7 +103,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     for (const number of positions.find(digest)) {
       const group = await table.read(number)
       const offset = group === null ? 0 : (number - group.firstNumber) * ENTRY_BYTES
-      // Its group may have been deleted meanwhile: then its time is over.
+      // The group may have been deleted in the meantime because it expired.
       if (group === null || offset >= group.claims.length) continue
       const entry = readEntry(group.claims, offset)
       if (sameHash(entry.digest, digest)) return { entry, number }
@@ -105,7 +114,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   const grant = async (table: ClaimGroupTable, operations: readonly PendingOperation[]) => {
     const commitsNow = await table.readCommits()
     if (commitsNow === null || commitsNow !== commits) await catchUp(table)
-    /** What this group appends: the next operation for the same key must see it. */
+    /** Entries of this group: the next operation for the same key must read them. */
     const entries: PlacedEntry[] = []
     const nowSeconds = clock.unixSeconds()
     const results: unknown[] = []
@@ -131,7 +140,8 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
     try {
       if (clock.monotonicMs() - committedMs > PAUSE_MS) await catchUp(outside)
       const { group, results, commitsNow } = await database.transaction((transaction) => {
-        // Whoever came while the transaction waited for its turn is still in time. Over SQLite this runs once.
+        // Includes operations that arrived while the transaction was waiting. Over SQLite, this function runs only
+        // once.
         taken = waiting.splice(0, GROUP_MAX)
         return grant(createClaimGroupTable(transactionScope(transaction, clock)), taken)
       }, DURABILITY)
@@ -141,7 +151,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
       for (const [index, operation] of taken.entries()) operation.resolve(results[index])
     } catch (error) {
       commits = null
-      // Where nobody got a turn, nobody is left to wait in hope.
+      // If no operation was taken, reject all waiting operations.
       const failed = taken.length > 0 ? taken : waiting.splice(0)
       backlog.remove(failed.length)
       for (const operation of failed) operation.reject(error)
@@ -159,19 +169,21 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
   }
 
   return {
-    /** Reads the claims that are kept, and says whether there ever were any. @throws StoreUnavailableError */
+    /** Reads the unexpired claims. Returns true if there were ever any. @throws StoreUnavailableError */
     load: async (): Promise<boolean> => {
       await catchUp(outside)
       return next > 0
     },
 
-    /** The claim with this digest, as this process knows it; over either database. @throws StoreUnavailableError */
+    /**
+     * Returns the claim with this digest, as known to this process, over either database. @throws StoreUnavailableError
+     */
     find: async (digest: Uint8Array): Promise<ClaimEntry | null> => (await read(outside, digest))?.entry ?? null,
 
     /**
-     * Decides about a claim by how it stands, null when its key is free, and appends what the decision says. `decide`
-     * has no effects of its own.
-     * @throws StoreUnavailableError; then nothing was appended
+     * Passes the current claim to `decide` (null if its key is free), and appends the entry that it returns. `decide`
+     * must have no side effects.
+     * @throws StoreUnavailableError; nothing was appended
      */
     ask: <Result>(
       digest: Uint8Array,
@@ -184,7 +196,7 @@ export const createClaimLog = ({ database, clock }: ClaimLogDependencies) => {
         if (!working) void work()
       }),
 
-    /** As of a database: milliseconds until a claim asked for now would be decided, or null. */
+    /** Like Database.backlogMs: milliseconds until a new operation would be decided, or null. */
     backlogMs: backlog.waitMs,
   }
 }

@@ -1,12 +1,12 @@
-// The claims of a deployment that moved from SQLite to PostgreSQL: the log of them was copied, and retries of requests from
-// before the move may still come (invariant 3).
+// The claims of a deployment that moved from SQLite to PostgreSQL. Their log was copied, and retries of requests from
+// before the move may still arrive (invariant 3).
 import type { IdempotencyTable } from '../idempotency.ts'
 import { digestOf, sameHash } from './entry.ts'
 import { type ClaimLogDependencies, createClaimLog } from './log.ts'
 
 /**
- * The table of claims, into which a claim of the log is taken as soon as its key is asked for: the log has the keys as
- * hashes alone.
+ * Returns the table of claims. A claim of the log is inserted when its key is first used, because the log contains only
+ * hashes of keys.
  * @throws StoreUnavailableError
  */
 export const withMovedClaims = async (

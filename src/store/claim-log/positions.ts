@@ -1,20 +1,23 @@
-// Where claims stand in the log, by their digests: some eight bytes a claim, kept in memory because a table's index
-// would cost several times what the claim itself does. It only says where to look; the log says what is there.
+// Positions of claims in the log, by digest: about eight bytes per claim in memory, because a database index would cost
+// several times more than the claim itself. A position is a candidate; the entry in the log decides.
 import { readUint32 } from './entry.ts'
 
-/** A digest decides a slot, and a part of it is kept there: so rarely is a wrong slot taken for a right one. */
+/** A digest determines a slot, which stores some of the digest's bits. False matches are therefore rare. */
 const FINGERPRINT_BITS = 11
 const DISTANCE_BITS = 32 - FINGERPRINT_BITS
 const DISTANCE_MASK = (1 << DISTANCE_BITS) - 1
-/** A megabyte: each generation is one more place in memory that a search waits for. */
+/** One megabyte: each generation adds one memory access to a search. */
 const SMALLEST = 1 << 17
 const LARGEST = 1 << (DISTANCE_BITS - 1)
 const NONE: readonly number[] = []
 
-/** Of this process: nobody outside can choose keys whose digests meet in one slot, and so make searches long. */
+/** Random per process, so that callers cannot choose keys whose digests collide in one slot. */
 const [K0, K1, K2, K3] = crypto.getRandomValues(new Uint32Array(4)) as unknown as [number, number, number, number]
 
-/** A sum of products with odd secret factors, mixed (the finalizer of MurmurHash3) so that its low bits depend on all. */
+/**
+ * A sum of products with odd secret factors, finalized as in MurmurHash3, so that the low bits depend on all input
+ * bits.
+ */
 const slotOf = (digests: Uint8Array, offset: number): number => {
   let sum =
     Math.imul(readUint32(digests, offset), K0 | 1) +
@@ -26,11 +29,13 @@ const slotOf = (digests: Uint8Array, offset: number): number => {
   return sum ^ (sum >>> 16)
 }
 
-/** The claims of one stretch of time: forgotten together, so that no slot is ever emptied. */
+/** Claims of one period. They expire together, so that slots are never emptied individually. */
 interface Generation {
-  /** A claim's distance is counted from the number before this one, so that it is never 0. */
+  /** A claim's distance counts from the number before this one, so that it is never 0. */
   readonly first: number
-  /** Twice as many as there can be claims. A slot: 0 when empty, or the fingerprint and then the distance. */
+  /**
+   * Twice the maximum number of claims. A slot is 0 if empty; otherwise it contains the fingerprint and the distance.
+   */
   readonly slots: Uint32Array
   readonly most: number
   count: number
@@ -46,13 +51,13 @@ const generationOf = (first: number, most: number): Generation => ({
 })
 
 export const createPositions = () => {
-  /** The newest first. */
+  /** Newest first. */
   let generations: Generation[] = []
 
   const sizeOfNext = (): number => {
     const held = generations.reduce((sum, { count }) => sum + count, 0)
     let most = SMALLEST
-    // Few generations, whatever the rate: each is one more place to look.
+    // The size grows with the rate, so that there are few generations to search.
     while (most < LARGEST && most < held / 4) most *= 2
     return most
   }
@@ -67,8 +72,8 @@ export const createPositions = () => {
 
   return {
     /**
-     * Numbers must rise from call to call. `replaces` claims before this one stands the claim of the same digest that
-     * counts no more; 0: none.
+     * Numbers must increase from call to call. `replaces` is the distance to the superseded claim with the same digest,
+     * or 0.
      */
     add: (digests: Uint8Array, offset: number, number: number, keepUntilSeconds: number, replaces: number): void => {
       const generation = generationFor(number)
@@ -78,14 +83,14 @@ export const createPositions = () => {
       const distance = number - first + 1
       const replaced = replaces > 0 && replaces < distance ? fingerprint | (distance - replaces) : 0
       let at = slotOf(digests, offset) & mask
-      // A slot has no sign.
+      // Slots are unsigned.
       while (slots[at] !== 0 && slots[at] !== replaced >>> 0) at = (at + 1) & mask
       if (slots[at] === 0) generation.count++
       slots[at] = fingerprint | distance
       if (keepUntilSeconds > generation.keepUntilSeconds) generation.keepUntilSeconds = keepUntilSeconds
     },
 
-    /** Numbers of claims that may have this digest, the newest first. */
+    /** Returns the numbers of claims that may have this digest, newest first. */
     find: (digest: Uint8Array): readonly number[] => {
       const start = slotOf(digest, 0)
       const fingerprint = readUint32(digest, 4) >>> DISTANCE_BITS
@@ -103,7 +108,7 @@ export const createPositions = () => {
       return found === null ? NONE : found.sort((left, right) => right - left)
     },
 
-    /** Forgets what nobody asks for any more. */
+    /** Drops expired claims. */
     forget: (nowSeconds: number): void => {
       generations = generations.filter(({ keepUntilSeconds }) => keepUntilSeconds > nowSeconds)
     },

@@ -1,7 +1,7 @@
 // Counts the rows of a SQLite database before and after a trial start of the service.
 import { Database as SqliteFile } from 'bun:sqlite'
 
-/** Tables that only people and operators change, so a start leaves them as they are. */
+/** Tables that only people and operators change, so that a start does not change them. */
 const LASTING = [
   'api_keys',
   'attesters',
@@ -25,7 +25,7 @@ const LASTING = [
   'webhook_endpoints',
 ] as const
 
-/** Number of rows of each of these tables that the database has. */
+/** Returns the number of rows of each of these tables that exists. */
 export const countLastingRows = (path: string): ReadonlyMap<string, number> => {
   const file = new SqliteFile(path, { readonly: true })
   try {

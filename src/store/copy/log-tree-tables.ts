@@ -1,14 +1,14 @@
-// Copies of the tables of the tree over the decision log, for backups and migrations. A module provides them.
+// Copies of the tables of the tree over the decision log, for backups and migrations. Provided by a module.
 import { serviceKey } from '../../lib/service-key.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { StoreTarget } from '../store-address.ts'
 
 export interface LogTreeTables {
-  /** Copies the tree, if there is one, within the target's transaction. @throws StoreUnusableError */
+  /** Copies the tree, if any, within the target's transaction. @throws StoreUnusableError */
   copy(source: StoreTarget, target: Pick<Database, 'schemaWords' | 'dialect'>, transaction: Transaction): Promise<void>
-  /** The same into a new SQLite file. @returns false if there is no tree */
+  /** Copies the tree to a new SQLite file. @returns false if there is no tree */
   copyToFile(source: StoreTarget, path: string): Promise<boolean>
-  /** Drops the head of the audit log, which may be of another moment than a restored tree. */
+  /** Deletes the head of the audit log, which may differ in time from a restored tree. */
   forgetAuditHead(target: StoreTarget): Promise<void>
 }
 

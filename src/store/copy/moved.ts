@@ -1,5 +1,5 @@
-// A store that `countersign migrate` has moved away says so itself, in its own table `deployment`: whoever opens it, by
-// whatever address, is refused and told where the deployment goes on. The row holds no password.
+// A store that `countersign migrate` has moved records this in its own table `deployment`. Opening it fails with an
+// error that names the new store. The row contains no password.
 import type { Database, Statements } from '../database.ts'
 import { StoreUnusableError } from '../errors.ts'
 import { describeStore, type StoreTarget } from '../store-address.ts'
@@ -12,17 +12,17 @@ export const movedError = (place: string): StoreUnusableError =>
     `this store was moved to ${place} and is no longer used: set COUNTERSIGN_STORE or COUNTERSIGN_STORE_FILE to the address of that one`,
   )
 
-/** @throws StoreUnusableError when the store was moved away */
+/** @throws StoreUnusableError if the store was moved */
 export const refuseMovedStore = async (statements: Statements): Promise<void> => {
   const [row] = await statements.query<{ value: string }>('SELECT value FROM deployment WHERE name = ?', [MOVED_TO])
   if (row !== undefined) throw movedError(row.value)
 }
 
-/** From now on the store can only be opened by callers that ask for a moved store. */
+/** Marks the store as moved. It can then only be opened with `evenMoved`. */
 export const markMoved = async (store: Database, to: StoreTarget): Promise<void> => {
   await store.execute('INSERT INTO deployment (name, value) VALUES (?, ?)', [MOVED_TO, describeStore(to)])
 }
 
-/** @returns false when the store had not been moved */
+/** @returns false if the store was not marked as moved */
 export const unmarkMoved = async (store: Database): Promise<boolean> =>
   (await store.execute('DELETE FROM deployment WHERE name = ?', [MOVED_TO])) === 1

@@ -1,5 +1,5 @@
-// Asks the database itself, in either dialect, which tables it has: code that copies all tables then also copies those
-// of later migrations. Parents come before the tables that reference them. Source:
+// Reads the list of tables from the database itself, in either dialect, so that code that copies all tables includes
+// tables of later migrations. Parents precede the tables that reference them. Source:
 // https://sqlite.org/pragma.html#pragfunc, https://www.postgresql.org/docs/current/catalogs.html.
 
 import type { Database, Statements } from '../database.ts'
@@ -8,9 +8,9 @@ import { StoreUnusableError } from '../errors.ts'
 
 export interface CatalogTable {
   readonly name: string
-  /** In the order of their names: the order of creation may differ between databases. */
+  /** Sorted by name, because the order of creation may differ between databases. */
   readonly columns: readonly string[]
-  /** In the key's own order. */
+  /** In the order of the key. */
   readonly key: readonly string[]
 }
 
@@ -18,10 +18,10 @@ export interface CatalogTable {
 export const MIGRATIONS_TABLE = 'schema_migrations'
 const READERS_TABLE = 'schema_readers'
 
-/** Of the tables of the tree over the decision log. No other table has it. */
+/** Prefix of the tables of the tree over the decision log. No other table has it. */
 export const LOG_TREE_PREFIX = 'decision_tree_'
 
-/** The shared decision index and the tree are made of the logs, which are not copied here. */
+/** The shared decision index and the tree are derived from the logs, which are not copied here. */
 const isStored = (name: string): boolean =>
   name !== MIGRATIONS_TABLE &&
   name !== READERS_TABLE &&
@@ -71,7 +71,7 @@ const QUERIES = {
 
 const byText = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0)
 
-/** Orders each table after the tables that it references; a reference to itself does not count. */
+/** Orders each table after the tables that it references. Self-references are ignored. */
 const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly ReferenceRow[]): CatalogTable[] => {
   const waiting = new Map(tables.map((table) => [table.name, table]))
   const ordered: CatalogTable[] = []
@@ -91,8 +91,8 @@ const inReferenceOrder = (tables: readonly CatalogTable[], references: readonly 
 }
 
 /**
- * All tables to copy, in the order of their references.
- * @throws StoreUnusableError for a table without a primary key, whose rows have no order
+ * Returns all tables to copy, in the order of their references.
+ * @throws StoreUnusableError for a table without a primary key, because its rows have no order
  */
 export const readCatalog = async (
   statements: Statements,

@@ -1,5 +1,5 @@
-// Copies the whole content of one database into a fresh one, in one transaction of the target: either everything is
-// there and compared, table by table, or nothing. The source is read as it was at one moment.
+// Copies the whole content of one database to a new database, in one transaction of the target and from one snapshot of
+// the source. Either all tables are copied and verified, or nothing is.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export interface CopiedTable extends TableContent {
 
 export interface CopyProgress {
   readonly table: string
-  /** Rows copied of this table. */
+  /** Number of copied rows of this table. */
   readonly rows: number
   readonly tablesDone: number
   readonly tablesTotal: number
@@ -25,16 +25,16 @@ export interface CopyProgress {
 
 export interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void
-  /** Copies what else belongs to it, in the same transaction of the target. */
+  /** Copies additional data in the same transaction of the target. */
   readonly alongside?: (transaction: Transaction) => Promise<void>
 }
 
-/** As long as a copy of a large deployment may take; below what the timers of both sides can count. */
+/** Maximum duration of a copy of a large deployment; below the timer limits of both databases. */
 export const COPY_LIMIT_MS = 43_200_000
-/** Parameters of one statement: within what both dialects take. */
+/** Maximum number of parameters per statement, within the limits of both dialects. */
 const PARAMETERS_MAX = 2_000
 
-/** Opens a database with time for long transactions. @throws StoreUnusableError, StoreUnavailableError */
+/** Opens a database with limits for long transactions. @throws StoreUnusableError, StoreUnavailableError */
 const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
   openMigratedDatabase({
     target,
@@ -45,25 +45,25 @@ const open = (target: StoreTarget, asItIs: boolean): Promise<Database> =>
     lockLimitMs: 10_000,
   })
 
-/** Opens the source. A copy must not migrate it, so an older version is refused. @throws as above */
+/** Opens the source. A copy must not migrate it, so an older version is rejected. @throws the errors of `open` */
 export const openCopySource = (source: StoreTarget): Promise<Database> => open(source, true)
 
-/** Opens a store that was moved away, to move it back. @throws as above */
+/** Opens a store that was moved, to undo the move. @throws the errors of `open` */
 export const openMoved = (store: StoreTarget): Promise<Database> =>
   openMigratedDatabase({ target: store, clock: systemClock, asItIs: true, evenMoved: true })
 
-/** Opens and migrates the target. @throws as above */
+/** Opens and migrates the target. @throws the errors of `open` */
 export const openForCopying = (target: StoreTarget): Promise<Database> => open(target, false)
 
 const dialectOf = ({ dialect = 'sqlite' }: Database) => dialect
 
-/** Reads a database as it is at one moment, while others may write. */
+/** Reads a consistent snapshot of a database while other transactions write. */
 export const readSnapshot = <Result>(
   database: Database,
   work: (statements: Statements) => Promise<Result>,
 ): Promise<Result> =>
   database.transaction(async (transaction) => {
-    // Elsewhere a transaction shuts other writers out.
+    // In SQLite, a transaction already excludes other writers.
     if (dialectOf(database) === 'postgres') {
       await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
     }
@@ -89,7 +89,7 @@ const readSchema = async (statements: Statements, database: Database): Promise<S
 const namesOf = ({ tables }: Schema): string =>
   JSON.stringify(tables.map(({ name, columns, key }) => [name, columns, key]).sort())
 
-/** What the migrations themselves put into each table: counters, for example. */
+/** Returns the rows that the migrations themselves insert, for example counters. */
 const readFresh = async (): Promise<{
   readonly schema: Schema
   readonly contents: ReadonlyMap<string, TableContent>
@@ -129,7 +129,7 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   const head = `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) VALUES `
   const most = Math.max(1, Math.floor(PARAMETERS_MAX / columns.length))
   for (let from = 0; from < rows.length; ) {
-    // Two sizes of statement a table: each is prepared once.
+    // Two statement sizes per table, so that each statement is prepared once.
     const size = rows.length - from >= most ? most : 1
     const values = rows.slice(from, from + size).flatMap((row) => columns.map((column) => row[column] ?? null))
     await transaction.execute(head + Array.from({ length: size }, () => one).join(', '), values)
@@ -137,7 +137,10 @@ const insertRows = async (transaction: Transaction, table: CatalogTable, rows: r
   }
 }
 
-/** Copies a table's rows into an empty one of the same shape. @throws StoreUnusableError when what arrived is not what was sent */
+/**
+ * Copies a table's rows to an empty table of the same shape. @throws StoreUnusableError if the copy differs from the
+ * source
+ */
 export const copyTable = async (
   from: Statements,
   transaction: Transaction,
@@ -162,9 +165,9 @@ export const copyTable = async (
 }
 
 /**
- * Copies all tables. Both databases are migrated, and the target is as the migrations left it.
- * @returns what was copied, in the order of copying.
- * @throws StoreUnusableError when the schemas differ, the target is not fresh, or what arrived is not what was sent.
+ * Copies all tables. Both databases must be migrated, and the target must be otherwise unused.
+ * @returns the copied tables in the order of copying
+ * @throws StoreUnusableError if the schemas differ, the target is in use, or the copy differs from the source
  */
 export const copyTables = async (
   source: Database,

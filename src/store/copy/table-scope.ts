@@ -1,19 +1,19 @@
-// Where a table's functions run: each write in a transaction of its own, or all of them in one that is already open.
+// The scope in which a table's functions run: a separate transaction per write, or one open transaction for all.
 import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter, Statements, Transaction, TransactionOptions } from '../database.ts'
 
 export interface TableScope extends Statements {
   readonly statements: Statements
-  /** Runs one statement as a transaction of its own, which costs less than `write`. Returns the number of changed rows. */
+  /** Runs one statement in its own transaction, which costs less than `write`. Returns the number of changed rows. */
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
-  /** Runs `work` in one transaction, whose scope it gets. */
+  /** Runs `work` in one transaction, with the transaction's scope. */
   write<Result>(work: (own: TransactionScope) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   nowSeconds(): number
 }
 
 export interface TransactionScope extends Transaction, Omit<TableScope, 'execute'> {}
 
-/** Each write commits by itself. */
+/** Returns a scope in which each write commits separately. */
 export const databaseScope = (database: Database, clock: Clock): TableScope => ({
   statements: database,
   query: database.query,
@@ -23,7 +23,7 @@ export const databaseScope = (database: Database, clock: Clock): TableScope => (
   nowSeconds: clock.unixSeconds,
 })
 
-/** Writes become part of the transaction, and reads see them. */
+/** Returns a scope in which writes are part of the transaction, and reads include them. */
 export const transactionScope = (transaction: Transaction, clock: Clock): TransactionScope => {
   const scope: TransactionScope = {
     ...transaction,
@@ -36,7 +36,7 @@ export const transactionScope = (transaction: Transaction, clock: Clock): Transa
 
 const PROCESS_CRASH: TransactionOptions = { survives: 'process-crash' }
 
-/** The same scope, whose writes need not survive a power cut (see TransactionOptions). */
+/** Returns the scope with writes that need not survive a power loss (see TransactionOptions). */
 export const survivingCrashes = (scope: TableScope): TableScope => ({
   ...scope,
   execute: (sql, parameters) => scope.execute(sql, parameters, PROCESS_CRASH),

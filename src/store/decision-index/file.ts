@@ -1,27 +1,27 @@
-// The index's own SQLite file. It holds nothing that the log does not: a file that is damaged, or of another version of
-// this program, is deleted and built again.
+// The SQLite file of the decision index. Its content is derived from the log: a damaged file, or a file of another
+// program version, is deleted and rebuilt.
 import { Database, type Statement } from 'bun:sqlite'
 import { chmodSync, closeSync, existsSync, openSync, rmSync } from 'node:fs'
 import { createTallyTable } from './tally-table.ts'
 
-/** Increment it whenever the stored data or their form changes. */
+/** Increment it whenever the stored data or its format changes. */
 const VERSION = '6'
 
 /**
- * Decisions per generation. Small enough that a generation without indexes can be scanned in some milliseconds, so that
- * the newest needs none and writing stays sequential and fast. Also small enough that creating an index, for which
- * searches wait, takes little time even when other work leaves this process little of the CPU.
+ * Decisions per generation. A generation without indexes is small enough to be scanned in a few milliseconds. The
+ * newest generation therefore needs no index, and writes stay sequential. Creating an index, which blocks searches, is
+ * also short under load.
  */
 export const GENERATION_ROWS = 200_000
 
 /**
- * Columns that searches also filter by are in every index, so that a row that does not match is never looked up in the
- * table: a rule that decided once in a project with a million decisions is found in the project's index alone.
+ * Every index contains the other filter columns, so that non-matching rows are not read from the table. For example, a
+ * rule that decided once in a project with a million decisions is found in the project's index alone.
  */
 const ASKED = 'at, number, project, policy, rule, chain, compliant, shadow'
 
 /**
- * The indexes that a complete generation gets, one after another: name and columns. The table itself is ordered by
+ * Indexes of a complete generation, in the order of their creation: name and columns. The table itself is ordered by
  * time.
  */
 export const GENERATION_INDEXES: ReadonlyArray<{ readonly name: string; readonly on: string }> = [
@@ -47,7 +47,7 @@ export const TALLIES = createTallyTable('tallies')
 
 const SCHEMA = [
   'CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT',
-  // Repeated texts are stored once, and rows refer to them by number.
+  // Repeated texts are stored once; rows refer to them by number.
   'CREATE TABLE names (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, text TEXT NOT NULL, UNIQUE (kind, text)) STRICT',
   'CREATE TABLE positions (slot TEXT PRIMARY KEY, segment TEXT NOT NULL, offset INTEGER NOT NULL) STRICT',
   `CREATE TABLE generations (id INTEGER PRIMARY KEY, rows INTEGER NOT NULL, lowest_at INTEGER NOT NULL,
@@ -69,37 +69,37 @@ const removeFiles = (path: string): void => {
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
-/** Settings shared by the writing and the reading connections. */
+/** Applies settings for both the writing and the reading connections. */
 export const setConnection = (database: Database): void => {
   database.run('PRAGMA temp_store = MEMORY')
   database.run('PRAGMA trusted_schema = OFF')
   database.run('PRAGMA cache_size = -65536')
-  // The system's page cache serves reads without copying.
+  // The operating system's page cache serves reads without copying.
   database.run('PRAGMA mmap_size = 8589934592')
 }
 
 const openDatabase = (path: string): Database => {
-  // Only the owner may read it, like every file in the data folder.
+  // Readable only by the owner, like every file in the data folder.
   closeSync(openSync(path, 'a', 0o600))
   chmodSync(path, 0o600)
   const database = new Database(path, { create: true, readwrite: true, strict: true })
-  // Set before anything is written: a page size that suits sequential reading.
+  // Must be set before the first write: a page size for sequential reading.
   database.run('PRAGMA page_size = 8192')
   database.run('PRAGMA journal_mode = WAL')
-  // A power cut may lose the newest transactions as a whole, rows together with positions: they are read from the log
+  // A power loss may lose the latest transactions as a whole, rows with positions. They are then read from the log
   // again.
   database.run('PRAGMA synchronous = NORMAL')
   setConnection(database)
   return database
 }
 
-/** Whether the file is an index of this program's version. */
+/** Reports whether the file is an index of this program's version. */
 export const hasVersion = (database: Database): boolean => {
   try {
     const row = database.query("SELECT value FROM meta WHERE name = 'version'").get() as { value: string } | null
     return row?.value === VERSION
   } catch {
-    // Empty, another kind of file, or damaged: in each case it is built again.
+    // Empty, a different kind of file, or damaged: it is rebuilt.
     return false
   }
 }
@@ -111,7 +111,7 @@ const prepareDatabase = (path: string): Database => {
       if (hasVersion(known)) return known
       known.close()
     } catch {
-      // Not a database: it is built again as well.
+      // Not a database: it is rebuilt.
     }
   }
   removeFiles(path)
@@ -123,7 +123,7 @@ const prepareDatabase = (path: string): Database => {
   return database
 }
 
-/** Opens the index, or creates an empty one. @param fresh deletes an existing index */
+/** Opens the index, or creates an empty index. @param fresh true to delete an existing index */
 export const openIndexFile = (path: string, fresh = false): IndexFile => {
   if (fresh) removeFiles(path)
   const database = prepareDatabase(path)

@@ -1,5 +1,5 @@
-// Finds decisions generation by generation, newest first, with the index that narrows each search most. A search that
-// takes long stops and returns where to continue, so that it does not delay the next one.
+// Finds decisions generation by generation, newest first, with the most selective index. A long search stops and
+// returns a position to continue from, so that it does not delay the next search.
 
 import { Database } from 'bun:sqlite'
 import { statSync } from 'node:fs'
@@ -28,27 +28,30 @@ interface PlaceRow {
 interface Conditions {
   readonly sql: string
   readonly parameters: (number | bigint)[]
-  /** An entry of GENERATION_INDEXES; null uses the order of the table. */
+  /** An entry of GENERATION_INDEXES. Null uses the order of the table. */
   readonly index: keyof typeof POSITION | null
 }
 
-/** How many indexes a generation must have before this one exists. */
+/** Number of indexes of a generation that has this index. */
 const POSITION = { wallet: 1, uuid: 2, project: 3, rule: 4, denied: 5, shadow: 6 } as const
 
 export interface SearchBudget {
   readonly monotonicMs: () => number
-  /** A search that has taken longer reads no further generation. */
+  /** Time limit in milliseconds, after which a search reads no further generation. */
   readonly limitMs: number
 }
 
 export interface IndexReading extends Pick<IndexFile, 'database' | 'close'> {
-  /** Whether another file has replaced this one, because the index was built again. */
+  /** Reports whether another file has replaced this file, because the index was rebuilt. */
   isStale(): boolean
 }
 
 const fileNumber = (path: string): number | null => statSync(path, { throwIfNoEntry: false })?.ino ?? null
 
-/** Opens the index for reading, beside the single connection that writes it. Null while there is none to read. */
+/**
+ * Opens the index for reading, in addition to the single writing connection. Returns null if there is no readable
+ * index.
+ */
 export const openIndexForReading = (path: string): IndexReading | null => {
   const number = fileNumber(path)
   if (number === null) return null
@@ -56,7 +59,7 @@ export const openIndexForReading = (path: string): IndexReading | null => {
   try {
     database = new Database(path, { readonly: true, strict: true })
   } catch {
-    // The index is being created, or built again.
+    // The index is being created or rebuilt.
     return null
   }
   if (!hasVersion(database) || fileNumber(path) !== number) {
@@ -78,7 +81,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
     (database.query('SELECT id FROM names WHERE kind = ? AND text = ?').get(kind, text) as { id: number } | null)?.id ??
     null
 
-  /** Null when the index has never seen one of the names, so that nothing matches. */
+  /** Returns null if the index does not contain one of the names, so that nothing matches. */
   const conditionsOf = (filter: DecisionFilter): Conditions | null => {
     const parts: string[] = []
     const parameters: (number | bigint)[] = []
@@ -97,13 +100,13 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       parts.push(`${column} = ?`)
       parameters.push(id)
     }
-    // The same condition as the partial index's.
+    // Repeats the condition of the partial index.
     if (filter.shadow !== undefined) parts.push('shadow <> 0')
     if (filter.wallet !== undefined) {
       parts.push('wallet = ?')
       parameters.push(walletKey(filter.wallet))
     }
-    // A literal, not a parameter: only a literal matches the condition of the partial index.
+    // A literal instead of a parameter, because only a literal matches the condition of the partial index.
     if (filter.verdict !== undefined) parts.push(`compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
     if (filter.sinceMs !== undefined) {
       parts.push('at >= ?')
@@ -168,7 +171,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
   ): PlaceRow[] => {
     const afterSql = after === null ? '' : ' AND (at, number) < (?, ?)'
     const afterParameters = after === null ? [] : [after.atMs, after.number]
-    // Choose the first rows from the index alone, then read the rest of those few.
+    // Selects the first rows with the index alone, then reads the remaining columns of those rows.
     return database
       .query(
         `SELECT ${COLUMNS} FROM (
@@ -194,10 +197,10 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       let unread: Generation | null = null
       for (const generation of generationsOf(filter, after)) {
         const last = found[limit]
-        // All decisions of this generation are older than the last one wanted.
+        // All decisions of this generation are older than the last result.
         if (last !== undefined && generation.highest_at < last.at) break
-        // Stop early only if the next page begins later than this one did: generations overlap in time, and a search that
-        // stopped among those that reach past its own beginning would return to them forever.
+        // Stop early only if the next page starts later than this one: generations overlap in time. Otherwise, the
+        // search would return to the same generations forever.
         const goesOn = after === null || generation.highest_at < after.atMs
         if (goesOn && monotonicMs() - startedMs > limitMs) {
           unread = generation
@@ -206,7 +209,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
         found = [...found, ...selectFrom(generation, conditions, after, limit + 1)].sort(byNewest).slice(0, limit + 1)
       }
       if (unread !== null) {
-        // The result is complete only for decisions newer than the first generation that was not read.
+        // The result is complete only for decisions newer than the first unread generation.
         const { highest_at } = unread
         const certain = found.filter(({ at }) => at > highest_at).slice(0, limit)
         const next = { atMs: highest_at, number: Number.MAX_SAFE_INTEGER }
@@ -221,7 +224,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       }
     },
 
-    /** Decisions of any organization whose uuid has the same first half: the caller compares the rest. */
+    /** Returns decisions of any organization with the same first half of the uuid. The caller compares the rest. */
     findByUuid: (uuid: string): readonly DecisionPlace[] => {
       const key = uuidKey(uuid)
       return generationsOf({}, null).flatMap((generation) =>
@@ -236,7 +239,7 @@ export const createIndexReader = (file: Pick<IndexFile, 'database'>, { monotonic
       )
     },
 
-    /** By time oldest first, otherwise the most frequent first. */
+    /** For time, oldest first; otherwise, most frequent first. */
     tally: (question: TallyQuestion): readonly TallyRow[] => {
       const asked = TALLIES.ask(question)
       return asked === null

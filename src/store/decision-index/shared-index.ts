@@ -1,4 +1,4 @@
-// Opens the shared index: its own few connections, with limits that suit searches and large batches.
+// Opens the shared index with separate connections and limits for searches and large batches.
 import { systemClock } from '../../lib/time.ts'
 import { openPostgresDatabase } from '../postgres/postgres.ts'
 import type { PostgresTarget } from '../store-address.ts'
@@ -6,7 +6,7 @@ import { createSharedIndexReader, type SharedIndexReader } from './shared-reader
 import { prepareSharedIndex } from './shared-tables.ts'
 import { createSharedIndexWriter, type SharedIndexWriter } from './shared-writer.ts'
 
-/** The deployment's own database. */
+/** The deployment's database. */
 export type SharedIndexTarget = PostgresTarget
 
 export interface SharedIndex {
@@ -15,7 +15,7 @@ export interface SharedIndex {
   close(): Promise<void>
 }
 
-/** How long one query may take, milliseconds: less than the caller waits for its answer. */
+/** Maximum duration of a query in milliseconds; below the caller's timeout. */
 const STATEMENT_LIMIT_MS = 15_000
 const TRANSACTION_LIMIT_MS = 300_000
 const CONNECTIONS = 3

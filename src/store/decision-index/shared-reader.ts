@@ -1,4 +1,4 @@
-// Finds decisions of all nodes in the shared index. Always one organization's (invariant 6); newest first.
+// Finds decisions of all nodes in the shared index, newest first, for one organization at a time (invariant 6).
 import type { Database, SqlParameter } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -6,7 +6,7 @@ import { DEFAULT_RULE, type TallyQuestion, type TallyRow } from './tallies.ts'
 import type { DecisionCount, DecisionFilter, DecisionPlace, DecisionPosition } from './types.ts'
 import { shadowName } from './writer.ts'
 
-/** A place on one of the nodes. */
+/** A decision's position on one node. */
 export interface NodePlace extends DecisionPlace {
   readonly node: string
 }
@@ -17,10 +17,10 @@ export interface SharedIndexReader {
     after: DecisionPosition | null,
     limit: number,
   ): Promise<{ readonly places: readonly NodePlace[]; readonly next: DecisionPosition | null }>
-  /** Decisions of any organization whose uuid has the same first half: the caller compares the rest. */
+  /** Returns decisions of any organization with the same first half of the uuid. The caller compares the rest. */
   findByUuid(uuid: string): Promise<readonly NodePlace[]>
   count(filter: DecisionFilter): Promise<DecisionCount>
-  /** By time oldest first, otherwise the most frequent first. */
+  /** For time, oldest first; otherwise, most frequent first. */
   tally(question: TallyQuestion): Promise<readonly TallyRow[]>
 }
 
@@ -35,9 +35,9 @@ interface PlaceRow {
   readonly withheld: number
 }
 
-/** Counting stops at this number of rows. */
+/** Maximum number of counted rows. */
 const COUNT_MAX = 100_000
-/** Rows read for one uuid. Only forged uuids share their first half, so usually there is one. */
+/** Maximum number of rows read per uuid. Usually there is one, because only forged uuids share their first half. */
 const SAME_UUID_MAX = 10
 
 const SELECT = `SELECT r.at, r.number, r.node, r.slot, r.segment, r.start_byte, r.byte_length,
@@ -69,7 +69,7 @@ const conditionsOf = (filter: DecisionFilter): { sql: string; parameters: SqlPar
   add('r.rule = ?', filter.rule === null ? DEFAULT_RULE : filter.rule)
   add('r.chain = ?', filter.chain)
   add('r.shadow = ?', filter.shadow === undefined ? undefined : shadowName(filter.shadow))
-  // A literal, not a parameter: only a literal matches the condition of the partial index.
+  // A literal instead of a parameter, because only a literal matches the condition of the partial index.
   if (filter.verdict !== undefined) parts.push(`r.compliant = ${filter.verdict === 'compliant' ? 1 : 0}`)
   add('r.at >= ?', filter.sinceMs)
   add('r.at < ?', filter.untilMs)

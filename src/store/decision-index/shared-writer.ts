@@ -1,5 +1,5 @@
-// Takes one node's decisions into the shared index. One transaction writes the rows and the place up to which the node's
-// log was read, so that no line is left out. A line that is taken in twice is still one row.
+// Writes one node's decisions to the shared index. One transaction writes the rows and the position in the node's log,
+// so that no line is skipped. A line that is indexed twice is still one row.
 import type { Database, SqlParameter, Transaction } from '../database.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { SHARED_TALLIES } from './shared-tables.ts'
@@ -10,7 +10,7 @@ import { type CutSegment, type SlotPosition, shadowName } from './writer.ts'
 export interface SharedIndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): Promise<void>
   positions(): Promise<ReadonlyMap<string, { readonly segment: string; readonly offset: number }>>
-  /** Decisions of all nodes. */
+  /** Returns the number of decisions of all nodes. */
   count(): Promise<number>
   /** Deletes the rows of this node. */
   clear(): Promise<void>
@@ -35,7 +35,7 @@ const COLUMNS = [
   'start_byte',
   'byte_length',
 ]
-/** What a row adds to the tallies. Only inserted and deleted rows count. */
+/** Columns of a row that the tallies use. Only inserted and deleted rows count. */
 const TALLIED = 'organization_id, at, policy_id, rule, key_id, compliant'
 interface TalliedRow {
   readonly organization_id: string
@@ -53,7 +53,10 @@ const insertOf = (rows: number): string =>
    VALUES ${Array.from({ length: rows }, () => ONE_ROW).join(', ')} ON CONFLICT (organization_id, at, number) DO NOTHING
    RETURNING ${TALLIED}`
 
-/** A safe integer computed from a place on a node. Two decisions of one organization and moment do not collide by chance. */
+/**
+ * Returns a safe integer computed from a position on a node. Accidental collisions within one organization and
+ * millisecond are negligible.
+ */
 const placeNumber = (node: string, { place }: IndexedDecision): number =>
   Number(BigInt.asUintN(52, Bun.hash.xxHash64(`${node}/${place.slot}/${place.segment}/${place.offset}`)))
 
@@ -99,7 +102,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
   const insert = async (transaction: Transaction, decisions: readonly IndexedDecision[]): Promise<number> => {
     const inserted: TalliedRow[] = []
     for (let from = 0; from < decisions.length; ) {
-      // Two sizes of statement, so that each is prepared once.
+      // Two statement sizes, so that each statement is prepared once.
       const rows = decisions.length - from >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1
       const values = decisions.slice(from, from + rows).flatMap(valuesOf)
       inserted.push(...(await transaction.query<TalliedRow>(insertOf(rows), values)))
@@ -108,7 +111,7 @@ export const createSharedIndexWriter = (database: Database, node: string): Share
     return tally(transaction, inserted, 1)
   }
 
-  /** Reads the whole table; needed only after a failed write of the log. */
+  /** Reads the whole table. Needed only after a failed write to the log. */
   const cutOff = async (transaction: Transaction, { slot, segment, length }: CutSegment): Promise<number> =>
     tally(
       transaction,

@@ -1,19 +1,19 @@
-// Counts decisions while they are taken in: by time, by policy and rule, and by API key; the last two also by whole days.
-// A page about a week then reads some hundred rows, however many decisions there were.
+// Counts decisions during indexing: by time, by policy and rule, and by API key, the last two also per day. A page
+// about a week then reads a few hundred rows, regardless of the number of decisions.
 import type { IndexedDecision, IndexedLine } from './types.ts'
 
 export type TallyBy = 'time' | 'rule' | 'source'
 
 /**
- * Lengths of the intervals. Quarters of an hour for time, because time zones begin their days at any of the four; hours for
- * rules, because there are many groups. Every interval, and a day, consists of whole intervals of time.
+ * Interval lengths. Quarter-hours for time, because time zone offsets are multiples of it; hours for rules, because
+ * there are many groups. Every interval, and a day, consists of whole quarter-hours.
  */
 export const TALLY_STEPS_MS: Readonly<Record<TallyBy, number>> = { time: 900_000, rule: 3_600_000, source: 900_000 }
 
-/** A day in UTC: rules and keys are also counted by it. */
+/** A UTC day, the second interval of rules and keys. */
 export const TALLY_DAY_MS = 86_400_000
 
-/** Whether a row counts one step or one day. */
+/** The interval of a row: one step or one day. */
 export type TallyGroup = TallyBy | 'rule-day' | 'source-day'
 
 export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
@@ -22,46 +22,46 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** The name of a rule where the policy's default decided. Rule ids have no such characters. */
+/** Stands for the policy's default in place of a rule id. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {
-  /** Null: of all organizations, for the deployment's own administration (invariant 6). */
+  /** Null for all organizations, for the administration of the deployment (invariant 6). */
   readonly organizationId: string | null
   readonly by: TallyBy
-  /** Unix milliseconds: whole intervals, of which the first contains `sinceMs` and the last begins before `untilMs`. */
+  /** Unix milliseconds, extended to whole intervals: the first contains `sinceMs`, the last starts before `untilMs`. */
   readonly sinceMs: number
   readonly untilMs: number
-  /** Counts from this interval on are also given separately. */
+  /** Counts starting with this interval are also returned separately. */
   readonly laterMs?: number | undefined
 }
 
-/** One group. Members that the question does not group by are null. */
+/** One group. Fields that are not part of the grouping are null. */
 export interface TallyRow {
-  /** Beginning of the interval. */
+  /** Start of the interval. */
   readonly atMs: number | null
   readonly organizationId: string | null
   readonly keyId: string | null
   readonly policyId: string | null
-  /** Also null where the policy's default decided. */
+  /** Also null if the policy's default decided. */
   readonly rule: string | null
   readonly compliant: number
   readonly denied: number
-  /** How many of these are from `laterMs` on; 0 when the question has no `laterMs`. */
+  /** The part of the counts starting with `laterMs`. 0 if it is omitted. */
   readonly laterCompliant: number
   readonly laterDenied: number
 }
 
-/** Beginning of the interval. */
+/** Returns the start of the interval. */
 export const tallyStart = (by: TallyBy, atMs: number): number => atMs - (atMs % TALLY_STEPS_MS[by])
 
 export interface Tally {
   readonly group: TallyGroup
   readonly organizationId: string
   readonly atMs: number
-  /** The policy where rules are counted, the key where keys are; empty where only time is. */
+  /** The policy for rules, the key for keys, otherwise empty. */
   readonly subject: string
-  /** Empty unless rules are counted. */
+  /** Empty except for rules. */
   readonly rule: string
   compliant: number
   denied: number
@@ -84,7 +84,10 @@ interface Run {
   denied: number
 }
 
-/** Most decisions have the key, the policy and the rule of the one before: comparing these is cheaper than finding their rows. */
+/**
+ * Groups consecutive decisions with the same key, policy and rule, because comparing neighbors is cheaper than finding
+ * their rows.
+ */
 const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
   const runs: Run[] = []
   let run: Run | undefined
@@ -98,7 +101,7 @@ const runsOf = (decisions: Iterable<Counted>): readonly Run[] => {
   return runs
 }
 
-/** Sums a batch up to a few rows. */
+/** Aggregates a batch into a few rows. */
 export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
   const tallies = new Map<string, Tally>()
   const add = (tally: Tally): void => {
@@ -119,7 +122,7 @@ export const talliesOf = (decisions: Iterable<Counted>): readonly Tally[] => {
     count('rule', policyId, first.rule ?? DEFAULT_RULE)
     count('source', keyId, '')
   }
-  // Days are summed up from these rows, not from the decisions.
+  // Days are aggregated from these rows, not from the decisions.
   for (const tally of [...tallies.values()]) {
     const group = DAY_GROUPS[tally.group as TallyBy]
     if (group !== null) add({ ...tally, group, atMs: tally.atMs - (tally.atMs % TALLY_DAY_MS) })

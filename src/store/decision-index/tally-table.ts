@@ -1,4 +1,4 @@
-// The table of counted decisions and its queries: the same in the index of one machine and in the shared index.
+// The table of counted decisions and its queries, shared by the local and the shared index.
 import {
   DAY_GROUPS,
   DEFAULT_RULE,
@@ -12,7 +12,7 @@ import {
   tallyStart,
 } from './tallies.ts'
 
-/** Groups in one answer at most. All quarters of an hour of 31 days are fewer. */
+/** Maximum number of groups in a result. More than the quarter-hours of 31 days. */
 const TALLIES_MAX = 3_000
 
 /** The columns of each grouping. */
@@ -46,7 +46,7 @@ const toTallyRow = (by: TallyBy, found: FoundTally): TallyRow => ({
   laterDenied: Number(found.later_denied),
 })
 
-/** Rows of one group between two times; `later` is 1 for those from `laterMs` on. */
+/** Rows of one group between two times. `later` is 1 for rows starting with `laterMs`. */
 interface Part {
   readonly group: TallyGroup
   readonly fromMs: number
@@ -54,7 +54,7 @@ interface Part {
   readonly later: 0 | 1
 }
 
-/** The fewest rows that cover a span: steps up to the first day's end, whole days, steps of the last day. */
+/** Returns the fewest rows that cover a span: steps up to the first midnight, whole days, steps of the last day. */
 const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): readonly Part[] => {
   const group = DAY_GROUPS[by]
   const firstDay = Math.ceil(fromMs / TALLY_DAY_MS) * TALLY_DAY_MS
@@ -72,7 +72,7 @@ const partsBetween = (by: TallyBy, fromMs: number, toMs: number, later: 0 | 1): 
 
 const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Part[] => {
   const fromMs = tallyStart(by, sinceMs)
-  // Intervals are counted as a whole, so the end is moved to the end of an interval.
+  // Only whole intervals are counted, so the end is rounded up.
   const toMs = Math.ceil(untilMs / TALLY_STEPS_MS[by]) * TALLY_STEPS_MS[by]
   if (laterMs === undefined) return partsBetween(by, fromMs, toMs, 0)
   const middleMs = Math.min(Math.max(tallyStart(by, laterMs), fromMs), toMs)
@@ -80,12 +80,12 @@ const partsOf = ({ by, sinceMs, untilMs, laterMs }: TallyQuestion): readonly Par
 }
 
 export interface TallyTable {
-  /** @param integer the database's type of 64-bit integers @param end what ends a CREATE TABLE */
+  /** @param integer the database's type for 64-bit integers @param end end of the CREATE TABLE statement */
   create(integer: string, end: string): readonly string[]
-  /** Adds counts to a row, or inserts it. */
+  /** SQL that adds counts to a row or inserts it. */
   readonly add: string
   addParameters(tally: Tally, node: string): (string | number)[]
-  /** Null when the question's time span is empty. */
+  /** Returns null if the time span is empty. */
   ask(question: TallyQuestion): TallyAsked | null
 }
 
@@ -102,7 +102,7 @@ export const createTallyTable = (table: string): TallyTable => ({
        subject TEXT NOT NULL, rule TEXT NOT NULL, compliant ${integer} NOT NULL, denied ${integer} NOT NULL,
        PRIMARY KEY (grouped_by, organization, at, node, subject, rule)
      )${end}`,
-    // Questions about all organizations count keys, of which there are fewer than rules.
+    // Queries about all organizations group by key, of which there are fewer than rules.
     `CREATE INDEX ${table}_by_time ON ${table} (grouped_by, at) WHERE rule = ''`,
   ],
   add: `INSERT INTO ${table} (grouped_by, organization, at, node, subject, rule, compliant, denied)
@@ -123,7 +123,7 @@ export const createTallyTable = (table: string): TallyTable => ({
     const parts = partsOf(question)
     if (parts.length === 0) return null
     const columns = COLUMNS[by]
-    // A literal, not a parameter: only a literal matches the condition of the partial index.
+    // A literal instead of a parameter, because only a literal matches the condition of the partial index.
     const everyones = by === 'rule' ? '' : " AND rule = ''"
     const own = organizationId === null ? everyones : ' AND organization = ?'
     const selects = parts.map(

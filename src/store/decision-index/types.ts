@@ -1,28 +1,29 @@
-// Questions to the decision index and its answers. The index only finds places in the log: what people see is read there.
+// Queries to the decision index and its results. The index only locates lines in the log; displayed data is read from
+// the log.
 import type { LinePlace } from '../../decision-log/located.ts'
 
 /** `different`: the verdict or the deciding rule differs. */
 export type ShadowOutcome = 'same' | 'different' | 'failed'
 
 export interface DecisionFilter {
-  /** Always one organization's (invariant 6). */
+  /** Always one organization (invariant 6). */
   readonly organizationId: string
-  /** Canonical; the end user's. */
+  /** The end user's wallet in canonical form. */
   readonly wallet?: string
   readonly projectId?: string
   readonly policyId?: string
   readonly verdict?: 'compliant' | 'denied'
-  /** A rule's id; null: the policy's default decided. */
+  /** A rule's id. Null if the policy's default decided. */
   readonly rule?: string | null
   readonly chain?: string
-  /** Whether this shadow revision would have decided differently, or would have failed. */
+  /** Decisions with this outcome of this shadow revision. */
   readonly shadow?: { readonly revisionId: string; readonly outcome: ShadowOutcome }
-  /** Unix milliseconds: from, inclusive, and until, exclusive. */
+  /** Unix milliseconds: `sinceMs` is inclusive, `untilMs` is exclusive. */
   readonly sinceMs?: number
   readonly untilMs?: number
 }
 
-/** Where a page ended: decisions are ordered by time, newest first, and by their number in the index. */
+/** End of a page. Decisions are ordered by time, newest first, and by their number in the index. */
 export interface DecisionPosition {
   readonly atMs: number
   readonly number: number
@@ -31,25 +32,25 @@ export interface DecisionPosition {
 export interface DecisionPlace extends LinePlace {
   readonly atMs: number
   readonly number: number
-  /** Its answer came after the deadline and was not sent then; a repeated request may still have got it. */
+  /** True if the answer came after the deadline and was not sent. A retry may have received it. */
   readonly withheld: boolean
 }
 
 export interface FoundPlaces {
   readonly places: readonly DecisionPlace[]
-  /** Where the next page begins; null after the last. */
+  /** Start of the next page. Null after the last. */
   readonly next: DecisionPosition | null
-  /** False: the search was stopped after its time, and can continue from `next`. */
+  /** False if the search reached its time limit. It can continue from `next`. */
   readonly complete: boolean
 }
 
 export interface DecisionCount {
   readonly count: number
-  /** False: there are more. */
+  /** False if there are more. */
   readonly exact: boolean
 }
 
-/** One decision as the index takes it in. */
+/** A decision to index. */
 export interface IndexedDecision {
   readonly kind: 'decision'
   readonly place: LinePlace
@@ -58,13 +59,13 @@ export interface IndexedDecision {
   readonly organizationId: string
   readonly projectId: string
   readonly policyId: string
-  /** Id of the API key that asked. */
+  /** Id of the API key that sent the request. */
   readonly keyId: string
   readonly rule: string | null
   readonly chain: string
   readonly wallet: string
   readonly compliant: boolean
-  /** Null where there was no shadow revision. */
+  /** Null if there was no shadow revision. */
   readonly shadow: { readonly revisionId: string; readonly outcome: ShadowOutcome } | null
 }
 

@@ -1,5 +1,5 @@
-// Takes decisions into the index. One transaction writes the rows and the place up to which the log was read, so that no
-// line is taken in twice or left out, whenever the process ends.
+// Writes decisions to the index. One transaction writes the rows and the position in the log, so that no line is
+// indexed twice or skipped, even after a crash.
 import { createGenerationTable, GENERATION_INDEXES, GENERATION_ROWS, type IndexFile, TALLIES, tableOf } from './file.ts'
 import { uuidKey, walletKey } from './keys.ts'
 import { type Counted, DEFAULT_RULE, isDecision, type Tally, talliesOf } from './tallies.ts'
@@ -11,7 +11,7 @@ export interface SlotPosition {
   readonly offset: number
 }
 
-/** A segment that was cut off at byte `length`: the lines from there on are deleted from the index. */
+/** A segment that was truncated at byte `length`: later lines are deleted from the index. */
 export interface CutSegment {
   readonly slot: string
   readonly segment: string
@@ -20,23 +20,26 @@ export interface CutSegment {
 
 export interface IndexWriter {
   append(lines: readonly IndexedLine[], positions: readonly SlotPosition[], cuts: readonly CutSegment[]): void
-  /** Gives a complete generation one of its indexes; false when none is missing. Some hundred milliseconds at most. */
+  /**
+   * Creates one missing index of a complete generation. Returns false if none is missing. Takes at most a few hundred
+   * milliseconds.
+   */
   improve(): boolean
   positions(): ReadonlyMap<string, { readonly segment: string; readonly offset: number }>
-  /** Decisions in the index. */
+  /** Returns the number of decisions in the index. */
   count(): number
 }
 
 interface Generation {
   readonly id: number
-  /** Inserts a row. */
+  /** SQL that inserts a row. */
   readonly insert: string
   rows: number
   lowestAt: number
   highestAt: number
 }
 
-/** One name for a shadow revision and its outcome, so that a row stores them as one number. */
+/** Returns one name for a shadow revision and its outcome, so that a row stores both as one number. */
 export const shadowName = ({ revisionId, outcome }: NonNullable<IndexedDecision['shadow']>): string =>
   `${revisionId} ${outcome}`
 
@@ -45,7 +48,7 @@ const insertOf = (generation: number): string =>
 
 export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_ROWS): IndexWriter => {
   const { database, statement } = file
-  /** Numbers by kind and text. Most decisions have the names of the one before: comparing them is cheaper than a look-up. */
+  /** Numbers by kind and text, with the latest text first: consecutive decisions often have the same names. */
   const names = new Map<string, { readonly ids: Map<string, number>; text: string; id: number }>()
 
   const nameId = (kind: string, text: string): number => {
@@ -66,7 +69,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
       `INSERT INTO names (kind, text) VALUES (?, ?) ON CONFLICT (kind, text) DO UPDATE SET text = excluded.text
        RETURNING id`,
     ).get(kind, text) as { id: number }
-    // Bounded: there are rarely this many rules and keys in use at a time.
+    // Limits the memory. Rarely reached: few deployments use this many rules and keys at a time.
     if (ids.size >= 100_000) ids.clear()
     ids.set(text, row.id)
     return row.id
@@ -141,7 +144,7 @@ export const createIndexWriter = (file: IndexFile, generationRows = GENERATION_R
     }
   }
 
-  /** The index of one machine stores its only node under the empty name. */
+  /** The index of one machine stores its only node with an empty name. */
   const addTally = (tally: Tally): void => void statement(TALLIES.add).run(...TALLIES.addParameters(tally, ''))
 
   const cutOff = ({ slot, segment, length }: CutSegment): void => {

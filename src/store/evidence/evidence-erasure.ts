@@ -1,5 +1,5 @@
-// Erases all evidence of a session with everything that was made of it: fingerprints, the country of its address and the
-// listed names that it resembled. Only the history is left.
+// Erases all evidence of a session and derived data: fingerprints, the country of its address, and similar names on
+// lists. Only the history remains.
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Session } from '../../domain/session.ts'
 import type { Transaction } from '../database.ts'
@@ -11,8 +11,9 @@ import { eraseTraces } from '../sessions/session-traces.ts'
 import { eraseEvidence } from './evidence-rows.ts'
 
 /**
- * Destroys the keys of the session's evidence. The session must be locked. Records it in the history unless there is none.
- * @returns the erased rows, whose files nobody can read any more
+ * Destroys the keys of the session's evidence and records this in the history, unless there is no evidence. The session
+ * must be locked.
+ * @returns the erased rows; their files can no longer be decrypted
  */
 export const eraseSessionEvidence = async (
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// How many days evidence is kept, by the status of its session, and which evidence is past that time. The sweep reads rows
-// of all organizations: it is the deployment's own administration.
+// Retention of evidence in days, by the status of its session, and the selection of expired evidence. The sweep reads
+// rows of all organizations: it belongs to the administration of the deployment.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import { hidden, integer, text } from '../columns.ts'
@@ -8,18 +8,21 @@ import type { SqlParameter, Statements } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { EVIDENCE } from './evidence-rows.ts'
 
-/** Days after the session reached that end. A session that waits for its decision keeps its evidence. */
+/** Days after the end of the session. A session that waits for its decision keeps its evidence. */
 const RETENTION = defineTable('evidence_retention', {
   organizationId: hidden(text),
   completedDays: integer,
   rejectedDays: integer,
-  /** After the person's last step in a session that was never handed in. */
+  /** Days after the person's last step in a session that was never submitted. */
   abandonedDays: integer,
 })
 
 export interface Retention extends ItemOf<typeof RETENTION> {}
 
-/** Five years for who was verified, as FATF recommendation 11 asks; a year for who was not; a month for who left. */
+/**
+ * Five years after a verification (FATF recommendation 11), one year after a rejection, 30 days after an abandoned
+ * session.
+ */
 const RETENTION_DEFAULT: Retention = { completedDays: 1_826, rejectedDays: 365, abandonedDays: 30 }
 export const RETENTION_DAYS_MAX = 36_500
 
@@ -29,8 +32,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
   AND event.session_id = sessions.id AND event.kind = 'status'`
 
 /**
- * Sessions whose evidence is past its time: its days count from the session's last step, or its completion. A session that was
- * sent back keeps its evidence at least as long as if it had been rejected then, or had stayed completed.
+ * Sessions with expired evidence: the days count from the session's last step or its completion. A session that was
+ * sent back keeps its evidence for at least the time of a rejected or, if applicable, completed session.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
@@ -51,7 +54,7 @@ const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
   return [completedDays, rejectedDays, abandonedDays, rejectedDays, completedDays].flatMap((days) => [days, nowSeconds])
 }
 
-/** Whether the session's evidence is past its time. The session must be locked. */
+/** Reports whether the session's evidence has expired. The session must be locked. */
 export const isExpired = async (
   transaction: Statements,
   { organizationId, sessionId }: EvidenceTarget,
@@ -69,11 +72,11 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
   find: async (organizationId: string): Promise<Retention> =>
     (await RETENTION.find(scope, { organizationId })) ?? RETENTION_DEFAULT,
 
-  /** @throws ConstraintViolatedError for days out of range or an unknown organization. */
+  /** @throws ConstraintViolatedError if the days are out of range or the organization is unknown */
   set: (organizationId: string, { completedDays, rejectedDays, abandonedDays }: Retention): Promise<void> =>
     RETENTION.put(scope, { organizationId }, { completedDays, rejectedDays, abandonedDays }),
 
-  /** Up to `limit` sessions whose evidence is past its time: erase it, then call again. */
+  /** Returns up to `limit` sessions with expired evidence. Erase it, then call again. */
   listExpired: async (limit: number): Promise<readonly EvidenceTarget[]> => {
     const rows = await scope.statements.query<{ organization_id: string; id: string }>(
       `${EXPIRED} ORDER BY sessions.id LIMIT ?`,
@@ -82,7 +85,7 @@ export const createEvidenceRetentionTable = (scope: TableScope) => ({
     return rows.map((row) => ({ organizationId: row.organization_id, sessionId: row.id }))
   },
 
-  /** Whether the file holds evidence that was not erased. */
+  /** Reports whether the file contains evidence that was not erased. */
   isFileInUse: async (storageName: string): Promise<boolean> =>
     (await EVIDENCE.everywhere.find(scope, { storageName, erasedAtSeconds: null })) !== null,
 })

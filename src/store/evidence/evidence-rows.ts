@@ -1,12 +1,12 @@
-// Reads, writes and erases single rows of evidence. Erasing keeps the row, because history and readings name it, and
-// destroys the key of its file.
+// Reads, writes and erases single rows of evidence. Erasing destroys the key of the file but keeps the row, because the
+// history and readings refer to it.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { columnsOf, hidden, integer, names, nullable, sql, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
 import { defineTable } from '../table.ts'
 
-/** The kind of the row that holds a session's fields. */
+/** Kind of the row with a session's fields. */
 export const FIELDS_KIND = 'fields'
 
 export const EVIDENCE = defineTable('session_evidence', {
@@ -22,14 +22,14 @@ export const EVIDENCE = defineTable('session_evidence', {
 /** The session's evidence that was not erased. */
 export const KEPT_OF_SESSION = 'organization_id = ? AND session_id = ? AND erased_at_seconds IS NULL'
 
-/** The same, for the functions of the table. */
+/** The same condition for the table's functions. */
 export const keptOf = ({ organizationId, sessionId }: EvidenceTarget) => ({
   organizationId,
   sessionId,
   erasedAtSeconds: null,
 })
 
-/** Destroys the keys of the matching rows and returns those rows. */
+/** Destroys the keys of the matching rows and returns these rows. */
 export const eraseEvidence = (
   transaction: Transaction,
   target: EvidenceTarget,

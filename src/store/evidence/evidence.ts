@@ -1,6 +1,6 @@
-// What was handed in: one row for each document, and one for a session's fields. Each change is an event of the session and
-// takes the session's lock: when a decision and an erasure come at the same moment, the second sees the first. Erasing
-// destroys the wrapped key in the row; after that nobody can read the file.
+// Submitted evidence: one row per document, and one for a session's fields. Each change is an event of the session and
+// takes the session's lock, which serializes decisions and erasures. Erasing destroys the wrapped key in the row; the
+// file can then no longer be read.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
@@ -18,7 +18,7 @@ import { eraseSessionEvidence } from './evidence-erasure.ts'
 import { isExpired } from './evidence-retention.ts'
 import { EVIDENCE, eraseEvidence, FIELDS_KIND, insertEvidence, keptOf } from './evidence-rows.ts'
 
-/** With the id of the session. */
+/** Includes the session's id. */
 const OF_SESSIONS = defineTable('session_evidence', { ...EVIDENCE.shape, sessionId: text })
 
 const READS = defineTable('evidence_reads', {
@@ -34,13 +34,13 @@ const READS = defineTable('evidence_reads', {
   readAtSeconds: integer,
 })
 
-/** A change that was made: the session after it, and the files that nobody can read any more. */
+/** The session after a change, and the files that can no longer be decrypted. */
 interface EvidenceChange {
   readonly state: SessionState
   readonly obsoleteFiles: readonly string[]
 }
 
-/** Adds the event, puts the session into the change feed, and returns its new state. */
+/** Adds the event, announces the session in the change feed, and returns its new state. */
 const announceChange = async (
   transaction: Transaction,
   session: Session,
@@ -54,7 +54,7 @@ const announceChange = async (
   return state
 }
 
-/** Evidence was handed in again, so the session can be decided again. */
+/** Evidence was submitted again, so the session can be decided again. */
 const clearErasure = (transaction: Transaction, { organizationId, sessionId }: EvidenceTarget): Promise<number> =>
   transaction.execute('UPDATE sessions SET evidence_erased_at_seconds = NULL WHERE organization_id = ? AND id = ?', [
     organizationId,
@@ -63,7 +63,7 @@ const clearErasure = (transaction: Transaction, { organizationId, sessionId }: E
 
 /**
  * Call it in the transaction that completes a session.
- * @throws EvidenceErasedError when what the decision would rest on was erased and nothing was handed in since.
+ * @throws EvidenceErasedError if the evidence of the decision was erased and nothing has been submitted since
  */
 export const requireEvidenceKept = async (
   transaction: Transaction,
@@ -76,9 +76,9 @@ export const requireEvidenceKept = async (
   if (row !== undefined && row.erased !== null) throw new EvidenceErasedError()
 }
 
-/** All functions return null when the organization has no such session, unless they say otherwise. */
+/** Unless documented otherwise, functions return null if the organization has no such session. */
 export const createEvidenceTable = (scope: TableScope) => {
-  /** Locks the session. @throws BrowserUnknownError, SessionClosedError when its person may not change it any more */
+  /** Locks the session. @throws BrowserUnknownError, SessionClosedError if the person may no longer change it */
   const lockOpen = async (transaction: Transaction, target: EvidenceTarget): Promise<Session | null> => {
     const nowSeconds = scope.nowSeconds()
     const session = await lockSession(transaction, target.organizationId, target.sessionId, nowSeconds)
@@ -88,11 +88,11 @@ export const createEvidenceTable = (scope: TableScope) => {
   }
 
   return {
-    /** The session's evidence, oldest first; empty when there is no such session. */
+    /** Returns the session's evidence, oldest first; empty if there is no such session. */
     list: (target: EvidenceTarget): Promise<readonly EvidenceRecord[]> =>
       EVIDENCE.list(scope, keptOf(target), ['createdAtSeconds', 'id']),
 
-    /** The record of a kind of sessions of one organization, by session: those that have any. */
+    /** Returns the record of a kind for each of an organization's sessions that has one, by session. */
     recordsOf: async (
       organizationId: string,
       sessionIds: readonly string[],
@@ -104,8 +104,9 @@ export const createEvidenceTable = (scope: TableScope) => {
     },
 
     /**
-     * Puts the fields in place of `replacedId`, which must be the ones that are there (null: none): false when someone
-     * else was faster. @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
+     * Replaces the fields in row `replacedId` (null if there are none). Returns false if the current fields are in a
+     * different row, because of a concurrent change.
+     * @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
      */
     replaceFields: (
       target: EvidenceTarget,
@@ -134,8 +135,9 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Replaces a note of one kind that the service itself keeps beside the evidence. It is no change of the session.
-     * @returns files that nobody can read any more; null when there is no such session, or its evidence was erased
+     * Replaces a note of one kind that the service itself stores with the evidence. It doesn't count as a change of the
+     * session.
+     * @returns files that can no longer be decrypted; null if there is no such session or its evidence was erased
      * @throws OrganizationKeyExchangedError
      */
     replaceNote: (target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null> =>
@@ -150,8 +152,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * False when the session has as many of the kind as it may. @throws SessionClosedError, PartNotRequestedError,
-     * OrganizationKeyExchangedError
+     * Returns false if the session already has the maximum number of documents of this kind.
+     * @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
      */
     addDocument: (
       target: EvidenceTarget,
@@ -171,7 +173,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return { state: await announceChange(transaction, session, note, scope.nowSeconds()), obsoleteFiles: [] }
       }),
 
-    /** False when the session has no such document. @throws SessionClosedError, PartNotRequestedError */
+    /** Returns false if the session has no such document. @throws SessionClosedError, PartNotRequestedError */
     removeDocument: (
       target: EvidenceTarget,
       evidenceId: string,
@@ -194,8 +196,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * Destroys all keys of the session's evidence, whatever its status. Changes nothing if there is none.
-     * @param onlyExpired changes nothing either while the retention period lasts, even if it was over before
+     * Destroys all keys of the session's evidence, regardless of its status. Does nothing if there is no evidence.
+     * @param onlyExpired true to do nothing during the retention period, even if it was over before
      */
     eraseAll: (
       target: EvidenceTarget,
@@ -206,7 +208,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         const nowSeconds = scope.nowSeconds()
         const { organizationId, sessionId } = target
         if (onlyExpired) {
-          // The lock below starts the retention period again.
+          // The lock below restarts the retention period.
           await lockSessionAsItIs(transaction, organizationId, sessionId)
           if (!(await isExpired(transaction, target, nowSeconds))) {
             const state = await readState(transaction, organizationId, sessionId)
@@ -221,8 +223,8 @@ export const createEvidenceTable = (scope: TableScope) => {
       }),
 
     /**
-     * The row of one piece of evidence, with the reading recorded: both, or neither. Null when the session has no such
-     * evidence.
+     * Returns the row of one piece of evidence and records the access, both or neither. Returns null if the session has
+     * no such evidence.
      */
     recordRead: (target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null> =>
       scope.write(async (own) => {
@@ -234,7 +236,7 @@ export const createEvidenceTable = (scope: TableScope) => {
         return record
       }),
 
-    /** Who read what, oldest first; kept when the evidence itself is erased. */
+    /** Returns the recorded accesses, oldest first. They are kept when the evidence itself is erased. */
     listReads: ({ organizationId, sessionId }: EvidenceTarget) =>
       READS.list(scope, { organizationId, sessionId }, ['readAtSeconds', 'id']),
   }

@@ -1,6 +1,6 @@
-// Writes whole lists: a base is created, its sorted chunks are stored a few at a time so that others get their turn,
-// and a last transaction makes it the list's content. Until then no reader sees any of it; a base that is never
-// finished is deleted.
+// Writes whole lists. A base is created, and its sorted chunks are stored a few at a time, so that other transactions
+// proceed. A final transaction makes the base the list's content; until then, it is invisible. Unfinished bases are
+// deleted.
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth } from '../../domain/address-key.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { ListChunk } from '../../domain/list.ts'
@@ -13,7 +13,7 @@ import { defineTable } from '../table.ts'
 import { CHUNKS, findChunk, packNotes, toChunk } from './list-chunks.ts'
 import { confirmSource } from './list-sources.ts'
 
-/** A base has this many keys of each width, ascending. */
+/** A base with its number of keys per width. */
 const BASES = defineTable('list_bases', {
   id: text,
   evmCount: integer,
@@ -23,18 +23,18 @@ const BASES = defineTable('list_bases', {
   retiredAtSeconds: hidden(nullable(integer)),
 })
 
-/** What a list's source reports about the file from which the base was made. */
+/** The report of a list's source about the file of the base. */
 export interface SourceConfirmation {
   readonly fileSha256: string
   readonly fileBytes: number
-  /** Entries of the file that are no addresses of the supported chains. */
+  /** Number of entries that are not addresses of the supported chains. */
   readonly skippedCount: number
   readonly nextDueAtSeconds: number
-  /** The token of the source when it was leased (list-sources.ts). */
+  /** The source's token at the time of the lease (list-sources.ts). */
   readonly token: string
 }
 
-/** The base has the wallets of this version of a list of sanctioned people (screening-lists.ts). */
+/** The base contains the wallets of this version of a list of sanctioned people (screening-lists.ts). */
 export interface ScreeningConfirmation {
   readonly screeningList: string
   readonly versionId: string
@@ -43,25 +43,25 @@ export interface ScreeningConfirmation {
 export interface BaseActivation {
   readonly listId: string
   readonly baseId: string
-  /** The version that the list must still have; null: any. */
+  /** The version that the list must still have. Null accepts any. */
   readonly ifVersion: number | null
   /**
-   * The report of the source or of screening for a list that one of these keeps; null for a list kept by hand. If the
-   * list has another keeper by now, the activation is refused as `changed-meanwhile`.
+   * The report of the source or of screening, for a list that one of these maintains. Null for a manually maintained
+   * list. If the list's maintainer has changed, the activation is rejected with `changed-meanwhile`.
    */
   readonly confirmation: SourceConfirmation | ScreeningConfirmation | null
 }
 
-/** Lost chunks are written again together with the list. Only the activation, which matters, waits for the disk. */
+/** Lost chunks are rewritten together with the list. Only the activation waits for the disk. */
 const STAGING: TransactionOptions = { survives: 'process-crash' }
 
-/** Readers that have just started to read a base get this long to finish. */
+/** Time for readers of a retired base to finish. */
 const RETIRED_KEEP_SECONDS = 60
-/** A base that is not finished by then counts as abandoned. */
+/** Age at which an unfinished base counts as abandoned. */
 const STAGED_KEEP_SECONDS = 6 * 3_600
 const SWEEP_CHUNKS = 16
 
-/** Bases that no list shows and that were retired, or begun, long ago. */
+/** Bases that no list uses and that were retired or created long ago. */
 const UNUSED = `SELECT id FROM list_bases
   WHERE (retired_at_seconds <= ? OR (retired_at_seconds IS NULL AND created_at_seconds <= ?))
     AND NOT EXISTS (SELECT 1 FROM lists WHERE lists.base_id = list_bases.id)`
@@ -73,13 +73,13 @@ interface ActivatedRow {
 }
 
 export const createListBaseTable = (scope: TableScope) => ({
-  /** Creates an empty base, which no list shows. */
+  /** Creates an empty base that no list uses. */
   begin: async (listId: string): Promise<string> => {
     const base = { id: newIdentifier('base'), listId, evmCount: 0, solanaCount: 0 }
     return (await BASES.insert(survivingCrashes(scope), { ...base, createdAtSeconds: scope.nowSeconds() })).id
   },
 
-  /** Adds chunks to a base that no list shows yet. Within a width, each chunk must follow the one before. */
+  /** Adds chunks to a base that no list uses yet. Within a width, each chunk must follow the previous chunk. */
   append: (baseId: string, chunks: readonly ListChunk[]): Promise<void> =>
     scope.write(async (transaction) => {
       for (const { width, keys, notes } of chunks) {
@@ -94,7 +94,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       }
     }, STAGING),
 
-  /** Makes the base the list's content; earlier changes of single entries are dropped. */
+  /** Makes the base the list's content. Earlier changes of single entries are dropped. */
   activate: (activation: BaseActivation): Promise<'activated' | 'unknown' | 'changed-meanwhile'> =>
     scope.write(async (transaction) => {
       const { listId, baseId, ifVersion, confirmation } = activation
@@ -123,7 +123,7 @@ export const createListBaseTable = (scope: TableScope) => ({
           'UPDATE screening_lists SET shared_version_id = version_id WHERE name = ? AND version_id = ?',
           [screeningList, versionId],
         )
-        // The list was disabled, or has another version by now.
+        // The list was disabled, or has a different version.
         if (shared === 0) return 'changed-meanwhile'
         await transaction.execute(
           `UPDATE lists SET screening_confirmed_at_seconds =
@@ -133,7 +133,7 @@ export const createListBaseTable = (scope: TableScope) => ({
       } else {
         const { fileSha256, fileBytes, skippedCount, nextDueAtSeconds: dueAtSeconds, token } = confirmation
         const found = { fileSha256, fileBytes, skippedCount, dueAtSeconds }
-        // The source was removed, changed, or leased by another reading.
+        // The source was removed, changed, or leased by another reader.
         if (!(await confirmSource(transaction, { listId, token }, found))) return 'changed-meanwhile'
       }
       await transaction.execute(
@@ -152,19 +152,19 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /** Keeps a base that no list shows yet from being deleted before a time, because it waits for an approval. */
+  /** Protects an unused base from deletion until a given time, because it waits for an approval. */
   keepStaged: async (id: string, untilSeconds: number): Promise<void> => {
     await BASES.updateAll(scope, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })
   },
 
-  /** Deletes a base that was created and that no list shows. */
+  /** Deletes a base that was created but is not used by a list. */
   discard: async (id: string): Promise<void> => {
     await BASES.updateAll(survivingCrashes(scope), { id }, { retiredAtSeconds: 0 })
   },
 
   find: (id: string) => BASES.find(scope, { id }),
 
-  /** Keys of the next chunks after a key (null: from the first), without notes. Empty at the end. */
+  /** Returns keys of the next chunks after a key (null for the first), without notes. Empty at the end. */
   readKeys: async (
     baseId: string,
     width: KeyWidth,
@@ -175,12 +175,12 @@ export const createListBaseTable = (scope: TableScope) => ({
       await scope.statements.query<{ keys: Uint8Array }>(
         `SELECT keys FROM list_chunks WHERE base_id = ? AND key_width = ? AND first_key > ?
          ORDER BY first_key LIMIT ?`,
-        // No key is empty, so the empty key comes before the first.
+        // No key is empty, so the empty key precedes the first.
         [baseId, width, afterKey ?? new Uint8Array(0), limit],
       )
     ).map((row) => row.keys),
 
-  /** The same with their notes. */
+  /** Like `readKeys`, with notes. */
   readChunks: async (
     baseId: string,
     keyWidth: KeyWidth,
@@ -197,19 +197,19 @@ export const createListBaseTable = (scope: TableScope) => ({
     return row === null ? null : toChunk(row)
   },
 
-  /** Deletes some data that no list shows, and returns how much. Call again until it returns 0. */
+  /** Deletes a batch of data that no list uses. @returns the amount deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
       const limits = [now - RETIRED_KEEP_SECONDS, now - STAGED_KEEP_SECONDS]
       const [found] = await transaction.query<{ id: string }>(`${UNUSED} LIMIT 1`, limits)
       if (found === undefined) return 0
-      // An activation locks the base, too.
+      // An activation also locks the base.
       await transaction.execute('UPDATE list_bases SET retired_at_seconds = retired_at_seconds WHERE id = ?', [
         found.id,
       ])
       const [base] = await transaction.query<{ id: string }>(`${UNUSED} AND id = ?`, [...limits, found.id])
-      // Used since; the others are swept next time.
+      // The base is in use again. The others are swept next time.
       if (base === undefined) return 0
       await transaction.execute(
         'UPDATE list_bases SET retired_at_seconds = 0 WHERE id = ? AND retired_at_seconds IS NULL',

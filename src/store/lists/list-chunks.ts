@@ -1,4 +1,4 @@
-// How a chunk of a list is stored: its keys as bytes, its notes as JSON in which repeated authors and times stand once.
+// The storage format of a list's chunk: its keys as bytes, and its notes as JSON with deduplicated authors and times.
 import type { KeyWidth } from '../../domain/address-key.ts'
 import type { ListChunk, ListNote } from '../../domain/list.ts'
 import { bytes, hidden, integer, sql, text } from '../columns.ts'
@@ -9,9 +9,9 @@ import { defineTable, type ItemOf } from '../table.ts'
 interface PackedNotes {
   /** Authors and times. */
   readonly stamps: readonly (readonly [author: string, addedAtSeconds: number])[]
-  /** Per key, in order: which stamp. Left out when there is one stamp. */
+  /** Index of the stamp per key, in order. Omitted if there is only one stamp. */
   readonly by?: readonly number[]
-  /** Per key, in order. Left out when every memo is empty. */
+  /** Memo per key, in order. Omitted if every memo is empty. */
   readonly memos?: readonly string[]
 }
 
@@ -52,7 +52,7 @@ export const CHUNKS = defineTable('list_chunks', {
 
 interface ChunkRow extends ItemOf<typeof CHUNKS> {}
 
-/** The chunk that would hold a key: the last one that begins at or before it. Null when every chunk begins after it. */
+/** Returns the chunk that would contain a key: the last chunk that starts at or before it. Null if there is none. */
 export const findChunk = async (statements: Statements, baseId: string, key: Uint8Array): Promise<ChunkRow | null> => {
   const before = { baseId, keyWidth: key.length, firstKey: sql`<= ${key}` }
   return (await CHUNKS.list(statements, before, { by: ['firstKey'], descending: true, limit: 1 }))[0] ?? null
@@ -68,7 +68,7 @@ export const toChunk = (row: ChunkRow): ListChunk => {
   return { width, keys: row.keys, notes: unpackNotes(row.notes, row.keys.length / width) }
 }
 
-/** The key's index among the chunk's keys, or -1. */
+/** Returns the key's index in the chunk, or -1. */
 export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
   const width = key.length
   let low = 0

@@ -1,7 +1,6 @@
-// Where a list's content comes from, when it must be read again, and the results of the last attempts. Only one process
-// reads a due source at a time, under a lease that lasts longer than a reading may take, so that a crashed reader is
-// replaced. Each lease, and each change of the source, makes a new token. The result of a reading is written only under
-// the token that the reading got: a reading that ends after the source was changed or leased again changes nothing.
+// Sources of lists, their schedules and the results of the latest attempts. One process at a time reads a due source,
+// under a lease longer than a reading, so that a crashed reader is replaced. Each lease or change creates a new token;
+// a result with an outdated token is discarded.
 import { randomBase62 } from '../../domain/identifier.ts'
 import type { ListFormat, Reach } from '../../domain/list.ts'
 import { recordChange } from '../changes.ts'
@@ -17,26 +16,26 @@ const COLUMNS = {
   location: text,
   format: typed<ListFormat>(),
   reach: typed<Reach>(),
-  /** When false, one bad line refuses the whole file. */
+  /** If false, one invalid line rejects the whole file. */
   skipsBadLines: flag,
   intervalSeconds: integer,
   dueAtSeconds: integer,
   attemptedAtSeconds: nullable(integer),
-  /** Why the last attempt failed, in one line; null when it succeeded. */
+  /** Reason of the last attempt's failure, in one line. Null if it succeeded. */
   failure: nullable(text),
-  /** When the content was last read completely and found good. */
+  /** Time when the content was last read completely and accepted. */
   confirmedAtSeconds: nullable(integer),
-  /** SHA-256 of the file at that time, hex. */
+  /** SHA-256 of the file at that time, in hexadecimal. */
   fileSha256: nullable(text),
   fileBytes: nullable(integer),
   skippedCount: nullable(integer),
-  /** Made by the last lease or change: a reading passes it back with its result. */
+  /** Created by the last lease or change. A reader passes it back with its result. */
   token: text,
   leasedUntilSeconds: hidden(integer),
 }
 
 export const LIST_SOURCES = defineTable('list_sources', COLUMNS)
-/** With the name of the list. */
+/** Includes the list's name. */
 const NAMED = defineTable('list_sources', {
   ...COLUMNS,
   name: computed(text, '(SELECT lists.name FROM lists WHERE lists.id = list_sources.list_id)'),
@@ -44,15 +43,14 @@ const NAMED = defineTable('list_sources', {
 
 export interface ListSource extends ItemOf<typeof LIST_SOURCES> {}
 
-/** Nobody reads it. */
 const NOT_LEASED = { leasedUntilSeconds: 0 }
 
 const newToken = (): string => randomBase62(16)
 
-/** A source as it was leased. */
+/** A leased source. */
 type TakenSource = Pick<ListSource, 'listId' | 'token'>
 
-/** Records that a source was read and found good. False when it was changed or leased again meanwhile. */
+/** Records that a source was read and accepted. Returns false if it has been changed or leased again. */
 export const confirmSource = async (
   own: TransactionScope,
   { listId, token }: TakenSource,
@@ -76,7 +74,7 @@ export const createListSourceTable = (scope: TableScope) => {
   const lease = (seconds: number) => ({ leasedUntilSeconds: scope.nowSeconds() + seconds, token: newToken() })
 
   return {
-    /** From now on the source keeps the list and is due immediately. Confirmations of another source are dropped. */
+    /** Makes the source maintain the list; it is due immediately. Confirmations of a previous source are dropped. */
     set: (
       listId: string,
       source: Pick<ListSource, 'location' | 'format' | 'reach' | 'skipsBadLines' | 'intervalSeconds'>,
@@ -92,7 +90,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return kept
       }),
 
-    /** From now on people keep the list, with its current content. False when it has no source. */
+    /** Makes the list manually maintained, with its current content. Returns false if it has no source. */
     remove: (listId: string): Promise<boolean> =>
       scope.write(async (own) => {
         await lockList(own, listId)
@@ -103,10 +101,10 @@ export const createListSourceTable = (scope: TableScope) => {
 
     find: (listId: string): Promise<ListSource | null> => LIST_SOURCES.find(scope, { listId }),
 
-    /** The sources of all lists: for the deployment's own administration. */
+    /** Returns the sources of all lists, for the administration of the deployment. */
     listAll: (): Promise<readonly ListSource[]> => LIST_SOURCES.list(scope, {}, ['listId']),
 
-    /** The sources of an organization's own lists, with the lists' names. */
+    /** Returns the sources of an organization's own lists, with the lists' names. */
     listOf: async (organizationId: string): Promise<readonly (ListSource & { readonly name: string })[]> => {
       const ofOrganization = sql`IN (SELECT id FROM lists WHERE organization_id = ${organizationId})`
       const sources = await NAMED.list(scope, { listId: ofOrganization }, ['listId'])
@@ -114,8 +112,8 @@ export const createListSourceTable = (scope: TableScope) => {
     },
 
     /**
-     * Leases one due source of an organization (or of the deployment) that has no leased source, or returns null. No
-     * other process gets it before the lease ends. So slow sources of one organization wait for each other only.
+     * Leases one due source of an organization (or of the deployment) without a leased source, or returns null. Slow
+     * sources of one organization thus delay only each other.
      */
     takeDue: async (leaseSeconds: number): Promise<ListSource | null> => {
       const now = scope.nowSeconds()
@@ -123,21 +121,24 @@ export const createListSourceTable = (scope: TableScope) => {
       const isFree = sql`(SELECT COALESCE(organization_id, '') FROM lists WHERE id = list_id) NOT IN (
           SELECT COALESCE(organization_id, '') FROM lists JOIN list_sources AS leased ON leased.list_id = lists.id
           WHERE leased.leased_until_seconds > ${now})`
-      // Usually none is due; then nothing is written.
+      // Usually no source is due; nothing is then written.
       const [candidate] = await LIST_SOURCES.list(scope, due, { by: ['dueAtSeconds'], limit: 1 }, isFree)
       if (candidate === undefined) return null
       return LIST_SOURCES.update(scope, { listId: candidate.listId, ...due }, lease(leaseSeconds), isFree)
     },
 
-    /** Leases one list's source, due or not, which invalidates a reading under way. Null when it has no source. */
+    /**
+     * Leases one list's source, even if it is not due, and invalidates a reading in progress. Returns null if it has no
+     * source.
+     */
     take: (listId: string, leaseSeconds: number): Promise<ListSource | null> =>
       LIST_SOURCES.update(scope, { listId }, lease(leaseSeconds)),
 
-    /** Makes the source due immediately. False when the list has no source. */
+    /** Makes the source due immediately. Returns false if the list has no source. */
     hasten: async (listId: string): Promise<boolean> =>
       (await LIST_SOURCES.updateAll(scope, { listId }, { dueAtSeconds: scope.nowSeconds() })) > 0,
 
-    /** The file is the one that the list already has. False when the source was changed or leased again meanwhile. */
+    /** Records that the file is unchanged. Returns false if the source has been changed or leased again. */
     confirm: ({ listId, token }: TakenSource, nextDueAtSeconds: number): Promise<boolean> =>
       scope.write(async (own) => {
         const confirmed = await confirmSource(own, { listId, token }, { dueAtSeconds: nextDueAtSeconds })
@@ -145,7 +146,7 @@ export const createListSourceTable = (scope: TableScope) => {
         return confirmed
       }),
 
-    /** The list keeps its content, and ages. Not recorded when the source was changed or leased again meanwhile. */
+    /** Records a failure; the list keeps its content. Does nothing if the source has been changed or leased again. */
     fail: async ({ listId, token }: TakenSource, failure: string, nextDueAtSeconds: number): Promise<void> => {
       const attempt = { dueAtSeconds: nextDueAtSeconds, ...NOT_LEASED, attemptedAtSeconds: scope.nowSeconds(), failure }
       await LIST_SOURCES.updateAll(scope, { listId, token }, attempt)

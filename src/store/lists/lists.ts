@@ -1,5 +1,6 @@
-// Lists of addresses and their single entries. Lists written whole are in list-bases.ts, sources in list-sources.ts.
-// An owner is an organization's id, or null for the deployment: its lists are shared by all organizations.
+// Lists of addresses and their single entries. Whole lists are written in list-bases.ts; sources are in
+// list-sources.ts. An owner is an organization's id, or null for the deployment, whose lists are shared by all
+// organizations.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import {
@@ -30,25 +31,25 @@ const LISTS = defineTable(
   'lists',
   {
     id: text,
-    /** Null: the deployment's, shared. */
+    /** Null for a shared list of the deployment. */
     organizationId: nullable(text),
     name: text,
     description: text,
-    /** The base (list-bases.ts) that it was last written whole with; null when it was only edited. */
+    /** The base (list-bases.ts) with which it was last written as a whole. Null if it was only edited. */
     baseId: nullable(text),
     entryCount: integer,
-    /** Rises with every change of its entries. */
+    /** Increments with every change of its entries. */
     version: integer,
     createdAtSeconds: integer,
     updatedAtSeconds: integer,
     screeningList: nullable(text),
     sourceFormat: computed(nullable(typed<ListFormat>()), ofSource('format')),
-    /** Of its list of sanctioned people; null unless that list is enabled. */
+    /** From its list of sanctioned people. Null unless that list is enabled. */
     enablingId: computed(
       nullable(text),
       '(SELECT screening_lists.enabling_id FROM screening_lists WHERE screening_lists.name = lists.screening_list)',
     ),
-    /** When it was last confirmed; null before the first time, and where people keep it. */
+    /** Time of the last confirmation. Null before the first, and for manually maintained lists. */
     confirmedAtSeconds: computed(
       nullable(integer),
       `COALESCE(${ofSource('confirmed_at_seconds')}, lists.screening_confirmed_at_seconds)`,
@@ -56,9 +57,12 @@ const LISTS = defineTable(
   },
   ({ sourceFormat, screeningList, ...row }) => ({
     ...row,
-    /** Unless people keep it, its content is confirmed from outside and has an age. */
+    /** Content of a list not maintained by people is confirmed from outside and has an age. */
     keptBy: (sourceFormat !== null ? 'source' : screeningList !== null ? 'screening' : 'people') as ListKeeper,
-    /** Its publisher names sanctioned people: an enabled list of these has its wallets here, or is its source. */
+    /**
+     * True if the list contains wallets of sanctioned people: its source, or an enabled screening list, is a list of
+     * sanctioned people.
+     */
     isOfSanctioned: sourceFormat === 'sdn-advanced' || row.enablingId !== null,
   }),
 ).announcing('list', ({ id }) => id)
@@ -78,31 +82,30 @@ interface NewList {
   readonly owner: string | null
   readonly name: string
   readonly description?: string
-  /** The list of sanctioned people whose wallets screening writes into it. */
+  /** The list of sanctioned people whose wallets screening writes to this list. */
   readonly screeningList?: string
 }
 
 export type EditResult =
-  /** `changed`: how many are new or gone; a new memo alone does not count. */
+  /** `changed`: number of added and removed entries; a new memo alone doesn't count. */
   | { readonly status: 'edited'; readonly list: AddressList; readonly changed: number }
   | { readonly status: 'unknown' }
-  /** People do not keep the list: what they change there would be lost. */
+  /** People do not maintain the list, so their changes would be lost. */
   | { readonly status: 'kept-by-source' | 'kept-by-screening' }
-  /** There would be more than LIST_ENTRIES_MAX entries. */
+  /** The list would have more than LIST_ENTRIES_MAX entries. */
   | { readonly status: 'full' }
-  /** More than LIST_EDITS_MAX single entries have changed: write the list whole (list-bases.ts), then try again. */
+  /** More than LIST_EDITS_MAX single entries have changed. Write the list as a whole (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
 interface PlannedEdit {
   readonly edit: ListEdit
-  /** The list was last written whole with this key. */
+  /** The list was last written as a whole with this key. */
   readonly based: boolean
-  /** The list has this key now. */
+  /** The list currently contains this key. */
   readonly was: boolean
 }
 
-/** The entry that the list was last written whole with, if it has this key. */
-/** Rows of edits that are read without a turn of the event loop. */
+/** Rows of edits read per turn of the event loop. */
 const EDITS_AT_ONCE = 512
 
 const findInBase = async (
@@ -117,7 +120,7 @@ const findInBase = async (
 }
 
 export const createListTable = (scope: TableScope) => {
-  /** Locks the list and reads it again, so that it is current. Null when there is none. */
+  /** Locks the list and reads it again, so that it is current. Returns null if there is none. */
   const lockOwn = async (own: TransactionScope, organizationId: string | null, name: string) => {
     const seen = await LISTS.find(own, { organizationId, name })
     if (seen === null || !(await lockList(own, seen.id))) return null
@@ -142,7 +145,7 @@ export const createListTable = (scope: TableScope) => {
     })
   }
 
-  /** Computes what an edit would change, without changing anything. */
+  /** Computes the effect of an edit without changing anything. */
   const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
     const previous = await EDITS.find(transaction, { listId: list.id, key: edit.key })
     const based = (await findInBase(transaction, list.baseId, edit.key)) !== null
@@ -159,9 +162,9 @@ export const createListTable = (scope: TableScope) => {
 
   return {
     /**
-     * An empty list, kept by people.
-     * @throws FieldInvalidError for a malformed or reserved name, or one by which the organization already sees a shared
-     *   list; ConstraintViolatedError when the owner has it already.
+     * Creates an empty, manually maintained list.
+     * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list
+     * @throws ConstraintViolatedError if the owner already has a list with this name
      */
     create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
@@ -170,7 +173,7 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
           throw new FieldInvalidError('name', 'is that of an organization’s own list')
         }
-        // When a shared list and an organization's own list of one name are made at once, the second sees the first.
+        // The lock serializes the creation of a shared list and an organization's list with the same name.
         await lockDeployment(transaction)
         const shared = await LISTS.find(transaction, { organizationId: null, name })
         if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is that of a shared list')
@@ -184,15 +187,16 @@ export const createListTable = (scope: TableScope) => {
       }),
 
     /**
-     * The shared list that has the wallets of a list of sanctioned people.
-     * @param creates whether to create it. @returns null if there is none
+     * Returns the shared list with the wallets of a list of sanctioned people.
+     * @param creates true to create it if missing
+     * @returns null if there is none
      */
     ofScreening: (screeningList: string, creates: boolean): Promise<AddressList | null> =>
       scope.write(async (transaction) => {
         const name = sharedListName(screeningList)
-        // `create` and screening_lists take this lock too, so that no list of people's has this name.
+        // `create` and screening_lists also take this lock, so that no manually maintained list has this name.
         await lockDeployment(transaction)
-        // The version before created the list without naming its writer.
+        // Earlier versions created the list without `screening_list`.
         await transaction.execute(
           `UPDATE lists SET screening_list = ? WHERE organization_id IS NULL AND name = ? AND screening_list IS NULL
              AND NOT EXISTS (SELECT 1 FROM list_sources WHERE list_id = lists.id)`,
@@ -205,17 +209,17 @@ export const createListTable = (scope: TableScope) => {
     find: (owner: string | null, name: string): Promise<AddressList | null> =>
       LISTS.find(scope, { organizationId: owner, name }),
 
-    /** By name. */
+    /** Sorted by name. */
     list: (owner: string | null): Promise<readonly AddressList[]> =>
       LISTS.list(scope, { organizationId: owner }, ['name']),
 
-    /** Every owner's: for the deployment's own administration, and for serving. */
+    /** Returns the lists of all owners, for the administration of the deployment and for serving. */
     listAll: (): Promise<readonly AddressList[]> => LISTS.everywhere.list(scope, {}, ['organizationId', 'name']),
 
     /** For serving: the id comes from the change feed. */
     findById: (id: string): Promise<AddressList | null> => LISTS.everywhere.find(scope, { id }),
 
-    /** Deletes the list and its entries; false when there is none. Its chunks are deleted later. */
+    /** Deletes the list and its entries. Returns false if there is none. Its chunks are deleted later. */
     remove: (owner: string | null, name: string): Promise<boolean> =>
       scope.write(async (transaction) => {
         const list = await lockOwn(transaction, owner, name)
@@ -234,7 +238,7 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Adds and removes single entries: all of them or none. */
+    /** Adds and removes single entries, all or none. */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
@@ -242,7 +246,7 @@ export const createListTable = (scope: TableScope) => {
         if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
-        // Each key once, because a plan describes the list before all of the edits.
+        // Each key occurs once, because a plan describes the list before all edits.
         const distinct = new Map(edits.map((edit) => [Buffer.from(edit.key).toString('hex'), edit]))
         const planned: PlannedEdit[] = []
         for (const edit of distinct.values()) planned.push(await planEdit(transaction, list, edit))
@@ -262,7 +266,7 @@ export const createListTable = (scope: TableScope) => {
         return edited === null ? { status: 'unknown' } : { status: 'edited', list: edited, changed: changes.length }
       }),
 
-    /** The entry of a key, with its note; null when the list has none. */
+    /** Returns a key's entry with its note. Null if the list does not contain the key. */
     findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> => {
       const edit = await EDITS.find(scope, { listId: list.id, key })
       if (edit === null) return findInBase(scope.statements, list.baseId, key)
@@ -270,8 +274,8 @@ export const createListTable = (scope: TableScope) => {
     },
 
     /**
-     * Single entries changed since the list was last written whole, ascending by key. The event loop turns between parts of
-     * the result: compare the list's version before and after.
+     * Returns single entries changed since the list was last written as a whole, in ascending order of key. Yields to
+     * the event loop: compare the list's version before and after.
      */
     readEdits: async (listId: string): Promise<readonly ListEdit[]> => {
       const edits: ListEdit[] = []

@@ -1,6 +1,6 @@
-// Hits of sessions, and the decisions about them. A decision holds for what was compared when it was made: the same subject
-// and entry with another name, date or content are a new hit. A decided hit ends when its entry is gone: a later listing is
-// a new hit.
+// Hits of sessions and the decisions about them. A decision applies only to the compared content: the same subject and
+// entry with a different name, date or content is a new hit. A decided hit ends when its entry is removed: a later
+// listing is a new hit.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { type BoundHit, HIT_STATES, type HitState, NAME_CHECK } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
@@ -14,9 +14,9 @@ import { defineTable, type ItemOf } from '../table.ts'
 
 export interface StoredHit extends BoundHit {
   readonly id: string
-  /** Name of the check that found it. */
+  /** Name of the check that found the hit. */
   readonly check: string
-  /** Key of the settings under which it was last found. */
+  /** Key of the settings with which it was last found. */
   readonly settings: string
   readonly state: HitState
   readonly foundAtSeconds: number
@@ -56,7 +56,7 @@ const STATES = defineTable('screening_hits', {
 
 const OF_SESSION = 'organization_id = ? AND session_id = ?'
 
-/** The highest score first. */
+/** Returns hits, highest score first. */
 const hitsOf = async (
   statements: Statements,
   organizationId: string,
@@ -64,7 +64,7 @@ const hitsOf = async (
 ): Promise<readonly StoredHit[]> =>
   (await HITS.list(statements, { organizationId, sessionId }, ['id'])).toSorted((one, other) => other.score - one.score)
 
-/** A decided hit whose entry was no longer found, kept for the history. */
+/** A decided hit whose entry is no longer found, kept for the history. */
 export interface EndedHit extends Omit<StoredHit, 'basis' | 'subjectBasis' | 'settings'> {
   readonly endedAtSeconds: number
 }
@@ -93,30 +93,30 @@ interface HitTarget {
   readonly check: string
 }
 
-/** A hit that is open, with what was found under these settings. */
+/** Returns the fields of an open hit found with these settings. */
 const openedBy = ({ versionId, name, subject, basis, subjectBasis, score, why }: BoundHit, settings: string) =>
   ({ versionId, name, subject, basis, subjectBasis, score, why, settings, state: 'open' }) as const
 
 const UNDECIDED = { decidedAtSeconds: null, decidedBy: null, reason: null }
 
-/** `owner` of `owner 2`: the order of owners may change. */
+/** Returns `owner` for `owner 2`, because the order of owners may change. */
 const roleOf = (subject: string): string => subject.split(' ', 1)[0] ?? ''
 
 type Matches = (stored: StoredHit, hit: BoundHit) => boolean
 
 const isOfEntry: Matches = (stored, hit) => stored.list === hit.list && stored.entry === hit.entry
 
-/** The ways in which a stored hit is the one that was found, the strongest first. */
+/** Criteria by which a stored hit equals a found hit, strongest first. */
 const MATCHES: readonly Matches[] = [
   (stored, hit) => stored.basis === hit.basis && stored.subject === hit.subject,
   (stored, hit) => stored.basis === hit.basis && roleOf(stored.subject) === roleOf(hit.subject),
-  // Stored before hits had a basis.
+  // Stored by a version without a basis.
   (stored, hit) => stored.basis === '' && stored.subject === hit.subject,
-  // Stored before the basis of a wallet's hit had the content of the entry.
+  // Stored by a version whose basis of a wallet's hit lacked the entry's content.
   (stored, hit) => stored.basis === stored.subjectBasis && stored.basis === hit.subjectBasis,
 ]
 
-/** Each stored hit is matched once. Two names of one entry are one hit: the first, which has the highest score. */
+/** Matches each stored hit at most once. Several names of one entry are one hit, with the first and highest score. */
 const matchHits = (
   found: readonly BoundHit[],
   stored: readonly StoredHit[],
@@ -137,7 +137,7 @@ const matchHits = (
   return { matched, lost }
 }
 
-/** Whether a decision from before hits had a basis may rest on other evidence than there is. */
+/** Reports whether a decision stored without a basis may rest on evidence that has changed since. */
 const isInDoubt = async (
   transaction: Transaction,
   { organizationId, sessionId }: HitTarget,
@@ -151,7 +151,7 @@ const isInDoubt = async (
   return changes.length > 0
 }
 
-/** What hits make of a check's own outcome. */
+/** Returns a check's outcome including its hits. */
 const outcomeWith = (outcome: string, hits: readonly Pick<StoredHit, 'state'>[]): string => {
   if (hits.some(({ state }) => state === 'confirmed')) return 'failed'
   return hits.some(({ state }) => state === 'open') ? 'look' : outcome
@@ -165,12 +165,12 @@ interface Finding {
   readonly subjectBases: readonly string[]
 }
 
-/** Of an open hit that is kept although what it was found in is gone. */
+/** Marks an open hit that is kept although its data is gone. */
 const EARLIER = 'earlier'
 const CHANGED = { part: EARLIER, points: 0, detail: 'found in data that the person has changed since' }
 const ERASED = { part: EARLIER, points: 0, detail: 'found in data that was erased' }
 
-/** Keeps a decided hit for the history only: it matches no later listing. */
+/** Moves a decided hit to the history, where it matches no later listing. */
 const endHit = async (
   transaction: Transaction,
   target: HitTarget,
@@ -183,12 +183,12 @@ const endHit = async (
 }
 
 /**
- * Call it in the transaction that stores a check: replaces the check's hits by what was found. A hit that is not found again
- * ends if the list is the reason: its subject was compared again, in full and under the same settings. An open hit is then
- * deleted, a decided one kept for the history. Otherwise a decision stays, and a person decides an open hit, so that nobody
- * ends a hit by typing another name. The same entry, found at the same score or a higher one, takes an open hit's place. A
- * cleared hit opens again if its score rises. A hit on another basis is a new one.
- * @returns how many hits were opened, and the check's outcome with its hits
+ * Replaces the check's hits with the found hits. Call it in the transaction that stores a check.
+ * A missing hit ends only because of the list: its subject was compared again, completely and with the same settings.
+ * An open hit is then deleted, a decided hit is kept for the history. Otherwise, a decision stays, and a person decides
+ * an open hit, so that nobody can end a hit by typing a different name. The same entry with an equal or higher score
+ * replaces an open hit. A cleared hit reopens if its score rises. A hit on a different basis is a new hit.
+ * @returns the number of opened hits, and the check's outcome including its hits
  */
 export const replaceHits = async (
   transaction: Transaction,
@@ -246,9 +246,9 @@ export const replaceHits = async (
 }
 
 /**
- * Call it in the transaction that erases a session's evidence: clears in hits on names whom the name resembled. The list's
- * version stays, and the decision with its reason. An open hit stays open: an erasure must not settle a session that other
- * organizations rely on. Hits on wallets stay: wallets are no evidence.
+ * Erases the matched names of a session's hits. Call it in the transaction that erases the session's evidence. The
+ * list's version and the decision with its reason stay. An open hit stays open: an erasure must not decide a session on
+ * which other organizations rely. Hits on wallets stay, because wallets are not evidence.
  */
 export const eraseResemblances = async (
   transaction: Transaction,
@@ -256,12 +256,12 @@ export const eraseResemblances = async (
   sessionId: string,
 ): Promise<void> => {
   const ofNames = { organizationId, sessionId, check: NAME_CHECK }
-  // Entries stay distinct, because they are a part of the table's unique constraint.
+  // Entries stay distinct, because they are part of the table's unique constraint.
   const erased = { entry: sql`id`, name: '', score: 0 }
   const why = sql`CASE state WHEN 'open' THEN ${JSON.stringify([ERASED])} ELSE '[]' END`
   await HITS.updateAll(transaction, ofNames, { ...erased, basis: '', subjectBasis: '', why })
   await ENDED.updateAll(transaction, ofNames, { ...erased, why: [] })
-  // Once the open hits are cleared, the check does not pass: there is nothing to compare.
+  // The check does not pass after the open hits are cleared, because there is nothing left to compare.
   await transaction.execute(
     `UPDATE session_checks SET own_outcome = 'not-done' WHERE ${OF_SESSION} AND name = ? AND outcome = 'look'`,
     [organizationId, sessionId, NAME_CHECK],
@@ -283,19 +283,19 @@ export const requireHitsDecided = async (
 }
 
 export const createScreeningCheckTable = (scope: TableScope) => ({
-  /** The highest score first. */
+  /** Highest score first. */
   hits: (organizationId: string, sessionId: string): Promise<readonly StoredHit[]> =>
     hitsOf(scope.statements, organizationId, sessionId),
 
-  /** Decided hits whose entries are gone, the newest first. */
+  /** Returns decided hits whose entries are gone, newest first. */
   endedHits: (organizationId: string, sessionId: string): Promise<readonly EndedHit[]> =>
     ENDED.list(scope, { organizationId, sessionId }, { by: ['endedAtSeconds', 'id'], descending: true }),
 
-  /** Decisions about the hits of some sessions, in the order in which the hits were found. */
+  /** Returns decisions about the hits of some sessions, in the order in which the hits were found. */
   statesOf: (organizationId: string, sessionIds: readonly string[]): Promise<readonly ItemOf<typeof STATES>[]> =>
     STATES.list(scope, { organizationId, sessionId: among(sessionIds) }, ['foundAtSeconds']),
 
-  /** How many hits of each state some sessions have; sessions without any are left out. */
+  /** Returns the number of hits per state for some sessions. Sessions without hits are omitted. */
   countMany: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -303,7 +303,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     const counts = new Map<string, Record<HitState, number>>()
     if (sessionIds.length === 0) return counts
     const rows = await scope.statements.query<{ session_id: string; state: HitState; count: number }>(
-      // With the states, SQLite uses all columns of an index; without them, it reads every hit of the organization.
+      // With the states, SQLite uses all columns of an index; otherwise, it reads every hit of the organization.
       `SELECT session_id, state, COUNT(*) AS count FROM screening_hits WHERE organization_id = ?
          AND state IN (${placeholdersFor(HIT_STATES)})
          AND session_id IN (${placeholdersFor(sessionIds)}) GROUP BY session_id, state`,
@@ -317,7 +317,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
     return counts
   },
 
-  /** @returns the hit as it is now, and its state before; null when the session has no such hit */
+  /** @returns the hit after the decision and its previous state; null if the session has no such hit */
   decideHit: (
     target: { readonly organizationId: string; readonly sessionId: string; readonly hitId: string },
     decision: { readonly state: 'cleared' | 'confirmed'; readonly by: string; readonly reason: string },
@@ -340,7 +340,7 @@ export const createScreeningCheckTable = (scope: TableScope) => ({
         ofCheck,
       )
       await transaction.execute(`UPDATE session_checks SET outcome = ? WHERE ${OF_SESSION} AND name = ?`, [
-        // Without an own outcome, the check may not have been made in full.
+        // Without its own outcome, the check may be incomplete.
         outcomeWith(made?.own_outcome ?? 'not-done', others),
         ...ofCheck,
       ])

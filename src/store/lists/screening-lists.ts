@@ -1,5 +1,5 @@
-// Lists of sanctioned people and companies: where each comes from, when it is due, and every version that it had. One process
-// at a time reads a list, under a lease with a token: a reading that ends late changes nothing.
+// Lists of sanctioned people and companies: their sources, schedules and all versions. One process at a time reads a
+// list, under a lease with a token; a result with an outdated token is discarded.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { randomBase62 } from '../../domain/identifier.ts'
 import { DUTY_LIST_NAMES, isListName, type Reach, sharedListName } from '../../domain/list.ts'
@@ -14,36 +14,35 @@ import { defineTable } from '../table.ts'
 export interface ScreeningList {
   readonly name: string
   readonly format: string
-  /** Empty: filled by file only. */
+  /** Empty if it is only filled from files. */
   readonly urls: readonly string[]
   readonly reach: Reach
   readonly intervalSeconds: number
-  /** Null until it was read for the first time. */
+  /** Null until it is read for the first time. */
   readonly version: ScreeningVersion | null
   readonly dueAtSeconds: number
   readonly attemptedAtSeconds: number | null
-  /** Why the last attempt failed, in one line; null when it succeeded. */
+  /** Reason of the last attempt's failure, in one line. Null if it succeeded. */
   readonly failure: string | null
-  /** When the content was last read and found good, or found unchanged. */
+  /** Time when the content was last read and accepted, or found unchanged. */
   readonly confirmedAtSeconds: number | null
-  /** ETag or modification time of each file, by its address: for conditional requests. */
+  /** ETag or modification time of each file, by its URL, for conditional requests. */
   readonly validators: Readonly<Record<string, string>>
-  /** Made by the last lease or change: a reading passes it back with its result. */
+  /** Created by the last lease or change. A reader passes it back with its result. */
   readonly token: string
-  /** Another one once the list was disabled and enabled again; empty if it was enabled before migration 36. */
+  /** Changes when the list is disabled and enabled again. Empty if it was enabled before migration 36. */
   readonly enablingId: string
 }
 
 export interface ScreeningVersion {
   readonly id: string
-  /** SHA-256 of the entries, lower-case hex. */
+  /** SHA-256 of the entries in lowercase hexadecimal. */
   readonly sha256: string
   readonly entries: number
   readonly names: number
   readonly createdAtSeconds: number
 }
 
-/** @see ScreeningListTable.unshared */
 export interface UnsharedVersion {
   readonly name: string
   readonly versionId: string
@@ -85,33 +84,33 @@ const LISTS = defineTable(
 
 const NOT_LEASED = { leasedUntilSeconds: 0 }
 
-/** A version's packed entries, and what is said of them. */
+/** A version's packed entries and their metadata. */
 interface NewVersion extends Omit<ScreeningVersion, 'id' | 'createdAtSeconds'> {
   readonly bytes: Uint8Array
 }
 
 const CHUNK_BYTES = 262_144
 
-/** The id of the shared list of this list's wallets; null if there is none. */
+/** Returns the id of the shared list with this list's wallets, or null. */
 const findShared = async (transaction: Transaction, name: string): Promise<string | null> => {
   const [shared] = await transaction.query<{ id: string }>('SELECT id FROM lists WHERE screening_list = ?', [name])
   return shared?.id ?? null
 }
 
-/** Announces a change of the shared list, because its age and its keeper come from this list. */
+/** Announces a change of the shared list, because its age and its maintainer come from this list. */
 const announceShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   const subjectId = await findShared(transaction, name)
   if (subjectId === null) return
   await recordChange(transaction, { topic: 'list', subjectId, organizationId: null }, nowSeconds)
 }
 
-/** Locks the shared list before this list's own row, as its activation does (list-bases.ts). */
+/** Locks the shared list before this list's own row, in the same order as its activation (list-bases.ts). */
 const lockShared = async (transaction: Transaction, name: string): Promise<void> => {
   const id = await findShared(transaction, name)
   if (id !== null) await lockList(transaction, id)
 }
 
-/** The list's version was confirmed; so were the shared wallets, if they are this version's. */
+/** Confirms the shared wallets after a confirmation of the list's version, if they are from this version. */
 const confirmShared = async (transaction: Transaction, name: string, nowSeconds: number): Promise<void> => {
   await transaction.execute(
     `UPDATE lists SET screening_confirmed_at_seconds = ? WHERE screening_list = ?
@@ -122,7 +121,7 @@ const confirmShared = async (transaction: Transaction, name: string, nowSeconds:
 }
 
 /**
- * Refuses a list whose wallets can't have a shared list of their own.
+ * Rejects a list whose wallets cannot have their own shared list.
  * @throws FieldInvalidError
  */
 const requireShareable = async (transaction: Transaction, name: string): Promise<void> => {
@@ -130,7 +129,7 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
   if (!isListName(shared) || DUTY_LIST_NAMES.includes(shared)) {
     throw new FieldInvalidError('list', `must start with a letter and not be ${DUTY_LIST_NAMES.join(' or ')}`)
   }
-  // `create` in lists.ts takes this lock too: of two that start at once, the second sees the first.
+  // `create` in lists.ts also takes this lock, so that concurrent calls are serialized.
   await lockDeployment(transaction)
   const [taken] = await transaction.query(
     'SELECT id FROM lists WHERE organization_id IS NULL AND name = ? AND screening_list IS NULL',
@@ -143,7 +142,7 @@ const requireShareable = async (transaction: Transaction, name: string): Promise
   )
 }
 
-/** The values of a list that was read and found good. */
+/** Returns the values of a list that was read and accepted. */
 const confirmedAt = (now: number, dueAtSeconds: number) => ({
   dueAtSeconds,
   attemptedAtSeconds: now,
@@ -157,7 +156,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
 
   find: (name: string): Promise<ScreeningList | null> => LISTS.find(scope, { name }),
 
-  /** Whether a list of this name had content before, or a shared list of its wallets would be written again. */
+  /** Reports whether a list with this name had content before, or whether a shared list of its wallets exists. */
   hasRemains: async (name: string): Promise<boolean> =>
     (
       await scope.statements.query(
@@ -168,8 +167,8 @@ export const createScreeningListTable = (scope: TableScope) => ({
     ).length > 0,
 
   /**
-   * Makes the list, or changes where it comes from; it is due at once. Its content stays.
-   * @throws FieldInvalidError if its wallets can't be shared under its name
+   * Creates the list, or changes its source; it is due immediately. Its content stays.
+   * @throws FieldInvalidError if its wallets cannot be shared under its name
    */
   set: (source: Pick<ScreeningList, 'name' | 'format' | 'urls' | 'reach' | 'intervalSeconds'>): Promise<void> =>
     scope.write(async (own) => {
@@ -181,7 +180,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       await announceShared(own, name, scope.nowSeconds())
     }),
 
-  /** From now on nobody is compared with the list; its versions and shared wallets stay. False when there is no such list. */
+  /** Stops screening against the list. Its versions and shared wallets stay. Returns false if there is no such list. */
   remove: (name: string): Promise<boolean> =>
     scope.write(async (transaction) => {
       const removed = await LISTS.removeAll(transaction, { name })
@@ -189,7 +188,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       return removed > 0
     }),
 
-  /** Leases a list that is due and has an address. Null when there is none. */
+  /** Leases a due list that has a URL. Returns null if there is none. */
   takeDue: async (leaseSeconds: number): Promise<ScreeningList | null> => {
     const now = scope.nowSeconds()
     const due = { dueAtSeconds: sql`<= ${now}`, leasedUntilSeconds: sql`<= ${now}`, urls: sql`<> '[]'` }
@@ -200,9 +199,9 @@ export const createScreeningListTable = (scope: TableScope) => ({
   },
 
   /**
-   * Makes a version the list's content; the same entries confirm the version that is there.
-   * @param token of the lease; null: by file, whatever is being read
-   * @returns null when the list was removed, changed or leased again meanwhile
+   * Makes a version the list's content. Equal entries confirm the current version.
+   * @param token of the lease; null for a file, regardless of a reading in progress
+   * @returns null if the list has been removed, changed or leased again
    */
   replace: (
     name: string,
@@ -238,7 +237,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       return isSame ? 'confirmed' : 'loaded'
     }),
 
-  /** The publisher says that nothing has changed. */
+  /** Records that the publisher reports no change. */
   confirm: ({ name, token }: Pick<ScreeningList, 'name' | 'token'>, nextDueAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const now = scope.nowSeconds()
@@ -247,7 +246,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
       if (confirmed > 0) await confirmShared(transaction, name, now)
     }),
 
-  /** The list keeps its content, and ages. */
+  /** Records a failure; the list keeps its content. */
   fail: async (
     { name, token }: Pick<ScreeningList, 'name' | 'token'>,
     failure: string,
@@ -257,7 +256,7 @@ export const createScreeningListTable = (scope: TableScope) => ({
     await LISTS.updateAll(scope, { name, token }, attempt)
   },
 
-  /** Versions whose wallets are not in a shared list yet. */
+  /** Returns versions whose wallets are not in a shared list yet. */
   unshared: async (): Promise<readonly UnsharedVersion[]> =>
     (
       await scope.statements.query<RowOf<UnsharedVersion>>(
@@ -266,12 +265,12 @@ export const createScreeningListTable = (scope: TableScope) => ({
       )
     ).map((row) => fieldsOf(row)),
 
-  /** The version has no wallets, and there is no shared list that would have to lose some. */
+  /** Records that the version has no wallets and needs no shared list. */
   shareNothing: async ({ name, versionId }: UnsharedVersion): Promise<void> => {
     await LISTS.updateAll(scope, { name, versionId }, { sharedVersionId: sql`version_id` })
   },
 
-  /** The packed entries of a version; null when there is no such version. */
+  /** Returns the packed entries of a version. Null if there is no such version. */
   readVersion: async (versionId: string): Promise<Uint8Array | null> => {
     const rows = await scope.statements.query<{ content: Uint8Array }>(
       'SELECT content FROM screening_chunks WHERE version_id = ? ORDER BY number',

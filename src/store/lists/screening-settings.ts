@@ -1,5 +1,5 @@
-// An organization's settings for screening: the lowest score of a hit, the lists and screeners that wallets are looked up
-// in, and what a new hit does to a verified session.
+// An organization's settings for screening: the minimum score of a hit, the lists and screeners for wallets, and the
+// effect of a new hit on a verified session.
 import type { HitAction, ScreeningSettings, ScreeningSettingsOfAll } from '../../domain/screening-hit.ts'
 import { flag, integer, json, nullable, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -40,11 +40,11 @@ const SETTINGS = defineTable(
 )
 
 export const createScreeningSettingsTable = (scope: TableScope) => ({
-  /** The defaults where the organization has set nothing. */
+  /** Returns the defaults if the organization has no settings. */
   read: async (organizationId: string): Promise<ScreeningSettings> =>
     (await SETTINGS.find(scope, { organizationId }))?.settings ?? DEFAULTS,
 
-  /** @param organizationId null: of all */
+  /** @param organizationId null for all organizations */
   readAll: async (organizationId: string | null): Promise<ScreeningSettingsOfAll> => {
     const which = { organizationId: organizationId ?? undefined }
     const rows = await SETTINGS.everywhere.list(scope, which, ['organizationId'])

@@ -1,5 +1,5 @@
-// The first tables: organizations and what attesting needs. Composite foreign keys keep a row from naming another
-// organization's row, whatever the code above does (invariant 6).
+// The first tables: organizations, and everything that attesting needs. Composite foreign keys prevent references to
+// another organization's rows, independently of the code above (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const foundation: Migration = {
@@ -62,8 +62,8 @@ export const foundation: Migration = {
        FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
      )${tableEnd}`,
 
-    // A verification hash is unique in the deployment, not in an organization: it is what is signed, so a second owner
-    // of the same hash could sign for the first one's contracts.
+    // A verification hash is unique in the deployment, because it is signed: a second owner of the same hash could sign
+    // for the first owner's contracts.
     `CREATE TABLE projects (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -78,8 +78,8 @@ export const foundation: Migration = {
      )${tableEnd}`,
     'CREATE INDEX projects_by_policy ON projects (organization_id, policy_id)',
 
-    // Unique within an organization only: two may bind the same address, each seeing its own, and what either signs
-    // carries its own project's verification hash, which the other's contract refuses.
+    // Unique only within an organization: two organizations may bind the same address. Each signs its own project's
+    // verification hash, which the other organization's contract rejects.
     `CREATE TABLE bindings (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -116,8 +116,8 @@ export const foundation: Migration = {
      )${tableEnd}`,
     'CREATE INDEX idempotency_by_age ON idempotency (keep_until_seconds)',
 
-    // The sequence is counted in a row rather than by the database, so that it has no gaps and rises in the order of
-    // commits: whoever has read up to a number has missed nothing below it.
+    // The sequence is a counter row instead of a database sequence, so that it has no gaps and follows the commit
+    // order. A reader up to a number has therefore missed nothing below it.
     `CREATE TABLE counters (
        name TEXT PRIMARY KEY NOT NULL,
        value ${integer} NOT NULL

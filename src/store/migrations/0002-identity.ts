@@ -1,5 +1,5 @@
-// Identity: levels, persons, sessions and all that belongs to one. Every row names its organization, and composite
-// foreign keys keep it from naming another organization's session (invariant 6).
+// Identity: levels, persons, sessions and their data. Every row names its organization, and composite foreign keys
+// prevent references to another organization's session (invariant 6).
 import type { Migration } from '../migrations.ts'
 
 export const identity: Migration = {
@@ -8,8 +8,8 @@ export const identity: Migration = {
   statements: ({ integer, bytes, tableEnd }) => [
     `ALTER TABLE organizations ADD COLUMN level ${integer} NOT NULL DEFAULT 1 CHECK (level BETWEEN 1 AND 3)`,
 
-    // Known across organizations, shown to none: each sees an id of its own (sessions.user_id). The organization is the
-    // one that identified the person first.
+    // Known across organizations but visible to none: each organization gets its own id (sessions.user_id). The
+    // organization is the first that identified the person.
     `CREATE TABLE persons (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -43,14 +43,14 @@ export const identity: Migration = {
        CHECK ((person_id IS NULL) = (user_id IS NULL)),
        CHECK (status <> 'completed' OR person_id IS NOT NULL)
      )${tableEnd}`,
-    // Two registrations of one wallet at the same moment: the second finds the first's session instead of making one.
+    // Of two concurrent registrations of one wallet, the second finds the first's session instead of creating another.
     `CREATE UNIQUE INDEX sessions_pending_by_lock ON sessions (organization_id, environment, check_type, locked_address)
        WHERE status = 'pending' AND locked_address IS NOT NULL`,
     'CREATE INDEX sessions_by_lock ON sessions (locked_address, environment) WHERE locked_address IS NOT NULL',
     'CREATE INDEX sessions_by_person ON sessions (person_id) WHERE person_id IS NOT NULL',
     'CREATE INDEX sessions_by_user ON sessions (organization_id, user_id) WHERE user_id IS NOT NULL',
 
-    // A session's links: 144 random bits each, of which only the hash is kept.
+    // Links of a session: 144 random bits each. Only the hash is stored.
     `CREATE TABLE session_tokens (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        organization_id TEXT NOT NULL,
@@ -116,7 +116,7 @@ export const identity: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
 
-    // What was handed in, without the documents themselves: those are encrypted files beside the database.
+    // Submitted evidence without the documents, which are encrypted files outside the database.
     `CREATE TABLE session_evidence (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL,

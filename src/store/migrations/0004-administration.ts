@@ -1,5 +1,5 @@
-// Administration: accounts, their memberships and sessions, the audit log, approvals, jobs, and who reviews what. The
-// audit log's rows can be added and nothing else.
+// Administration: accounts, memberships and sessions, the audit log, approvals, jobs, and assignments of reviews. The
+// audit log is append-only.
 import type { Migration } from '../migrations.ts'
 
 export const administration: Migration = {
@@ -35,7 +35,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX memberships_by_user ON memberships (user_id)',
 
-    // A signed-in browser, or one that still owes its second factor. The cookie's token is kept as its hash only.
+    // A signed-in browser, or a browser whose second factor is pending. Only the hash of the cookie's token is stored.
     `CREATE TABLE user_sessions (
        id TEXT PRIMARY KEY NOT NULL,
        token_hash ${bytes} NOT NULL UNIQUE CHECK (length(token_hash) = 32),
@@ -50,7 +50,7 @@ export const administration: Migration = {
     'CREATE INDEX user_sessions_by_user ON user_sessions (user_id, created_at_seconds)',
     'CREATE INDEX user_sessions_by_age ON user_sessions (expires_at_seconds)',
 
-    // Opened once: to make the first account, to take up an invitation, to set a new password.
+    // Single-use links: to create the first account, to accept an invitation, or to set a new password.
     `CREATE TABLE user_links (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        purpose TEXT NOT NULL CHECK (purpose IN ('first-admin', 'invitation', 'recovery')),
@@ -79,7 +79,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX passkey_challenges_by_age ON passkey_challenges (expires_at_seconds)',
 
-    // Counted in a row, for the reason that changes are: no gaps, so that a missing entry is seen.
+    // A counter row, like that of changes, has no gaps. A missing entry is therefore detected.
     "INSERT INTO counters (name, value) VALUES ('audit', 0)",
     `CREATE TABLE audit_log (
        sequence ${integer} PRIMARY KEY NOT NULL,
@@ -130,7 +130,7 @@ export const administration: Migration = {
      )${tableEnd}`,
     'CREATE INDEX jobs_by_organization ON jobs (organization_id, created_at_seconds)',
 
-    // The version is what keeps two reviewers from overwriting each other.
+    // The version prevents two reviewers from overwriting each other.
     `CREATE TABLE session_assignments (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -147,7 +147,7 @@ export const administration: Migration = {
        second_person ${integer} NOT NULL CHECK (second_person IN (0, 1))
      )${tableEnd}`,
 
-    // As for the APIs, but for callers that may act for the whole deployment: the owner is no foreign key.
+    // Like `idempotency`, for callers that may act for the whole deployment: the owner is therefore not a foreign key.
     `CREATE TABLE admin_idempotency (
        organization_id TEXT NOT NULL,
        key_id TEXT NOT NULL,

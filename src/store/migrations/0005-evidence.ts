@@ -1,12 +1,13 @@
-// Evidence: who may still be read, who read, and how long it stays. The documents are encrypted files beside the database;
-// here are their keys, each wrapped by the organization's own, so that erasing a key erases what it opened.
+// Evidence: its keys, its readers and its retention. The documents are encrypted files outside the database. Their keys
+// are stored here, wrapped with the organization's key, so that erasing a key erases the document.
 import type { Migration } from '../migrations.ts'
 
 export const evidence: Migration = {
   number: 5,
   name: 'evidence',
   statements: ({ integer, bytes, tableEnd, appendOnly }) => [
-    // Wrapped by the deployment's key, which is not in the database. Its fingerprint tells a wrong one at the start.
+    // Wrapped with the deployment's key, which is not in the database. The key's fingerprint identifies a wrong key at
+    // the start.
     `CREATE TABLE organization_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        wrapped_key ${bytes} NOT NULL,
@@ -15,9 +16,9 @@ export const evidence: Migration = {
      )${tableEnd}`,
 
     'ALTER TABLE session_evidence ADD COLUMN storage_name TEXT',
-    // The names of the filled fields, for the row of kind `fields`; empty for a document.
+    // Names of the filled fields, for the row of kind `fields`. Empty for a document.
     "ALTER TABLE session_evidence ADD COLUMN field_names TEXT NOT NULL DEFAULT ''",
-    // What the person's device called the file may name the person, so it is sealed as the document is.
+    // The original file name may contain the person's name, so it is sealed like the document.
     `ALTER TABLE session_evidence ADD COLUMN sealed_name ${bytes}`,
     `ALTER TABLE session_evidence ADD COLUMN wrapped_key ${bytes}
        CHECK ((wrapped_key IS NULL) = (erased_at_seconds IS NOT NULL))`,
@@ -25,7 +26,7 @@ export const evidence: Migration = {
     `CREATE UNIQUE INDEX session_evidence_fields ON session_evidence (organization_id, session_id)
        WHERE kind = 'fields' AND erased_at_seconds IS NULL`,
 
-    // Set when evidence was erased that a decision would rest on; handing in something again clears it.
+    // Set when evidence needed for a decision was erased. Cleared by a new submission.
     `ALTER TABLE sessions ADD COLUMN evidence_erased_at_seconds ${integer}`,
 
     `CREATE TABLE evidence_reads (

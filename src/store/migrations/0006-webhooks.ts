@@ -1,12 +1,12 @@
-// Webhooks: where an organization wants to be told, what waits to be sent, and which results of an outside decider were
-// taken. Messages are rows of the transaction whose event they tell.
+// Webhooks: an organization's endpoints, pending messages, and processed results of an external decider. Messages are
+// written in the transaction of their event.
 import type { Migration } from '../migrations.ts'
 
 export const webhooks: Migration = {
   number: 6,
   name: 'webhooks',
   statements: ({ integer, bytes, tableEnd }) => [
-    // `events` is told of every change; `decisions` is asked to decide, and its results are taken.
+    // `events` receives every change; `decisions` receives decision requests and returns results.
     `CREATE TABLE webhook_endpoints (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -51,7 +51,7 @@ export const webhooks: Migration = {
     'CREATE INDEX webhook_messages_by_organization ON webhook_messages (organization_id, created_at_seconds)',
     'CREATE INDEX webhook_messages_settled ON webhook_messages (settled_at_seconds) WHERE settled_at_seconds IS NOT NULL',
 
-    // The ids of the results that were taken: each has an effect once.
+    // Ids of processed results, so that each has an effect only once.
     `CREATE TABLE provider_results (
        organization_id TEXT NOT NULL,
        endpoint_id TEXT NOT NULL,

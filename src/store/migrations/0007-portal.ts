@@ -1,12 +1,12 @@
-// The verification page: which browsers may use it for which session, what people agreed to and were asked to correct,
-// and how an organization looks to them.
+// The verification page: browsers and their sessions, agreements, requested corrections, and an organization's
+// branding.
 import type { Migration } from '../migrations.ts'
 
 export const portal: Migration = {
   number: 7,
   name: 'portal',
   statements: ({ integer, bytes, tableEnd }) => [
-    // A browser's secret and the link it was opened by, both as hashes. One browser a link.
+    // A browser's secret and its link, both as hashes. One browser per link.
     `CREATE TABLE portal_browsers (
        cookie_hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(cookie_hash) = 32),
        link_hash ${bytes} NOT NULL UNIQUE CHECK (length(link_hash) = 32),
@@ -17,7 +17,7 @@ export const portal: Migration = {
      )${tableEnd}`,
     'CREATE INDEX portal_browsers_by_session ON portal_browsers (organization_id, session_id)',
 
-    // Links that a bound browser made for another one of the same person: opened once, within minutes.
+    // Single-use links that a bound browser creates for another device of the same person. They expire within minutes.
     `CREATE TABLE portal_handovers (
        hash ${bytes} PRIMARY KEY NOT NULL CHECK (length(hash) = 32),
        organization_id TEXT NOT NULL,
@@ -28,7 +28,7 @@ export const portal: Migration = {
     'CREATE INDEX portal_handovers_by_session ON portal_handovers (organization_id, session_id, expires_at_seconds)',
     'CREATE INDEX portal_handovers_by_age ON portal_handovers (expires_at_seconds)',
 
-    // What someone whose link is bound to another browser was asked to sign.
+    // Messages to sign for a person whose link is bound to another browser.
     `CREATE TABLE portal_challenges (
        nonce TEXT PRIMARY KEY NOT NULL,
        link_hash ${bytes} NOT NULL CHECK (length(link_hash) = 32),

@@ -1,7 +1,9 @@
 // Migrations 8 to 12.
 import type { Migration } from '../migrations.ts'
 
-/** A policy may have a revision whose verdicts are recorded beside the active one's (decisions §4). */
+/**
+ * A policy may have a shadow revision, whose verdicts are recorded in addition to the active revision's (decisions §4).
+ */
 export const policyShadow: Migration = {
   number: 8,
   name: 'policy-shadow',
@@ -9,14 +11,14 @@ export const policyShadow: Migration = {
 }
 
 /**
- * What the processes of a deployment, on one machine or several, have to know of each other: who lives, who leads, what
- * is left of each key's rate limit, and what each has counted of wallets (docs/many-machines.md, "Shared limits").
+ * Shared state of a deployment's processes, on one or several machines: live processes, the leader, remaining rate
+ * limits, and counts per wallet (docs/many-machines.md, "Shared limits").
  */
 export const sharedLimits: Migration = {
   number: 9,
   name: 'shared-limits',
   statements: ({ integer, tableEnd }) => [
-    // Whoever's beat no longer changes is gone: no clock is compared with another machine's.
+    // A process whose beat no longer changes is dead. Clocks of different machines are never compared.
     `CREATE TABLE live_processes (
        id TEXT PRIMARY KEY,
        name TEXT NOT NULL,
@@ -25,7 +27,7 @@ export const sharedLimits: Migration = {
        started_at_seconds ${integer} NOT NULL
      )${tableEnd}`,
 
-    // The term rises with each change of the holder; '' holds nothing.
+    // The term increments with each change of the holder. An empty holder means none.
     `CREATE TABLE leader_leases (
        name TEXT PRIMARY KEY,
        holder TEXT NOT NULL,
@@ -33,7 +35,8 @@ export const sharedLimits: Migration = {
        beat ${integer} NOT NULL
      )${tableEnd}`,
 
-    // Tokens that no process holds, in thousandths; below zero: spent before they came. The time is the processes' own.
+    // Tokens that no process holds, in thousandths. Negative if spent in advance. The time is the processes' shared
+    // time.
     `CREATE TABLE rate_balances (
        key_id TEXT PRIMARY KEY,
        millitokens ${integer} NOT NULL,
@@ -42,10 +45,10 @@ export const sharedLimits: Migration = {
      )${tableEnd}`,
     'CREATE INDEX rate_balances_by_time ON rate_balances (at_ms)',
 
-    // Which process runs a job: whether it was interrupted depends on whether that one lives.
+    // The process that runs a job. The job was interrupted if that process is dead.
     'ALTER TABLE jobs ADD COLUMN runner TEXT',
 
-    // Each process writes what it alone has counted, so no two write the same row, and reading twice changes nothing.
+    // Each process writes only its own counts, so that no two write the same row, and repeated reads are harmless.
     `CREATE TABLE velocity_tallies (
        process_id TEXT NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),
@@ -70,18 +73,18 @@ export const sharedLimits: Migration = {
   ],
 }
 
-/** Names the reading that a list's source was last taken for, so that a reading that ends late writes nothing. */
+/** Token of the latest lease of a list's source, so that an outdated reading writes nothing. */
 export const listSourceToken: Migration = {
   number: 10,
   name: 'list-source-token',
   worksWith: 9,
-  // A program that knows no tokens makes a changed source with the empty one, which no reading has.
+  // A program without tokens stores an empty token with a changed source. No reading has an empty token.
   statements: () => ["ALTER TABLE list_sources ADD COLUMN token TEXT NOT NULL DEFAULT ''"],
 }
 
 /**
- * The order in which sessions were completed or rejected, so that the newest decision about a wallet can be told from the
- * newest session.
+ * The order in which sessions were completed or rejected, which distinguishes the newest decision about a wallet from
+ * the newest session.
  */
 export const sessionDecisions: Migration = {
   number: 11,
@@ -89,7 +92,7 @@ export const sessionDecisions: Migration = {
   statements: ({ integer }) => [
     // The change feed's sequence number at the commit of the decision.
     `ALTER TABLE sessions ADD COLUMN decided_sequence ${integer}`,
-    // Earlier decisions by their time, below every sequence number.
+    // Orders earlier decisions by time, below every sequence number.
     `UPDATE sessions SET decided_sequence = -10000000000 + COALESCE((
          SELECT MAX(session_events.created_at_seconds) FROM session_events
          WHERE session_events.organization_id = sessions.organization_id AND session_events.session_id = sessions.id
@@ -99,17 +102,17 @@ export const sessionDecisions: Migration = {
 }
 
 /**
- * Offers of a membership to people who have an account already: only their yes makes them members. And which
- * organization made an account, which is the only one that may make another link for it.
+ * Offers of a membership to people with an account: they become members only by accepting. Also records the
+ * organization that created an account, because only that organization may create another link for it.
  */
 export const membershipOffers: Migration = {
   number: 12,
   name: 'membership-offers',
   statements: ({ integer, bytes, tableEnd }) => [
-    // Null: the deployment, or made before it was kept.
+    // Null for the deployment, or if unknown.
     'ALTER TABLE users ADD COLUMN made_by_organization_id TEXT',
 
-    // The code is in the link that the organization hands over; only its hash is kept.
+    // The organization passes on the code in a link. Only its hash is stored.
     `CREATE TABLE membership_offers (
        id TEXT PRIMARY KEY NOT NULL,
        organization_id TEXT NOT NULL REFERENCES organizations (id),

@@ -2,8 +2,8 @@
 import type { Migration } from '../migrations.ts'
 
 /**
- * Where a change came from. Programs of the version before go on writing entries without it; their own check of the chain
- * stops at the first entry that has an address, since its hash covers that too.
+ * The source address of a change. The previous version continues to write entries without it. Its chain verification
+ * stops at the first entry with an address, because the hash covers the address.
  */
 export const auditAddress: Migration = {
   number: 13,
@@ -13,28 +13,28 @@ export const auditAddress: Migration = {
 }
 
 /**
- * What guards accounts: how many guesses a place or an account has made lately, when a person last proved who they are,
- * and whether an organization demands a second factor.
+ * Protection of accounts: recent sign-in attempts, the time of the last confirmation of identity, and an organization's
+ * requirement of a second factor.
  */
 export const accountGuard: Migration = {
   number: 14,
   name: 'account-guard',
   statements: ({ integer, tableEnd }) => [
-    // One row a slot. There are as many slots as numbers that a slot may have, whatever is tried (sign-in-counters.ts).
+    // One row per slot. The number of slots is limited, regardless of the number of attempts (sign-in-counters.ts).
     `CREATE TABLE sign_in_counters (
        slot ${integer} PRIMARY KEY NOT NULL,
        clear_at_seconds ${integer} NOT NULL
      )${tableEnd}`,
     'CREATE INDEX sign_in_counters_by_time ON sign_in_counters (clear_at_seconds)',
 
-    // When the password or a passkey was last checked in this session; 0: before there was such a column.
+    // Time of the last check of the password or a passkey in this session. 0 if unknown.
     `ALTER TABLE user_sessions ADD COLUMN confirmed_at_seconds ${integer} NOT NULL DEFAULT 0`,
 
     `ALTER TABLE organization_settings ADD COLUMN require_second_factor ${integer} NOT NULL DEFAULT 0`,
   ],
 }
 
-/** Browsers of the verification page are let go after they were not used for a while: found by when they were last. */
+/** Unused browsers of the verification page expire; this index finds them by their last use. */
 export const portalUnused: Migration = {
   number: 15,
   name: 'portal-unused',
@@ -42,7 +42,7 @@ export const portalUnused: Migration = {
   statements: () => ['CREATE INDEX portal_browsers_by_use ON portal_browsers (bound_at_seconds)'],
 }
 
-/** Whose verifications an organization relies on: everyone's unless it says otherwise. */
+/** The organizations whose verifications an organization trusts. Defaults to all. */
 export const verificationTrust: Migration = {
   number: 16,
   name: 'verification-trust',
@@ -57,15 +57,16 @@ export const verificationTrust: Migration = {
 }
 
 /**
- * What the second person's rule has to know: who made an account or let it in, since when it has its rights, and each
- * request exactly as it was sent. Accounts from before were made by nobody in particular.
+ * Data for the rule of a second person: the creators of accounts and rights, the age of rights, and each request
+ * exactly as submitted. Earlier accounts have no known creator.
  */
 export const secondPerson: Migration = {
   number: 17,
   name: 'second-person',
   statements: ({ integer, tableEnd }) => [
-    // An empty organization: the account itself, or its being a deployment admin. `recovered`: the maker was handed a link
-    // that sets a new password, and could sign in as the account. The maker is an account, or `command-line`.
+    // An empty organization means the account itself or its right as a deployment admin. `recovered`: the maker
+    // received a link that sets a new password, and could sign in as the account. The maker is an account or
+    // `command-line`.
     `CREATE TABLE account_makers (
        user_id TEXT NOT NULL REFERENCES users (id),
        maker_id TEXT NOT NULL,
@@ -73,15 +74,15 @@ export const secondPerson: Migration = {
        kind TEXT NOT NULL CHECK (kind IN ('made', 'recovered')),
        PRIMARY KEY (user_id, maker_id, organization_id, kind)
      )${tableEnd}`,
-    // Null: since the account, or the membership, was made.
+    // Null: since the creation of the account or the membership.
     `ALTER TABLE users ADD COLUMN deployment_admin_since_seconds ${integer}`,
     `ALTER TABLE memberships ADD COLUMN role_since_seconds ${integer}`,
-    // JSON. Null: asked for before there was this column.
+    // JSON. Null if requested before this migration.
     'ALTER TABLE approvals ADD COLUMN request TEXT',
   ],
 }
 
-/** Says of a claimed idempotency key which node may have signed for it, so that another node does not sign beside it. */
+/** Records the node that may have signed for a claimed idempotency key, so that no other node also signs. */
 export const claimNodes: Migration = {
   number: 18,
   name: 'claim-nodes',
@@ -97,8 +98,8 @@ export const claimNodes: Migration = {
 }
 
 /**
- * What an organization says to people on the verification page beside its look: its own words by language, its privacy
- * policy, and where to ask for help.
+ * An organization's texts on the verification page: its own wording per language, its privacy policy, and its support
+ * address.
  */
 export const portalWords: Migration = {
   number: 19,

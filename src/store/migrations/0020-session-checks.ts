@@ -1,12 +1,13 @@
-// What the service itself checked of a session: the outcomes, the sessions whose checks are still to be made, and keyed
-// traces by which the same document, portrait or person is found again.
+// The service's own checks of sessions: their outcomes, the queue of sessions to check, and keyed traces that identify
+// the same document, portrait or person.
 import type { Migration } from '../migrations.ts'
 
 export const sessionChecks: Migration = {
   number: 20,
   name: 'session-checks',
   statements: ({ integer, bytes, tableEnd }) => [
-    // The detail holds nothing of a person: what was read of a document is evidence, encrypted and erased as such.
+    // The detail contains no personal data: data read from a document is evidence, which is encrypted and erased as
+    // such.
     `CREATE TABLE session_checks (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -31,7 +32,7 @@ export const sessionChecks: Migration = {
      )${tableEnd}`,
     'CREATE INDEX session_check_queue_due ON session_check_queue (due_at_seconds)',
 
-    // Values are made with a key of the organization, which is sealed as its other secrets are.
+    // Values are computed with a key of the organization, which is sealed like its other secrets.
     `CREATE TABLE session_traces (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -40,14 +41,14 @@ export const sessionChecks: Migration = {
        PRIMARY KEY (organization_id, session_id, kind, value),
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
-    // With the session, so that a look-up needs nothing else: otherwise SQLite prefers to walk the primary key.
+    // Includes the session, so that a look-up uses only this index; otherwise, SQLite prefers the primary key.
     'CREATE INDEX session_traces_by_value ON session_traces (organization_id, kind, value, session_id)',
     `CREATE TABLE trace_keys (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        sealed_key ${bytes} NOT NULL
      )${tableEnd}`,
 
-    // Null: the organization asks for no age.
+    // Null if the organization has no minimum age.
     `ALTER TABLE organizations ADD COLUMN minimum_age ${integer} CHECK (minimum_age BETWEEN 1 AND 99)`,
   ],
 }

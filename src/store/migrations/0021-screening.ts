@@ -1,12 +1,13 @@
-// Lists of sanctioned people and companies, each version of them, and what came of comparing sessions with them. A version is
-// written once and never changed: a decision made by it can be explained later.
+// Lists of sanctioned people and companies, each of their versions, and the results of comparing sessions with them. A
+// version is immutable, so that a decision based on it can be explained later.
 import type { Migration } from '../migrations.ts'
 
 export const screening: Migration = {
   number: 21,
   name: 'screening',
   statements: ({ integer, bytes, tableEnd }) => [
-    // The deployment's. Without addresses: filled by file only. Validators: what the publisher said of each file's state.
+    // Lists of the deployment. Without URLs: only filled from files. `validators`: the publisher's validators of each
+    // file.
     `CREATE TABLE screening_lists (
        name TEXT PRIMARY KEY NOT NULL,
        format TEXT NOT NULL,
@@ -23,7 +24,7 @@ export const screening: Migration = {
        validators TEXT NOT NULL
      )${tableEnd}`,
 
-    // Outlives its list: hits name it.
+    // Outlives its list, because hits refer to it.
     `CREATE TABLE screening_versions (
        id TEXT PRIMARY KEY NOT NULL,
        list_name TEXT NOT NULL,
@@ -34,7 +35,7 @@ export const screening: Migration = {
      )${tableEnd}`,
     'CREATE INDEX screening_versions_by_list ON screening_versions (list_name, created_at_seconds)',
 
-    // The entries, packed, in pieces that a transaction can take.
+    // The packed entries, in chunks that fit a transaction.
     `CREATE TABLE screening_chunks (
        version_id TEXT NOT NULL REFERENCES screening_versions (id),
        number ${integer} NOT NULL,
@@ -47,7 +48,7 @@ export const screening: Migration = {
        threshold ${integer} NOT NULL CHECK (threshold BETWEEN 0 AND 100)
      )${tableEnd}`,
 
-    // The newest comparison of a session. The key names the versions that it was compared with.
+    // The latest comparison of a session. The key contains the compared versions.
     `CREATE TABLE screening_checks (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,

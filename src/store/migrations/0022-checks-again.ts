@@ -1,12 +1,12 @@
-// One record of checks: the comparison with lists is a check like the others, and its hits name it. What was compared
-// before is compared again after this migration. And what an organization wants of its screening.
+// A single record of checks: the comparison with lists is a check like any other, and its hits name it. Earlier
+// comparisons are repeated after this migration. Also adds an organization's settings for screening.
 import type { Migration } from '../migrations.ts'
 
 export const checksAgain: Migration = {
   number: 22,
   name: 'checks-again',
   statements: ({ integer, tableEnd }) => [
-    // Built anew: neither database lets go of a column's reference the way the other does.
+    // Rebuilt, because the databases differ in dropping a column's reference.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',
     `CREATE TABLE screening_hits (
        id TEXT PRIMARY KEY NOT NULL,
@@ -35,10 +35,10 @@ export const checksAgain: Migration = {
        why, state, found_at_seconds, decided_at_seconds, decided_by, reason FROM screening_hits_before`,
     'DROP TABLE screening_hits_before',
     'DROP TABLE screening_checks',
-    // Sessions are gone through by organization, for which there is an index.
+    // Sessions are processed per organization, for which there is an index.
     'DROP INDEX sessions_to_screen',
 
-    // Null: the default.
+    // Null means the default.
     `CREATE TABLE screening_settings (
        organization_id TEXT PRIMARY KEY NOT NULL REFERENCES organizations (id),
        threshold ${integer} CHECK (threshold BETWEEN 0 AND 100),
@@ -52,7 +52,7 @@ export const checksAgain: Migration = {
      SELECT organization_id, threshold FROM screening_thresholds`,
     'DROP TABLE screening_thresholds',
 
-    // Hits that wait for somebody, over all sessions of an organization.
+    // Open hits of all sessions of an organization.
     "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
   ],
 }

@@ -2,26 +2,26 @@
 import type { Migration } from '../migrations.ts'
 
 /**
- * Policies that decide sessions: what a policy decides, which one an organization lets decide its sessions, and what came of
- * it. What a policy was evaluated on is evidence, encrypted and erased as such.
+ * Policies that decide sessions: the subject of a policy, the policy that decides an organization's sessions, and its
+ * decisions. The facts of an evaluation are evidence, which is encrypted and erased as such.
  */
 export const sessionPolicies: Migration = {
   number: 23,
   name: 'session-policies',
-  // A program that knows no such policies leaves sessions to people.
+  // A program without such policies leaves sessions to people.
   worksWith: 22,
   statements: ({ integer, tableEnd }) => [
     `ALTER TABLE policies ADD COLUMN decides TEXT NOT NULL DEFAULT 'requests' CHECK (decides IN ('requests', 'sessions'))`,
 
-    // Without a row people decide.
+    // Without a row, people decide.
     `CREATE TABLE session_policies (
        organization_id TEXT PRIMARY KEY NOT NULL,
        policy_id TEXT NOT NULL,
        FOREIGN KEY (organization_id, policy_id) REFERENCES policies (organization_id, id)
      )${tableEnd}`,
 
-    // By the session's sequence number that the policy saw: once each time it is handed in. Without a revision none was
-    // active, and the shadow alone was evaluated.
+    // Keyed by the session's sequence number at the evaluation: once per submission. Without a revision, no revision
+    // was active, and only the shadow was evaluated.
     `CREATE TABLE session_policy_decisions (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -47,8 +47,8 @@ export const sessionPolicies: Migration = {
 }
 
 /**
- * The verification service whose own webhooks decide sessions, how old people have to be at each level, and from which
- * country a session was handed in. Hits are found by what became of them, for the queue.
+ * The verification service whose webhooks decide sessions, the minimum age per level, and the country of a submission.
+ * An index finds hits by their state, for the queue.
  */
 export const verificationServices: Migration = {
   number: 24,
@@ -59,7 +59,7 @@ export const verificationServices: Migration = {
     `ALTER TABLE webhook_endpoints ADD COLUMN previous_sealed_service_secret ${bytes}`,
     `ALTER TABLE webhook_endpoints ADD COLUMN previous_service_until_seconds ${integer}`,
 
-    // Before the organization's own minimum age.
+    // Takes precedence over the organization's general minimum age.
     `CREATE TABLE minimum_ages (
        organization_id TEXT NOT NULL REFERENCES organizations (id),
        level ${integer} NOT NULL CHECK (level BETWEEN 1 AND 3),
@@ -67,7 +67,7 @@ export const verificationServices: Migration = {
        PRIMARY KEY (organization_id, level)
      )${tableEnd}`,
 
-    // By the geography file, from the address that handed it in; the address itself is kept nowhere.
+    // Country of the submitting address according to the geography file. The address itself is not stored.
     `CREATE TABLE session_origins (
        organization_id TEXT NOT NULL,
        session_id TEXT NOT NULL,
@@ -82,15 +82,15 @@ export const verificationServices: Migration = {
 }
 
 /**
- * How long each organization waited for its verdicts, by quarters of an hour; and what an organization calls a contract that
- * it has bound.
+ * The time that each organization waited for its verdicts, per quarter-hour, and an organization's labels for bound
+ * contracts.
  */
 export const latencyAndLabels: Migration = {
   number: 25,
   name: 'latency-and-labels',
   worksWith: 24,
   statements: ({ integer, tableEnd }) => [
-    // Counts by bucket of src/lib/fine-histogram.ts, of all processes together.
+    // Counts per bucket of src/lib/fine-histogram.ts, of all processes.
     `CREATE TABLE answer_latencies (
        organization_id TEXT NOT NULL REFERENCES organizations (id),
        at_seconds ${integer} NOT NULL,
@@ -98,14 +98,14 @@ export const latencyAndLabels: Migration = {
        PRIMARY KEY (organization_id, at_seconds)
      )${tableEnd}`,
     'CREATE INDEX answer_latencies_by_age ON answer_latencies (at_seconds)',
-    // Null: the contract has no label.
+    // Null if the contract has no label.
     'ALTER TABLE bindings ADD COLUMN label TEXT',
   ],
 }
 
 /**
- * Claims of idempotency keys whose answers are in the decision log: a row for all claims of one commit, in a form that
- * src/store/claim-log/ reads. One machine alone uses it; nodes of a deployment keep theirs in `idempotency`.
+ * Claims of idempotency keys whose answers are in the decision log: one row for all claims of a commit, in the format
+ * of src/store/claim-log/. Used by a single machine; the nodes of a larger deployment use `idempotency`.
  */
 export const claimGroups: Migration = {
   number: 26,
@@ -121,14 +121,15 @@ export const claimGroups: Migration = {
 }
 
 /**
- * What a decision about a hit rests on, what a check found apart from its hits, and which sessions have all their checks. A hit
- * belongs to one comparison: the same list, entry and subject can have a cleared hit and an open one.
+ * The basis of a decision about a hit, a check's outcome without its hits, and sessions with complete checks. A hit
+ * belongs to one comparison: the same list, entry and subject can have both a cleared and an open hit.
  */
 export const hitBasis: Migration = {
   number: 27,
   name: 'hit-basis',
   statements: ({ integer, tableEnd }) => [
-    // Rebuilt, because SQLite can't change a table's unique constraint. An empty basis: the hit is from before this migration.
+    // Rebuilt, because SQLite can't change a table's unique constraint. An empty basis means that the hit predates this
+    // migration.
     'ALTER TABLE screening_hits RENAME TO screening_hits_before',
     `CREATE TABLE screening_hits (
        id TEXT PRIMARY KEY NOT NULL,
@@ -161,28 +162,32 @@ export const hitBasis: Migration = {
     "CREATE INDEX screening_hits_open ON screening_hits (organization_id, session_id) WHERE state = 'open'",
     'CREATE INDEX screening_hits_by_state ON screening_hits (organization_id, state, session_id)',
 
-    // The outcome without hits. Null: the version before wrote the check.
+    // The outcome without hits. Null if the previous version wrote the check.
     'ALTER TABLE session_checks ADD COLUMN own_outcome TEXT',
 
-    // 1: all checks are stored, and what follows from them is still to be done.
+    // 1 if all checks are stored but not yet processed further.
     `ALTER TABLE session_check_queue ADD COLUMN is_made ${integer} NOT NULL DEFAULT 0`,
   ],
 }
 
-/** Which version of a list of sanctioned people a shared list has the wallets of, and when that version was last confirmed. */
+/**
+ * The version of a list of sanctioned people whose wallets a shared list contains, and the time of that version's last
+ * confirmation.
+ */
 export const sharedWallets: Migration = {
   number: 28,
   name: 'shared-wallets',
-  // The version before may write while nodes are replaced. It shares wallets without recording the version, so this version
-  // shares them again; until then their age only rises.
+  // The previous version may write while nodes are replaced. It shares wallets without recording the version, so this
+  // version shares them again; until then, only their age increases.
   worksWith: 27,
   statements: ({ integer }) => [
-    // The list of sanctioned people that screening writes the wallets of; null: screening does not write this list.
+    // The list of sanctioned people whose wallets screening writes. Null if screening does not write this list.
     'ALTER TABLE lists ADD COLUMN screening_list TEXT',
     `ALTER TABLE lists ADD COLUMN screening_confirmed_at_seconds ${integer}`,
-    // Null: the wallets of no version are shared.
+    // Null if no version's wallets are shared.
     'ALTER TABLE screening_lists ADD COLUMN shared_version_id TEXT',
-    // Nobody recorded which version was shared, so all are shared again. What is there is as old as its last change.
+    // The shared version is unknown, so all wallets are shared again. The age of existing content counts from its last
+    // change.
     `UPDATE lists SET screening_confirmed_at_seconds = updated_at_seconds,
        screening_list = (SELECT s.name FROM screening_lists s WHERE REPLACE(s.name, '-', '_') = lists.name)
      WHERE organization_id IS NULL

@@ -7,7 +7,7 @@ export const linkProof: Migration = {
   name: 'link-proof',
   statements: ({ integer }) => [
     `ALTER TABLE session_tokens ADD COLUMN requires_proof ${integer} NOT NULL DEFAULT 1 CHECK (requires_proof IN (0, 1))`,
-    // No registration with a wallet has led to these sessions, and there is no wallet to prove.
+    // These sessions were not registered with a wallet, so there is no wallet to prove.
     `UPDATE session_tokens SET requires_proof = 0 WHERE EXISTS (SELECT 1 FROM sessions
        WHERE sessions.organization_id = session_tokens.organization_id AND sessions.id = session_tokens.session_id
          AND sessions.locked_address IS NULL AND NOT EXISTS (SELECT 1 FROM session_wallets
@@ -15,7 +15,10 @@ export const linkProof: Migration = {
   ],
 }
 
-/** What was missing when an override completed a session. An older program would complete sessions without the requirement. */
+/**
+ * The requirements that were not met when an override completed a session. An older program would complete sessions
+ * without the requirement.
+ */
 export const completionOverride: Migration = {
   number: 30,
   name: 'completion-override',
@@ -23,7 +26,7 @@ export const completionOverride: Migration = {
 }
 
 /**
- * When the checks of a session were last queued without a submission, and at which sequence number. An older program would
+ * Time and sequence number of the last queuing of a session's checks without a submission. An older program would
  * complete such sessions unchecked.
  */
 export const checksWithoutSubmission: Migration = {
@@ -44,8 +47,8 @@ const withComments = (list: string, files: readonly string[], comments: string):
 }
 
 /**
- * The US Treasury's lists also have a file of comments: the rest of remarks that the primary file cuts at 1,000 characters. The
- * lists are due at once. An earlier program refuses four files and keeps the content that is there.
+ * The US Treasury's lists also have a file of comments: the rest of remarks that the primary file truncates at 1,000
+ * characters. The lists are due immediately. An earlier program rejects four files and keeps the current content.
  */
 export const ofacComments: Migration = {
   number: 32,
@@ -57,19 +60,19 @@ export const ofacComments: Migration = {
 }
 
 /**
- * What a person submitted that a hit resembles, apart from the list's entry: an open hit ends only if the list changes. An older
- * program would delete the open hit of a name that its person replaced by another one.
+ * The submitted data that a hit resembles, separately from the list's entry: an open hit ends only if the list changes.
+ * An older program would delete the open hit when the person submits a different name.
  */
 export const hitSubject: Migration = {
   number: 33,
   name: 'hit-subject',
-  // Empty: the hit was found before this migration, or the evidence was erased.
+  // Empty if the hit predates this migration, or if the evidence was erased.
   statements: () => ["ALTER TABLE screening_hits ADD COLUMN subject_basis TEXT NOT NULL DEFAULT ''"],
 }
 
 /**
- * Organizations take turns in the queue of checks, so its index begins with the organization. An older program reads the queue
- * without the index.
+ * Organizations take turns in the queue of checks, so its index starts with the organization. An older program reads
+ * the queue without the index.
  */
 export const checkTurns: Migration = {
   number: 34,
@@ -82,8 +85,8 @@ export const checkTurns: Migration = {
 }
 
 /**
- * Wallets that were disconnected from a session. A rejection or an unsettled hit of the session still counts for them. An older
- * program would forget them.
+ * Wallets that were disconnected from a session. A rejection or an undecided hit of the session still applies to them.
+ * An older program would ignore them.
  */
 export const removedWallets: Migration = {
   number: 35,
@@ -102,8 +105,8 @@ export const removedWallets: Migration = {
 }
 
 /**
- * Decided hits whose entry was no longer found, and which enabling of a list a comparison was made with. An older program would
- * clear a new listing by an old decision, and end the open hits of a list that was enabled again.
+ * Decided hits whose entry is no longer found, and the activation of a list with which a comparison was made. An older
+ * program would apply an old decision to a new listing, and end the open hits of a list that was enabled again.
  */
 export const endedHits: Migration = {
   number: 36,
@@ -130,7 +133,7 @@ export const endedHits: Migration = {
        FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
      )${tableEnd}`,
     'CREATE INDEX screening_ended_hits_by_session ON screening_ended_hits (organization_id, session_id)',
-    // Empty: the list was enabled before this migration.
+    // Empty if the list was enabled before this migration.
     "ALTER TABLE screening_lists ADD COLUMN enabling_id TEXT NOT NULL DEFAULT ''",
   ],
 }

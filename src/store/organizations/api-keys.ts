@@ -1,4 +1,4 @@
-// API keys as stored: id and SHA-256, never the key. Issuing and regenerating return the key itself, once. Source:
+// API keys as stored: id and SHA-256, never the key. Issuing and regenerating return the key itself once. Source:
 // decisions §1, "Keys".
 import {
   type ApiKeyCredential,
@@ -17,21 +17,21 @@ import { defineTable } from '../table.ts'
 
 export interface NewApiKey
   extends Pick<ApiKeyRecord, 'organizationId' | 'kind' | 'environment' | 'name' | 'expiresAtSeconds' | 'rateLimit'> {
-  /** Default: the scopes of its kind of key. */
+  /** Defaults to the scopes of the kind of key. */
   readonly scopes?: readonly ApiKeyScope[]
 }
 
 interface IssuedApiKey {
   readonly record: ApiKeyRecord
-  /** The key itself. It is stored nowhere: show it once, to whoever requested it. */
+  /** The key itself. It is not stored: show it once, only to the person who requested it. */
   readonly text: string
 }
 
 type RegenerateResult =
-  /** `previous` is the old key as it is now, with its new expiry. */
+  /** `previous` is the old key with its new expiration. */
   | (IssuedApiKey & { readonly status: 'regenerated'; readonly previous: ApiKeyRecord })
   | { readonly status: 'unknown' | 'revoked' }
-  /** The key already has a successor: regenerate that one. */
+  /** The key already has a successor: regenerate the successor instead. */
   | { readonly status: 'already-regenerated'; readonly replacedByKeyId: string }
 
 const COLUMNS = {
@@ -69,22 +69,22 @@ const issue = async (scope: TableScope, { rateLimit, ...input }: NewApiKey): Pro
 }
 
 export const createApiKeyTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError when there is no such organization. */
+  /** @throws ConstraintViolatedError if there is no such organization */
   issue: (input: NewApiKey) => issue(scope, input),
 
-  /** One key of an organization; null for another's. */
+  /** Returns a key of the organization. Null if it belongs to another organization. */
   find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.find(scope, { organizationId, keyId }),
 
-  /** The same, locked: a change of the key waits until the transaction has ended. */
+  /** Like `find`, but locks the key until the end of the transaction. */
   lock: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     KEYS.lock(scope, { organizationId, keyId }, 'name'),
 
-  /** An organization's keys, oldest first, revoked and expired ones included. */
+  /** Returns an organization's keys, oldest first, including revoked and expired keys. */
   page: (
     filter: Partial<Pick<ApiKeyRecord, 'kind'>> & {
       readonly organizationId: string
-      /** Leaves out the keys that have this scope. */
+      /** Excludes keys that have this scope. */
       readonly withoutScope?: ApiKeyScope | undefined
     },
     page: PageRequest,
@@ -95,15 +95,15 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * Finds a key by its id alone, because its owner is not known before. For authentication and the deployment's own
-   * administration. The caller must still compare the hash and check `apiKeyStatus`.
+   * Finds a key by its id alone, because its owner is not known in advance. For authentication and the administration
+   * of the deployment. The caller must compare the hash and check `apiKeyStatus`.
    */
   findForAuthentication: (keyId: string): Promise<ApiKeyCredential | null> =>
     CREDENTIALS.everywhere.find(scope, { keyId }),
 
   /**
-   * The actor that was handed the key's text, as the audit log names it; null if no entry does. Reads all entries of the
-   * key's organization.
+   * Returns the actor that received the key's text, as named in the audit log. Null if no entry names it. Reads all
+   * entries of the key's organization.
    */
   findRecipient: async (keyId: string): Promise<string | null> => {
     const [row] = await scope.statements.query<{ actor: string }>(
@@ -119,8 +119,8 @@ export const createApiKeyTable = (scope: TableScope) => ({
   },
 
   /**
-   * Creates a key with the old one's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
-   * until its own expiry if that comes first; 0 ends it immediately.
+   * Creates a key with the old key's kind, name, limit and lifetime. The old key works for another `overlapSeconds`, or
+   * until its own expiration if that is earlier; 0 ends it immediately.
    */
   regenerate: (organizationId: string, keyId: string, overlapSeconds: number): Promise<RegenerateResult> =>
     scope.write(async (own) => {
@@ -145,7 +145,9 @@ export const createApiKeyTable = (scope: TableScope) => ({
       return { status: 'regenerated', ...issued, previous: previous ?? old }
     }),
 
-  /** The revoked key, or null when the organization has no such key. Revoking again keeps the first time. */
+  /**
+   * Returns the revoked key, or null if the organization has no such key. Revoking it again keeps the original time.
+   */
   revoke: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>
     scope.write(async (own) => {
       const key = await KEYS.lock(own, { organizationId, keyId }, 'name')

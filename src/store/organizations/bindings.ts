@@ -1,12 +1,12 @@
-// Which project a contract or program belongs to, by chain and canonical address. Two organizations may bind the same
-// address; each sees its own binding only. Source: decisions §4, "Project".
+// Maps contracts and programs to projects, by chain and canonical address. Two organizations may bind the same address,
+// but each sees only its own binding. Source: decisions §4, "Project".
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, nullable, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** The subject of a binding's change, by which caches look it up. */
+/** The subject of a binding's change, which is the look-up key of caches. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
 
 const BINDINGS = defineTable('bindings', {
@@ -14,9 +14,9 @@ const BINDINGS = defineTable('bindings', {
   organizationId: text,
   projectId: text,
   chainName: text,
-  /** Canonical (see domain/address.ts): the caller has parsed it. */
+  /** Canonical (see domain/address.ts), parsed by the caller. */
   address: text,
-  /** A name for people; null when none was given. */
+  /** A display name. Null if none was given. */
   label: nullable(text),
   createdAtSeconds: integer,
 }).announcing('binding', ({ chainName, address }) => bindingSubject(chainName, address))
@@ -25,8 +25,8 @@ export interface Binding extends ItemOf<typeof BINDINGS> {}
 
 export const createBindingTable = (scope: TableScope) => ({
   /**
-   * @throws ConstraintViolatedError when the organization has bound the address on that chain already (remove that
-   * binding first), or the project is not the organization's.
+   * @throws ConstraintViolatedError if the organization has already bound the address on that chain (remove that
+   * binding first), or if the project belongs to another organization
    */
   create: (input: Omit<Binding, 'id' | 'label' | 'createdAtSeconds'> & Partial<Pick<Binding, 'label'>>) =>
     BINDINGS.insert(scope, { ...input, id: newIdentifier('binding'), createdAtSeconds: scope.nowSeconds() }),
@@ -36,16 +36,18 @@ export const createBindingTable = (scope: TableScope) => ({
   findByAddress: (organizationId: string, chainName: string, address: string) =>
     BINDINGS.find(scope, { organizationId, chainName, address }),
 
-  /** Oldest first, of one project or of all. */
+  /** Oldest first, of one project or of all projects. */
   page: (
     filter: { readonly organizationId: string; readonly projectId?: string; readonly chainName?: string },
     page: PageRequest,
   ) => BINDINGS.page(scope, filter, ['createdAtSeconds', 'id'], page),
 
-  /** No decision depends on the label, so no change is announced. False when the organization has no such binding. */
+  /**
+   * No decision depends on the label, so no change is announced. Returns false if the organization has no such binding.
+   */
   setLabel: async (organizationId: string, id: string, label: string | null) =>
     (await BINDINGS.updateAll(scope, { organizationId, id }, { label })) === 1,
 
-  /** What was removed; null when the organization has no such binding. */
+  /** Returns the removed binding. Null if the organization has no such binding. */
   remove: (organizationId: string, id: string) => BINDINGS.remove(scope, { organizationId, id }),
 })

@@ -1,19 +1,21 @@
-// Replaces organizations' keys, and the secrets that these keys wrap, while others read and write the same rows. Each
-// statement names the bytes that it replaces, so a row that changed meanwhile stays as it is.
+// Replaces organizations' keys and the secrets wrapped with them, while others read and write the same rows. Each
+// statement compares the old bytes, so that a row that has changed is left unchanged.
 
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { ORGANIZATION_KEYS, type WrappedOrganizationKey } from './organization-keys.ts'
 
-/** One secret that an organization's key wraps. */
+/** A secret wrapped with an organization's key. */
 type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'traces'; readonly sealed: Uint8Array }
 
-/** Rows per transaction, which limits how long others wait. */
+/** Rows per transaction; limits the wait of other transactions. */
 const BATCH = 200
-/** A wrapped key of 32 bytes: nonce, ciphertext, tag. The value is longer while it also holds the previous key. */
+/**
+ * Size of a wrapped 32-byte key: nonce, ciphertext, tag. The value is longer while it also contains the previous key.
+ */
 const ONE_KEY_BYTES = 60
 const WEBHOOK_COLUMNS = [
   'sealed_secret',
@@ -53,8 +55,8 @@ const exchangeSecret = async (
 
 export const createKeyRotation = (scope: TableScope) => ({
   /**
-   * Organizations whose key is wrapped by another deployment key, or that have two keys. The deployment's own
-   * administration.
+   * Returns organizations whose key is wrapped with another deployment key, or that have two keys. For the
+   * administration of the deployment.
    */
   organizationsToRotate: async (wrappedBy: string): Promise<readonly string[]> =>
     (
@@ -65,11 +67,11 @@ export const createKeyRotation = (scope: TableScope) => ({
       )
     ).map((row) => row.organization_id),
 
-  /** False when `old` is not the stored key. */
+  /** Returns false if `old` is not the stored key. */
   exchangeKey: async (organizationId: string, old: Uint8Array, { wrappedKey, wrappedBy }: WrappedOrganizationKey) =>
     (await ORGANIZATION_KEYS.updateAll(scope, { organizationId, wrappedKey: old }, { wrappedKey, wrappedBy })) === 1,
 
-  /** Everything that an organization's key wraps, one batch at a time. */
+  /** Yields all secrets wrapped with an organization's key, in batches. */
   async *secretBatches(organizationId: string): AsyncGenerator<readonly WrappedSecret[]> {
     for (const column of WEBHOOK_COLUMNS) {
       // A removed endpoint has an empty secret.
@@ -101,7 +103,7 @@ export const createKeyRotation = (scope: TableScope) => ({
     }
   },
 
-  /** Replaces each secret whose sealed bytes are still the old ones; the others have changed meanwhile. */
+  /** Replaces each secret whose sealed bytes are unchanged. The others have changed in the meantime. */
   exchangeSecrets: (
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],

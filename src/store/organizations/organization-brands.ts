@@ -1,4 +1,4 @@
-// How an organization looks to people, and what it says to them: shown on the verification page.
+// An organization's branding and texts on the verification page.
 import { createHash } from 'node:crypto'
 import type { LogoType } from '../../lib/logo-type.ts'
 import { recordChange } from '../changes.ts'
@@ -12,19 +12,19 @@ export interface Logo {
 }
 
 export interface Brand {
-  /** `#rrggbb`, lower case. */
+  /** `#rrggbb`, lowercase. */
   readonly color: string | null
-  /** First 16 hex digits of the logo's SHA-256: changes when the logo does. */
+  /** First 16 hexadecimal digits of the logo's SHA-256, so that it changes with the logo. */
   readonly logoVersion: string | null
-  /** The https address of the organization's privacy policy. */
+  /** The https URL of the organization's privacy policy. */
   readonly privacyUrl: string | null
   readonly supportEmail: string | null
-  /** The organization's own words to people, in each language of the page. */
+  /** The organization's own text, in each language of the page. */
   readonly wordsEn: string | null
   readonly wordsDe: string | null
 }
 
-/** Members that are left out stay as they are; null removes. */
+/** Omitted fields stay unchanged; null removes a value. */
 interface BrandChange extends Partial<Omit<Brand, 'logoVersion'>> {
   readonly logo?: Logo | null
 }
@@ -48,7 +48,7 @@ const NO_BRAND: Brand = {
 const versionOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex').slice(0, 16)
 
 export const createOrganizationBrandTable = (scope: TableScope) => ({
-  /** All members are null for an organization without a brand: the page then has its own look. */
+  /** All fields are null for an organization without branding: the page then has its default look. */
   find: async (organizationId: string): Promise<Brand> => (await BRANDS.find(scope, { organizationId })) ?? NO_BRAND,
 
   findLogo: async (organizationId: string): Promise<Logo | null> => {
@@ -59,7 +59,7 @@ export const createOrganizationBrandTable = (scope: TableScope) => ({
     return row === undefined || row.logo === null ? null : { type: row.logo_type, bytes: row.logo }
   },
 
-  /** @throws ConstraintViolatedError when there is no such organization, or `color` is not `#rrggbb` */
+  /** @throws ConstraintViolatedError if there is no such organization, or if `color` is not `#rrggbb` */
   set: (organizationId: string, { logo, ...texts }: BrandChange): Promise<Brand> =>
     scope.write(async (own) => {
       const drawn =

@@ -1,4 +1,4 @@
-// Each organization's key, wrapped by the deployment's, which is not stored here.
+// Each organization's key, wrapped with the deployment's key, which is not stored here.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import { bytes, hidden, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -6,14 +6,14 @@ import type { Transaction } from '../database.ts'
 import { DEPLOYMENT } from '../deployment.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** The deployment's value with this name is the fingerprint of the key that wraps new organizations' keys. */
+/** Name of the deployment's value with the fingerprint of the key that wraps new organizations' keys. */
 export const EVIDENCE_KEY_CLAIM = 'evidence_key_fingerprint'
 
 export const ORGANIZATION_KEYS = defineTable('organization_keys', {
   organizationId: hidden(text),
-  /** The wrapped key; while a key is exchanged, the old and the new key together. */
+  /** The wrapped key. During a rotation, both the old and the new key. */
   wrappedKey: bytes,
-  /** Fingerprint of the key that wrapped it. */
+  /** Fingerprint of the wrapping key. */
   wrappedBy: text,
   createdAtSeconds: hidden(integer),
 })
@@ -21,8 +21,8 @@ export const ORGANIZATION_KEYS = defineTable('organization_keys', {
 export interface WrappedOrganizationKey extends ItemOf<typeof ORGANIZATION_KEYS> {}
 
 /**
- * Call it in the transaction that stores something sealed by the organization's key: if the key was exchanged meanwhile, the
- * sealed secret could never be opened.
+ * Call it in the transaction that stores data sealed with the organization's key: if the key was replaced in the
+ * meantime, the data could never be opened.
  * @throws OrganizationKeyExchangedError
  */
 export const requireKeyInUse = async (
@@ -30,7 +30,7 @@ export const requireKeyInUse = async (
   organizationId: string,
   sealedUnder: Uint8Array,
 ): Promise<void> => {
-  // The row is written unchanged, which locks it until the transaction ends.
+  // An unchanged write locks the row until the transaction ends.
   const which = { organizationId, wrappedKey: sealedUnder }
   const found = await ORGANIZATION_KEYS.updateAll(transaction, which, { wrappedBy: sql`wrapped_by` })
   if (found === 0) throw new OrganizationKeyExchangedError()
@@ -45,8 +45,8 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
     scope.write((transaction) => requireKeyInUse(transaction, organizationId, sealedUnder)),
 
   /**
-   * Stores the key unless the organization has one, and returns the stored key. Null when new keys have to be wrapped by
-   * another key of the deployment.
+   * Stores the key unless the organization has one, and returns the stored key. Returns null if new keys must be
+   * wrapped with another key of the deployment.
    */
   add: (organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null> =>
     scope.write(async (own) => {
@@ -58,7 +58,10 @@ export const createOrganizationKeyTable = (scope: TableScope) => ({
       return ORGANIZATION_KEYS.find(own, { organizationId })
     }),
 
-  /** Fingerprints of all keys in use: a service must not start with another key. Empty before the first organization. */
+  /**
+   * Returns fingerprints of all keys in use: a service must not start with any other key. Empty before the first
+   * organization.
+   */
   wrappers: async (): Promise<readonly string[]> =>
     (
       await scope.statements.query<{ wrapped_by: string }>(

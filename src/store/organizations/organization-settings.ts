@@ -1,22 +1,24 @@
-// What an organization requires of the people who administer it.
+// An organization's requirements for its administrators.
 import { flag, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { DEPLOYMENT, readValue } from '../deployment.ts'
 import { defineTable } from '../table.ts'
 
 interface OrganizationSettings {
-  /** A policy's revision becomes live only when someone else approves. */
+  /** True if another person must approve the activation of a policy's revision. */
   readonly secondPerson: boolean
 }
 
-/** The deployment's own settings, as values of `deployment`: the same kind for attester keys, and for everybody. */
+/**
+ * Names of the deployment's settings in `deployment`: the second person for attester keys, and the second factor for
+ * everybody.
+ */
 const DEPLOYMENT_SECOND_PERSON = 'second_person_attesters'
 const DEPLOYMENT_SECOND_FACTOR = 'require_second_factor'
 
-/** Who requires a second factor of the people that they let in. */
+/** The deployment and organizations that require a second factor from their members. */
 interface SecondFactorRules {
   readonly deployment: boolean
-  /** Ids. */
   readonly organizationIds: readonly string[]
 }
 
@@ -31,7 +33,7 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     secondPerson: (await SETTINGS.find(scope, { organizationId }))?.secondPerson ?? false,
   }),
 
-  /** Ids of the organizations whose rule is on. */
+  /** Returns the ids of organizations that require a second person. */
   listSecondPerson: async (): Promise<readonly string[]> => {
     const settings = await SETTINGS.everywhere.list(scope, { secondPerson: true }, ['organizationId'])
     return settings.map(({ organizationId }) => organizationId)
@@ -56,7 +58,7 @@ export const createOrganizationSettingsTable = (scope: TableScope) => ({
     return { deployment: ids.includes(''), organizationIds: ids.filter((id) => id !== '') }
   },
 
-  /** @param organizationId null: the deployment, for everybody. Answers how it was. */
+  /** Returns the previous value. @param organizationId null for the deployment, which applies to everybody */
   requireSecondFactor: (organizationId: string | null, required: boolean): Promise<boolean> =>
     scope.write(async (own) => {
       if (organizationId === null) {

@@ -1,4 +1,4 @@
-// Organizations: the tenants. Every other row but the deployment's own belongs to one (invariant 6).
+// Organizations are the tenants. Every row belongs to one, except rows of the deployment itself (invariant 6).
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { LEVEL_DEFAULT, type Level } from '../../domain/level.ts'
@@ -12,9 +12,9 @@ const ORGANIZATIONS = defineTable('organizations', {
   /** Short name for the command line, unique in the deployment. */
   slug: text,
   name: text,
-  /** What a wallet's session must have met to count as verified here. */
+  /** The minimum level of a wallet's session to count as verified here. */
   level: typed<Level>(),
-  /** Rises with every change of the organization. */
+  /** Increments with every change of the organization. */
   version: integer,
   createdAtSeconds: integer,
 }).announcing(
@@ -29,13 +29,13 @@ export interface Organization extends ItemOf<typeof ORGANIZATIONS> {}
 const ORDER = ['createdAtSeconds', 'id'] as const
 const NEXT = sql`version + 1`
 
-/** Never looks like an id, so that either may be given where an organization is asked for. */
+/** Never has the form of an id, so that both can identify an organization. */
 const SLUG = /^[a-z0-9][a-z0-9-]{0,62}$/
 const SLUG_RULE = 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen'
 
-/** The deployment's own administration: these functions are for the command line and deployment admins. */
+/** For the administration of the deployment, by the command line and deployment admins. */
 export const createOrganizationTable = (scope: TableScope) => ({
-  /** @throws FieldInvalidError for a malformed slug, ConstraintViolatedError when it is taken. */
+  /** @throws FieldInvalidError if the slug is malformed; ConstraintViolatedError if it is in use */
   create: (input: { readonly slug: string; readonly name: string; readonly level?: Level }): Promise<Organization> =>
     scope.write((own) => {
       if (!SLUG.test(input.slug)) throw new FieldInvalidError('slug', SLUG_RULE)
@@ -49,22 +49,25 @@ export const createOrganizationTable = (scope: TableScope) => ({
       })
     }),
 
-  /** Wallets below a raised level stop being verified with the commit. Null when there is no such organization. */
+  /**
+   * Wallets below a raised level are no longer verified after the commit. Returns null if there is no such
+   * organization.
+   */
   setLevel: (id: string, level: Level): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { level, version: NEXT }),
 
-  /** Other transactions that lock the organization wait until this one ends. */
+  /** Locks the organization until the end of the transaction. */
   lock: (id: string): Promise<number> => ORGANIZATIONS.updateAll(scope, { id }, { version: sql`version` }),
 
-  /** Null when there is no such organization. */
+  /** Returns null if there is no such organization. */
   rename: (id: string, name: string): Promise<Organization | null> =>
     ORGANIZATIONS.update(scope, { id }, { name, version: NEXT }),
 
-  /** Oldest first, page by page; `ids` narrows it to those that someone may see. */
+  /** Oldest first. `ids` limits the result to organizations that the reader may see. */
   page: (ids: readonly string[] | null, page: PageRequest): Promise<Page<Organization>> =>
     ORGANIZATIONS.page(scope, { id: ids === null ? undefined : among(ids) }, ORDER, page),
 
-  /** By id or by slug; null when there is none. */
+  /** Finds an organization by id or slug. Returns null if there is none. */
   find: (idOrSlug: string): Promise<Organization | null> =>
     ORGANIZATIONS.find(scope, {}, sql`(id = ${idOrSlug} OR slug = ${idOrSlug})`),
 

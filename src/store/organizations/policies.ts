@@ -1,5 +1,5 @@
-// Policies and their revisions. A revision is never changed or deleted, because kept decisions name it.
-// Source: decisions §4, "Policy".
+// Policies and their revisions. A revision is never changed or deleted, because stored decisions refer to it. Source:
+// decisions §4, "Policy".
 import { createHash } from 'node:crypto'
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { PolicyRevision } from '../../domain/target.ts'
@@ -12,15 +12,15 @@ import { defineTable, type ItemOf } from '../table.ts'
 const POLICIES = defineTable('policies', {
   id: text,
   organizationId: text,
-  /** Display name: `policy_name` of the answer. */
+  /** Display name: `policy_name` in answers. */
   name: text,
-  /** What the policy decides about; never changes, so all its revisions decide about the same. */
+  /** The subject of the policy. It never changes, so all revisions have the same subject. */
   decides: typed<PolicySubject>(),
-  /** Null until a revision is activated; then the policy's projects can be attested for. */
+  /** Null until a revision is activated; projects with the policy can then be attested. */
   activeRevisionId: nullable(text),
-  /** The revision whose verdicts are recorded in addition to the active one's; null for none. */
+  /** The revision whose verdicts are recorded in addition to the active revision's. Null if there is none. */
   shadowRevisionId: nullable(text),
-  /** How many revisions were saved. */
+  /** Number of saved revisions. */
   revisionCount: integer,
   /** Increments when the name, the active or the shadow revision changes. */
   version: integer,
@@ -31,7 +31,7 @@ export interface Policy extends ItemOf<typeof POLICIES> {}
 
 export interface StoredRevision extends PolicyRevision {
   readonly organizationId: string
-  /** How many attester keys sign a v1 attestation; taken from the document when it was saved. */
+  /** Number of attester keys that sign a v1 attestation, copied from the document when it was saved. */
   readonly quorum: number
   readonly createdAtSeconds: number
 }
@@ -42,16 +42,16 @@ export const REVISIONS = defineTable(
 )
 
 const NEXT = sql`version + 1`
-/** The policy has this revision. */
+/** Condition that the policy has this revision. */
 const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
 export const createPolicyTable = (scope: TableScope) => ({
-  /** A policy without revisions. @throws ConstraintViolatedError when there is no such organization. */
+  /** Creates a policy without revisions. @throws ConstraintViolatedError if there is no such organization */
   create: (input: {
     readonly organizationId: string
     readonly name: string
-    /** Default: `requests`. */
+    /** Defaults to `requests`. */
     readonly decides?: PolicySubject
   }): Promise<Policy> =>
     POLICIES.insert(scope, {
@@ -73,15 +73,15 @@ export const createPolicyTable = (scope: TableScope) => ({
     POLICIES.update(scope, { organizationId, id }, { name, version: NEXT }),
 
   /**
-   * Stores a document as the policy's next revision, not active yet; null when the organization has no such policy.
-   * The caller must have compiled it: the store does not read documents.
+   * Stores a document as the policy's next revision, without activating it. Returns null if the organization has no
+   * such policy. The caller must have compiled the document: the store does not parse documents.
    */
   saveRevision: (
     input: Pick<StoredRevision, 'organizationId' | 'policyId' | 'source' | 'quorum'>,
   ): Promise<StoredRevision | null> =>
     scope.write(async (own) => {
       const { organizationId, policyId, source, quorum } = input
-      // Counting in the policy's row makes concurrent saves take turns.
+      // Counting in the policy's row serializes concurrent saves.
       const counted = { revisionCount: sql`revision_count + 1` }
       const policy = await POLICIES.quietly.update(own, { organizationId, id: policyId }, counted)
       if (policy === null) return null
@@ -98,8 +98,8 @@ export const createPolicyTable = (scope: TableScope) => ({
     }),
 
   /**
-   * Makes a revision the active one; null when the organization has no such policy, or the policy no such revision.
-   * If the revision was the shadow, there is no shadow from now on.
+   * Activates a revision. Returns null if there is no such policy or revision. If the revision was the shadow, the
+   * shadow ends.
    */
   activateRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> => {
     const shadowRevisionId = sql`CASE WHEN shadow_revision_id = ${revisionId} THEN NULL ELSE shadow_revision_id END`
@@ -107,18 +107,18 @@ export const createPolicyTable = (scope: TableScope) => ({
     return POLICIES.update(scope, { organizationId, id }, values, has(revisionId))
   },
 
-  /** Makes a revision the shadow of the active one; null when there is no such policy or revision. */
+  /** Makes a revision the shadow of the active revision. Returns null if there is no such policy or revision. */
   shadowRevision: (organizationId: string, id: string, revisionId: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { shadowRevisionId: revisionId, version: NEXT }, has(revisionId)),
 
-  /** Ends the shadow; null when there is no such policy. */
+  /** Ends the shadow. Returns null if there is no such policy. */
   endShadow: (organizationId: string, id: string): Promise<Policy | null> =>
     POLICIES.update(scope, { organizationId, id }, { shadowRevisionId: null, version: NEXT }),
 
   findRevision: (organizationId: string, id: string): Promise<StoredRevision | null> =>
     REVISIONS.find(scope, { organizationId, id }),
 
-  /** Newest first, page by page. */
+  /** Newest first. */
   pageRevisions: (organizationId: string, policyId: string, page: PageRequest): Promise<Page<StoredRevision>> =>
     REVISIONS.page(scope, { organizationId, policyId }, { by: ['number'], descending: true }, page),
 })

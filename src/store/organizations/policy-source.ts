@@ -10,7 +10,7 @@ type TargetRow = RowOf<Omit<TargetRecord, 'id'>> & {
   readonly policy_version: number
 }
 
-/** The joins compare the organization again, so that another organization's row can't be included. */
+/** The joins compare the organization again, so that another organization's row cannot be included. */
 const TARGET_COLUMNS = `
   projects.organization_id, projects.id AS project_id, projects.version AS project_version,
   projects.verification_hash, projects.lifetime_seconds, policies.id AS policy_id, policies.name AS policy_name,
@@ -38,7 +38,7 @@ const toTarget = ({
   ...fieldsOf(row),
 })
 
-/** A project whose policy has no active revision counts as not found, because nothing can decide. */
+/** A project whose policy has no active revision counts as missing, because nothing can decide. */
 export const createPolicySource = (statements: Statements): PolicySource => {
   const findTarget = async (sql: string, parameters: readonly string[]): Promise<TargetRecord | null> => {
     const [row] = await statements.query<TargetRow>(sql, parameters)

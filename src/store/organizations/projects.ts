@@ -1,11 +1,12 @@
-// Projects: what an organization attests for. A project's verification hash is what is signed. Source: decisions §4.
+// Projects: the objects for which an organization attests. The verification hash of a project is signed. Source:
+// decisions §4.
 import { newIdentifier, newVerificationHash } from '../../domain/identifier.ts'
 import { computed, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** An attestation's lifetime unless a project sets its own (decisions §2). */
+/** Default lifetime of attestations (decisions §2). */
 export const DEFAULT_LIFETIME_SECONDS = 300
 
 const PROJECTS = defineTable('projects', {
@@ -15,15 +16,15 @@ const PROJECTS = defineTable('projects', {
   /** Unique in the deployment; at most 64 bytes. */
   verificationHash: text,
   policyId: text,
-  /** How long its attestations are valid: 10 to 3,600 s. */
+  /** Validity of its attestations in seconds: 10 to 3,600. */
   lifetimeSeconds: integer,
-  /** False: its policy has no active revision, and every request for the project is refused. */
+  /** False if its policy has no active revision; every request for the project is then rejected. */
   policyActive: computed(
     flag,
     `(SELECT CASE WHEN policies.active_revision_id IS NULL THEN 0 ELSE 1 END FROM policies
       WHERE policies.id = projects.policy_id)`,
   ),
-  /** Rises with every change of the project. */
+  /** Increments with every change of the project. */
   version: integer,
   createdAtSeconds: integer,
 }).announcing('project', ({ id }) => id)
@@ -35,15 +36,15 @@ const ORDER = ['createdAtSeconds', 'id'] as const
 
 export const createProjectTable = (scope: TableScope) => ({
   /**
-   * @throws ConstraintViolatedError when the policy is not the organization's, the lifetime is out of range, or the
-   * hash is taken by anyone in the deployment.
+   * @throws ConstraintViolatedError if the policy belongs to another organization, the lifetime is out of range, or the
+   * hash is already in use in the deployment
    */
   create: (input: {
     readonly organizationId: string
     readonly name: string
     readonly policyId: string
     readonly lifetimeSeconds?: number
-    /** Default: a new hash. Give one only to keep a hash that contracts already carry. */
+    /** Defaults to a new hash. Set it only to keep a hash that existing contracts contain. */
     readonly verificationHash?: string
   }): Promise<Project> =>
     PROJECTS.insert(scope, {
@@ -62,7 +63,9 @@ export const createProjectTable = (scope: TableScope) => ({
   page: (filter: { readonly organizationId: string; readonly policyId?: string }, page: PageRequest) =>
     PROJECTS.page(scope, filter, ORDER, page),
 
-  /** Members that are left out stay as they are. Null when the organization has no such project. @throws as `create` */
+  /**
+   * Omitted fields stay unchanged. Returns null if the organization has no such project. @throws the errors of `create`
+   */
   update: (
     organizationId: string,
     id: string,

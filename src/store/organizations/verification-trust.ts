@@ -1,5 +1,5 @@
-// Whose verifications an organization accepts beside its own: those of all, of some or of no other organizations. The
-// statement that reads standings applies it (wallet-standings.ts), so that one rule holds for every answer.
+// The organizations whose verifications an organization trusts in addition to its own: all, some or none. Applied by
+// the statement that reads standings (wallet-standings.ts), so that one rule applies to every answer.
 import { recordChange } from '../changes.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
@@ -7,10 +7,10 @@ import type { Organization } from './organizations.ts'
 
 export type TrustedOrganization = Pick<Organization, 'id' | 'slug' | 'name'>
 
-/** Organizations by name; null: all of the deployment. Empty: none but the organization itself. */
+/** Organizations sorted by slug. Null means all of the deployment; empty means only the organization itself. */
 export type TrustedOrganizations = readonly TrustedOrganization[] | null
 
-/** Organizations in one list at most. */
+/** Maximum number of organizations in a list. */
 export const TRUSTED_MAX = 100
 
 export const createVerificationTrustTable = (scope: TableScope) => {
@@ -30,9 +30,10 @@ export const createVerificationTrustTable = (scope: TableScope) => {
     read: (organizationId: string): Promise<TrustedOrganizations> => read(organizationId, scope.statements),
 
     /**
-     * From the commit on nobody else's verification counts.
-     * @param trusted ids, at most TRUSTED_MAX; null: all. Answers what holds now.
-     * @throws ConstraintViolatedError for an id that no organization has
+     * Sets the trusted organizations. After the commit, no other organization's verification counts.
+     * @param trusted ids, at most TRUSTED_MAX; null for all
+     * @returns the stored value
+     * @throws ConstraintViolatedError for an id of no organization
      */
     set: (organizationId: string, trusted: readonly string[] | null): Promise<TrustedOrganizations> =>
       scope.write(async (transaction) => {

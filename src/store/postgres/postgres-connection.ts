@@ -1,7 +1,6 @@
-// One connection to PostgreSQL with a deadline on both sides for every answer: the server ends a slow statement itself,
-// and when the server does not answer at all, the connection is dropped, so that a frozen server blocks nobody. It is a
-// Bun.SQL pool of one; a connection that Bun reopens by itself is never used, because a transaction must not continue
-// on another connection. Source: https://bun.com/docs/api/sql,
+// One connection to PostgreSQL with limits on both sides: the server ends slow statements, and the connection is
+// dropped if the server does not answer. It is a Bun.SQL pool of size one; a connection reopened by Bun is never used,
+// because it could split a transaction. Source: https://bun.com/docs/api/sql,
 // https://www.postgresql.org/docs/current/runtime-config-client.html.
 import { SQL } from 'bun'
 import { errorCodeOf } from '../../lib/named-error.ts'
@@ -18,34 +17,34 @@ import {
 import { numberPlaceholders, toBinding, toRows } from './postgres-values.ts'
 
 export interface ConnectionLimits {
-  /** How long connecting may take, milliseconds. */
+  /** Maximum time to connect, in milliseconds. */
   readonly connectMs: number
-  /** How long one statement may run, milliseconds. */
+  /** Maximum duration of a statement, in milliseconds. */
   readonly statementMs: number
-  /** How long a statement may wait for another transaction's lock, milliseconds. */
+  /** Maximum wait of a statement for another transaction's lock, in milliseconds. */
   readonly lockMs: number
-  /** How long a transaction may pause between two statements, milliseconds. */
+  /** Maximum pause between two statements of a transaction, in milliseconds. */
   readonly idleInTransactionMs: number
 }
 
 export interface PostgresConnection {
-  /** False once the connection was lost or dropped. */
+  /** Returns false once the connection is lost or dropped. */
   readonly usable: () => boolean
-  /** Rows and how many were changed. @throws what the driver throws, ConnectionLostError. */
+  /** Returns the rows and the number of changed rows. @throws the driver's errors, ConnectionLostError */
   run<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<{ readonly rows: Row[]; readonly count: number }>
-  /** Statements without parameters or an answer. */
+  /** Runs statements without parameters and without a result. */
   command(sql: string): Promise<void>
-  /** Ends the connection immediately; statements under way are rejected. */
+  /** Ends the connection immediately. Statements in progress are rejected. */
   drop(): void
 }
 
-/** How much earlier the server's limit ends a statement than ours, so that usually the connection survives. */
+/** The server's limit is this much shorter than the client's, so that the connection usually survives. */
 const SERVER_AHEAD_MS = 300
 
-/** These modes verify explicitly: otherwise NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check off. */
+/** These modes verify explicitly; otherwise, NODE_TLS_REJECT_UNAUTHORIZED=0 would disable the verification. */
 const VERIFYING: ReadonlySet<TlsMode> = new Set(['verify-ca', 'verify-full'])
 
-/** Any TLS option makes the driver insist on TLS, so none is set where the mode alone is enough. */
+/** Any TLS option makes the driver require TLS, so none is set if the mode alone is sufficient. */
 const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.PostgresOrMySQLOptions, 'tls'> => {
   const authority = authorityFile === null ? null : Bun.file(authorityFile)
   if (VERIFYING.has(tls)) return { tls: { rejectUnauthorized: true, ...(authority === null ? {} : { ca: authority }) } }
@@ -53,7 +52,8 @@ const tlsOptions = ({ tls, authorityFile }: PostgresTarget): Pick<Bun.SQL.Postgr
 }
 
 /**
- * The driver's options. Credentials are separate from the address, so that messages with the address do not show them.
+ * Returns the driver's options. Credentials are separate from the address, so that messages with the address don't
+ * contain them.
  */
 export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQL.Options => ({
   adapter: 'postgres',
@@ -70,13 +70,13 @@ export const driverOptions = (target: PostgresTarget, connectMs: number): Bun.SQ
   connectionTimeout: Math.max(1, Math.ceil(connectMs / 1000)),
 })
 
-/** Separates the errors of a failed connection that a retry can't fix from the others. */
+/** Converts errors of a failed connection that a retry cannot fix. */
 const whyNotConnected = (error: unknown): unknown => {
   if (errorCodeOf(error) === 'ERR_POSTGRES_TLS_NOT_AVAILABLE') {
     return new TlsMissingError('the server offers no TLS', { cause: error })
   }
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
-  // Errors that are not the driver's come from reading the file of authorities, or from the TLS library.
+  // Errors that are not from the driver come from reading the authority file or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
     ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
     : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
@@ -89,14 +89,14 @@ const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>
     `SET idle_in_transaction_session_timeout = ${limits.idleInTransactionMs}`,
     "SET default_transaction_isolation = 'read committed'",
     `SET default_transaction_read_only = ${readOnly ? 'on' : 'off'}`,
-    // An acknowledged write survives the end of any process of the server (see survives in database.ts). A stricter
-    // setting of the server is kept.
+    // An acknowledged write must survive the crash of any server process (see survives in database.ts). A stricter
+    // server setting is kept.
     `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`,
   ].join('; ')
 
 /**
  * Connects and configures the session for the store.
- * @throws what the driver throws; ConnectionLostError when it takes too long, or the server is a standby
+ * @throws the driver's errors; ConnectionLostError if it takes too long, or if the server is a standby
  */
 export const openPostgresConnection = async (
   target: PostgresTarget,
@@ -113,11 +113,11 @@ export const openPostgresConnection = async (
 
   const drop = (): void => {
     usable = false
-    // Rejects the statements under way. The result of closing does not matter.
+    // Rejects the statements in progress. The result of closing does not matter.
     client.close({ timeout: 0 }).catch(() => undefined)
   }
 
-  /** Settles in time: with the statement's result, or by dropping the connection. */
+  /** Settles in time, either with the statement's result or by dropping the connection. */
   const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result> =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => {

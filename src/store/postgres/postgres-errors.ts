@@ -1,5 +1,5 @@
-// What PostgreSQL's error codes mean to the store. Messages of the server may hold values, so they stay in the cause.
-// Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+// Maps PostgreSQL's error codes to errors of the store. Messages of the server may contain values, so they stay in the
+// cause. Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
 import { SQL } from 'bun'
 import { NamedError } from '../../lib/named-error.ts'
 import {
@@ -16,11 +16,11 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
   '23502': 'not-null',
 }
 
-/** The server refuses or ends statements for reasons of its own: it stops, starts, is full or out of time. */
+/** Error classes of a server that is stopping, starting, full or out of time. */
 const UNAVAILABLE_CLASSES: ReadonlySet<string> = new Set(['08', '53', '57', '58', 'F0', 'XX'])
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
   '0A000', // a prepared statement's columns have changed: another node has migrated
-  '25006', // read_only_sql_transaction: the server is a standby by now
+  '25006', // read_only_sql_transaction: the server has become a standby
   '26000', // a prepared statement is gone: a balancer gave the session another connection
   '25P03', // idle_in_transaction_session_timeout
   '25P04', // transaction_timeout
@@ -30,40 +30,41 @@ const UNAVAILABLE_CODES: ReadonlySet<string> = new Set([
 ])
 
 /**
- * After these only a new connection helps, for the reasons above; after 25P03 and 25P04 the server has closed this one.
+ * After these codes, only a new connection helps, for the reasons above. After 25P03 and 25P04, the server has closed
+ * the connection.
  */
 const ENDING_CODES: ReadonlySet<string> = new Set(['0A000', '25006', '25P03', '25P04', '26000'])
 
-/** Thrown by this adapter when a connection did not answer in time or was lost. */
+/** The connection did not answer in time or was lost. */
 export class ConnectionLostError extends NamedError {}
 
 /** The server's certificate does not satisfy the address's TLS mode. */
 export class CertificateRefusedError extends ConnectionLostError {}
 
-/** The file that sslrootcert names can't be read. */
+/** The file named by sslrootcert is unreadable. */
 export class AuthorityUnreadableError extends ConnectionLostError {}
 
-/** The address requires TLS, but the server, or somebody answering in its place, says that it has none. */
+/** The address requires TLS, but the server, or an attacker in between, reports that TLS is unavailable. */
 export class TlsMissingError extends ConnectionLostError {}
 
-/** The SQLSTATE; undefined when the error did not come from the server. */
+/** Returns the SQLSTATE. Undefined if the error is not from the server. */
 export const sqlStateOf = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : undefined
 
-/** Whether a transaction conflicted with another one: run again, it can succeed. */
+/** Reports whether a transaction conflicted with another; it can succeed if repeated. */
 export const isConflict = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   return state === '40001' || state === '40P01'
 }
 
-/** Whether the connection can't be used any more. */
+/** Reports whether the connection is no longer usable. */
 export const endsConnection = (error: unknown): boolean => {
   const state = sqlStateOf(error)
   if (state === undefined) return error instanceof SQL.PostgresError || error instanceof ConnectionLostError
   return ENDING_CODES.has(state) || state.startsWith('57P') || state.startsWith('08')
 }
 
-/** The store's own error for what the driver threw; anything else is passed through. */
+/** Returns the store's error for a driver error. Other errors are returned unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (error instanceof ConnectionLostError) return new StoreUnavailableError(error)
   if (!(error instanceof SQL.PostgresError)) return error
@@ -71,14 +72,15 @@ export const toStoreError = (error: unknown): unknown => {
   if (state === undefined) return new StoreUnavailableError(error)
   const group = state.slice(0, 2)
   if (group === '23') return new ConstraintViolatedError(CONSTRAINTS[state] ?? 'check', error)
-  // Data exceptions: a text where an integer belongs, a number or text that the column can't hold.
+  // Data exceptions: text in place of an integer, or a value that the column cannot store.
   if (group === '22') return new ConstraintViolatedError('type', error)
   const unavailable = UNAVAILABLE_CLASSES.has(group) || UNAVAILABLE_CODES.has(state)
   return unavailable ? new StoreUnavailableError(error) : new StoreStatementError(error)
 }
 
 /**
- * Errors that a retry does not fix: wrong password, no such database, missing rights, certificates. Null for others.
+ * Returns the error if a retry cannot fix it: a wrong password, a missing database, missing rights, certificates.
+ * Otherwise null.
  */
 export const toUnusableError = (store: string, error: unknown): StoreUnusableError | null => {
   const state = sqlStateOf(error)

@@ -1,5 +1,5 @@
-// Learns of other processes' commits by LISTEN, only to wake the reader of the changes: notifications lost while the
-// connection is down are made up by the next poll. Source: https://www.postgresql.org/docs/current/sql-listen.html.
+// Receives commits of other processes with LISTEN, only to wake the reader of changes: the next poll compensates for
+// lost notifications. Source: https://www.postgresql.org/docs/current/sql-listen.html.
 import { SQL } from 'bun'
 import type { ChangeWatch } from '../database.ts'
 import type { PostgresTarget } from '../store-address.ts'
@@ -8,7 +8,7 @@ import { CHANGES_CHANNEL } from './postgres-words.ts'
 
 const RETRY_MS = 500
 
-/** After a loss the driver subscribes again by itself; only the first subscription is ours to retry. */
+/** After a loss, the driver resubscribes by itself. Only the first subscription must be retried here. */
 export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, wake: () => void): ChangeWatch => {
   let listening = false
   let stopped = false
@@ -24,11 +24,11 @@ export const watchPostgresChanges = (target: PostgresTarget, connectMs: number, 
     client
       .listen(CHANGES_CHANNEL, wake, () => {
         listening = true
-        // Changes may have been made before the subscription started.
+        // Changes may have been committed before the subscription started.
         wake()
       })
       .catch(() => {
-        // Nothing is lost: the feed polls faster while nobody listens, and reports when it can't read.
+        // Nothing is lost: without a subscription, the feed polls faster, and it reports read failures.
         if (stopped) return
         retry = setTimeout(listen, RETRY_MS)
         retry.unref()

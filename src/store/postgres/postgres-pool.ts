@@ -1,5 +1,5 @@
-// A limited number of connections, opened when needed, each lent to one caller at a time. A caller that finds none
-// waits in a queue that is limited in length and time; a lost connection is replaced immediately.
+// A limited number of connections, opened on demand, each lent to one caller at a time. Callers without a connection
+// wait in a queue that is limited in length and time. A lost connection is replaced immediately.
 import type { Clock } from '../../lib/time.ts'
 import { StoreUnavailableError } from '../errors.ts'
 import type { PostgresConnection } from './postgres-connection.ts'
@@ -7,27 +7,27 @@ import type { PostgresConnection } from './postgres-connection.ts'
 export interface PoolOptions {
   readonly clock: Clock
   readonly size: number
-  /** How many callers may wait; the next one is refused immediately. */
+  /** Maximum number of waiting callers; further callers are rejected immediately. */
   readonly maximumQueued: number
-  /** A connection that was unused for this long is closed, milliseconds. */
+  /** Idle time after which a connection is closed, in milliseconds. */
   readonly idleMs: number
   connect(): Promise<PostgresConnection>
-  /** Whether a retry is pointless, as for a wrong password. */
+  /** Reports whether a retry is pointless, for example after a wrong password. */
   isFinal(error: unknown): boolean
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
 export interface PostgresPool {
   /**
-   * Lends a connection; connecting is tried again until the deadline while the server is away.
-   * @param deadlineMs of the monotonic clock.
-   * @throws StoreUnavailableError when none is free in time, the queue is full or the pool is closed; the last error of
-   * `connect` when no connection could be opened.
+   * Lends a connection. Retries connecting until the deadline if the server is unavailable.
+   * @param deadlineMs on the monotonic clock
+   * @throws StoreUnavailableError if no connection becomes available in time, the queue is full or the pool is closed;
+   * the last error of `connect` if no connection could be opened
    */
   acquire(deadlineMs: number): Promise<PostgresConnection>
   /** Returns a connection to the pool, usable or not. */
   release(connection: PostgresConnection): void
-  /** Closes idle connections now, and lent ones when they are returned. */
+  /** Closes idle connections immediately, and lent connections when they are returned. */
   close(): void
 }
 
@@ -35,7 +35,7 @@ const FIRST_RETRY_MS = 20
 const LONGEST_RETRY_MS = 250
 
 interface Waiter {
-  /** Gives the waiting caller one of the pool's places. */
+  /** Gives the waiting caller one of the pool's slots. */
   take(): void
 }
 
@@ -43,7 +43,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   const { clock, size, maximumQueued, idleMs, connect, isFinal, wait } = options
   const idle: { readonly connection: PostgresConnection; readonly sinceMs: number }[] = []
   const waiters = new Set<Waiter>()
-  /** Number of places that are lent or being connected. */
+  /** Number of slots that are lent or connecting. */
   let taken = 0
   let closed = false
 
@@ -62,7 +62,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
       taken--
       return
     }
-    // The place passes to the next waiter directly, without becoming free in between.
+    // The slot passes directly to the next waiter, without becoming free.
     waiters.delete(next)
     next.take()
   }
@@ -94,7 +94,7 @@ export const createPostgresPool = (options: PoolOptions): PostgresPool => {
   }
 
   const takeIdle = (): PostgresConnection | undefined => {
-    // Take the connection used last, so that connections beyond the current need stay unused and are closed.
+    // Take the most recently used connection, so that surplus connections become idle and are closed.
     for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
       if (last.connection.usable()) return last.connection
     }

@@ -1,5 +1,5 @@
-// Why PostgreSQL could not be reached, in words for the operator: the driver only says that it failed to connect, so the
-// address is tried once more by itself.
+// Determines the reason why PostgreSQL is unreachable, for the operator. The driver only reports that connecting
+// failed, so this module tries the address itself.
 import { errorCodeOf } from '../../lib/named-error.ts'
 import { StoreUnreachableError } from '../errors.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'
@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket',
   EACCES: 'this user has no permission to use the socket',
 }
-/** SQLSTATEs of a server that is there. */
+/** SQLSTATEs of a reachable server. */
 const REFUSALS: Readonly<Record<string, string>> = {
   '57P03': 'the server is starting or stopping',
   '53300': 'the server has too many connections',
@@ -44,7 +44,7 @@ const tryOnce = async ({ host, port }: PostgresTarget, limitMs: number): Promise
   }
 }
 
-/** @param limitMs how long the address may be tried */
+/** @param limitMs maximum duration of the attempt */
 export const explainUnreachable = async (
   target: PostgresTarget,
   error: unknown,

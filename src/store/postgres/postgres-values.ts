@@ -11,11 +11,11 @@ export interface NumberedStatement {
   readonly parameterCount: number
 }
 
-/** More than there are statements in the code; a guard against texts made at run time. */
+/** More than the number of statements in the code; protects against texts created at run time. */
 const STATEMENT_CACHE_SIZE = 512
 const numbered = new LRUCache<string, NumberedStatement>({ max: STATEMENT_CACHE_SIZE })
 
-/** No literal in the store's SQL holds a question mark (database.ts), so each question mark is a placeholder. */
+/** No literal in the store's SQL contains a question mark (database.ts), so each question mark is a placeholder. */
 export const numberPlaceholders = (sql: string): NumberedStatement => {
   const known = numbered.get(sql)
   if (known !== undefined) return known
@@ -26,9 +26,7 @@ export const numberPlaceholders = (sql: string): NumberedStatement => {
   return statement
 }
 
-/**
- * @throws StoreStatementError for a number that is not a safe integer, RangeError for one beyond 64 bits.
- */
+/** @throws StoreStatementError if a number is not a safe integer; RangeError if an integer exceeds 64 bits */
 export const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   if (typeof parameter === 'number') {
     requireSafeInteger(parameter, index)
@@ -41,7 +39,7 @@ export const toBinding = (parameter: SqlParameter, index: number): SqlParameter 
   return parameter
 }
 
-/** The driver's rows as a plain array: safe integers become numbers, and Buffers plain Uint8Arrays. */
+/** Returns the driver's rows as a plain array: safe integers become numbers, and Buffers become plain Uint8Arrays. */
 export const toRows = <Row>(rows: Iterable<unknown>): Row[] => {
   const plain = Array.from(rows) as Record<string, unknown>[]
   for (const row of plain) {

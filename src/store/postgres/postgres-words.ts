@@ -1,19 +1,19 @@
-// The words in which PostgreSQL's table definitions differ from SQLite's.
-// Source: https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html, .../explicit-locking.html.
+// The parts of table definitions specific to PostgreSQL. Source:
+// https://www.postgresql.org/docs/current/sql-createtrigger.html, .../collation.html, .../explicit-locking.html.
 import type { SchemaWords } from '../database.ts'
 
 /** The NOTIFY channel that wakes the change feeds of all processes. */
 export const CHANGES_CHANNEL = 'countersign_changes'
 
-/** The advisory lock that a migrating process holds. Any number would do, but every version must use the same one. */
+/** The advisory lock of a migrating process. The number is arbitrary, but every version must use the same. */
 const MIGRATION_LOCK = 7_316_482_019_553_001n
 
 export const POSTGRES_WORDS: SchemaWords = {
   integer: 'BIGINT',
   bytes: 'BYTEA',
   tableEnd: '',
-  // Text is compared by its bytes, as in SQLite. The database's own collation differs between machines, and an update
-  // of the operating system can change it after an index was sorted by it.
+  // Text is compared by bytes, as in SQLite. The database's collation differs between machines, and an update of the
+  // operating system can change it and thereby invalidate an index.
   adapt: (statement) => statement.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"'),
   appendOnly: (table) => [
     `CREATE OR REPLACE FUNCTION refuse_row_change() RETURNS trigger LANGUAGE plpgsql AS

@@ -1,5 +1,5 @@
-// The database over PostgreSQL: a pool of connections that only read, and a pool for transactions, which run at the
-// same time (READ COMMITTED). Every call has a time limit. The first call after an outage connects again. Source:
+// The database over PostgreSQL: a pool of read-only connections, and a pool for concurrent transactions (READ
+// COMMITTED). Every call has a time limit. The first call after an outage reconnects. Source:
 // https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time.ts'
@@ -17,21 +17,21 @@ import { CHANGES_CHANNEL, POSTGRES_WORDS } from './postgres-words.ts'
 export interface PostgresOptions {
   readonly target: PostgresTarget
   readonly clock: Clock
-  /** How long a call waits for a connection, and a statement for another transaction's lock, milliseconds. */
+  /** Maximum wait of a call for a connection, and of a statement for another transaction's lock, in milliseconds. */
   readonly lockLimitMs?: number
-  /** How long one statement may run, milliseconds. */
+  /** Maximum duration of a statement, in milliseconds. */
   readonly statementLimitMs?: number
-  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  /** Maximum duration of a transaction's work before it is rolled back, in milliseconds. */
   readonly transactionLimitMs?: number
-  /** How many transactions, and how many reads, may wait before the next is refused at once. */
+  /** Maximum number of waiting transactions, and of waiting reads; further calls are rejected immediately. */
   readonly maximumQueued?: number
-  /** How long an attempt to connect may take, milliseconds. */
+  /** Maximum duration of a connection attempt, in milliseconds. */
   readonly connectLimitMs?: number
-  /** Resolves after that many milliseconds; replaced in tests. */
+  /** Resolves after the given number of milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** Attempts for a transaction that conflicted with another, or whose connection was lost before its commit. */
+/** Maximum number of attempts of a transaction after conflicts, or after connection losses before the commit. */
 const ATTEMPTS = 5
 const PAUSE_MS = 10
 const IDLE_CONNECTION_MS = 60_000
@@ -41,8 +41,8 @@ const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
 /**
  * Connects first, so that a wrong address is reported immediately.
- * @throws StoreUnusableError when the address, the password or the user's rights are wrong; StoreUnavailableError when
- *   no server answers
+ * @throws StoreUnusableError if the address, the password or the user's rights are wrong; StoreUnavailableError if no
+ * server answers
  */
 export const openPostgresDatabase = async (options: PostgresOptions): Promise<Database> => {
   const {
@@ -94,8 +94,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   }
 
   /**
-   * Runs the first statement on a lent connection. If the server had closed that connection meanwhile, nothing has run,
-   * so another connection is used; the same is done for reads that were cut off.
+   * Runs the first statement on a lent connection. If the server had already closed that connection, nothing has run,
+   * so another connection is used. Interrupted reads are also repeated.
    */
   const onFreshConnection = async <Result>(
     pool: PostgresPool,
@@ -113,7 +113,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /** @param committing called before the commit is sent: from then on the writes may be kept */
+  /** @param committing called before the commit is sent, after which the writes may be kept */
   const runWork = async <Result>(
     connection: PostgresConnection,
     work: (transaction: Transaction) => Promise<Result>,
@@ -124,7 +124,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     const atCommit: DeferredStatement[] = []
     const run = async <Row>(sql: string, parameters?: readonly SqlParameter[]) => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After the first failure the server refuses all further statements, but no longer says why.
+      // After the first failure, the server rejects all further statements without repeating the reason.
       if (failure !== undefined) throw toStoreError(failure)
       try {
         return await connection.run<Row>(sql, parameters)
@@ -143,7 +143,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     let late = false
     const timer = setTimeout(() => {
       late = true
-      // Drop the connection, whatever it is waiting for: the server rolls back the transaction of a lost connection.
+      // Drop the connection regardless of its state: the server rolls back the transaction of a lost connection.
       connection.drop()
       limit.reject(new StoreUnavailableError(new Error('the transaction took too long')))
     }, transactionLimitMs)
@@ -152,7 +152,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (failure !== undefined) throw failure
       state.open = false
       committing()
-      // Send everything in one round trip. If one statement fails, so do those after it, and the commit is not reached.
+      // Send everything in one round trip. If a statement fails, the following statements and the commit also fail.
       await Promise.all([
         ...atCommit.map(({ sql, parameters }) => connection.run(sql, parameters)),
         connection.command(atCommit.length > 0 ? `NOTIFY ${CHANGES_CHANNEL}; COMMIT` : 'COMMIT'),
@@ -161,7 +161,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     } catch (error) {
       state.open = false
       if (connection.usable()) await connection.command('ROLLBACK').catch(() => connection.drop())
-      // Throw the original error, whatever the work made of it, so that the work may be run again.
+      // Throw the original error instead of an error derived from it, so that the work can be repeated.
       throw !late && (isConflict(failure) || endsConnection(failure)) ? failure : error
     } finally {
       clearTimeout(timer)
@@ -179,7 +179,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
           nothingKept = false
         })
       } catch (error) {
-        // Either the server answered that it kept nothing, or it was lost before it was asked to commit.
+        // Either the server reported that nothing was kept, or the connection was lost before the commit was sent.
         const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
         if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
       } finally {
@@ -204,8 +204,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       try {
         return await fresh.run<Row>(sql, parameters)
       } catch (error) {
-        // On a connection that only reads, this code means that this program tried to write, not that the server is a
-        // standby.
+        // On a read-only connection, this code means that the program tried to write, not that the server is a standby.
         throw sqlStateOf(error) === '25006' ? new StoreStatementError(error) : error
       }
     })
@@ -257,7 +256,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (closed) return
       requireUsable()
       closed = true
-      // Their callers handle their errors.
+      // The callers handle the errors.
       await Promise.allSettled(underWay)
       writePool.close()
       readPool.close()

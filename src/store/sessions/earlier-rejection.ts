@@ -1,10 +1,10 @@
-// An operator's rejection of a wallet or a person: nothing automatic completes a session against it.
+// Rejections of a wallet or a person by an operator, which no automatic decision overrides.
 import type { Session } from '../../domain/session.ts'
 import { RejectedBeforeError } from '../../domain/session-errors.ts'
 import type { Transaction } from '../database.ts'
 import { IS_SAME_WALLET } from './persons.ts'
 
-/** For statements over `sessions` as `s`: an operator made the decision that the session has. */
+/** For statements over `sessions` as `s`: the session's decision was made by an operator. */
 const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
     WHERE decision.organization_id = s.organization_id AND decision.session_id = s.id AND decision.kind = 'status'
       AND decision.status = s.status AND decision.actor LIKE 'operator:%')`
@@ -43,8 +43,8 @@ const DECISIONS = `SELECT other.address, s.status FROM (
   ORDER BY COALESCE(s.decided_sequence, 0) DESC, s.id DESC`
 
 /**
- * Call it in the transaction that completes a session automatically. A wallet that an operator has rejected, itself or by its
- * person, can be completed automatically again once an operator has completed a later session of it.
+ * Call it in the transaction that completes a session automatically. After an operator rejects a wallet or its person,
+ * automatic completion is possible only once an operator has completed a later session of it.
  * @throws RejectedBeforeError
  */
 export const requireNoRejection = async (

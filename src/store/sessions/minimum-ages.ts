@@ -1,4 +1,4 @@
-// How old an organization asks people to be, at all levels or at one of them.
+// The minimum age that an organization requires, for all levels or per level.
 import type { Level } from '../../domain/level.ts'
 import { integer, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -7,7 +7,7 @@ import { defineTable } from '../table.ts'
 const AGES = defineTable('minimum_ages', { organizationId: text, level: typed<Level>(), years: integer })
 
 export interface MinimumAges {
-  /** For the levels that have no age of their own; null: no minimum. */
+  /** For levels without their own minimum age. Null if there is none. */
   readonly years: number | null
   readonly levels: ReadonlyMap<Level, number>
 }
@@ -40,13 +40,16 @@ export const createMinimumAgeTable = (scope: TableScope) => ({
   read: async (organizationId: string): Promise<MinimumAges> =>
     (await readIn(scope, organizationId)).get(organizationId) ?? { years: null, levels: new Map() },
 
-  /** By organization, without those that ask for no age. @param organizationId null: all organizations */
+  /**
+   * Returns minimum ages by organization, without organizations that have none. @param organizationId null for all
+   * organizations
+   */
   readAll: (organizationId: string | null): Promise<ReadonlyMap<string, MinimumAges>> => readIn(scope, organizationId),
 
   /**
-   * @param level null: all levels that have no age of their own
-   * @param years null: no minimum
-   * @throws ConstraintViolatedError when `years` is not from 1 to 99
+   * @param level null for all levels without their own minimum age
+   * @param years null for no minimum
+   * @throws ConstraintViolatedError if `years` is not between 1 and 99
    */
   set: (organizationId: string, level: Level | null, years: number | null): Promise<void> =>
     scope.write(async (transaction) => {

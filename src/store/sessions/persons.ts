@@ -1,6 +1,6 @@
-// The persons that sessions identified. A person is recognised across organizations by a wallet proven in both, and
-// only where consent was recorded on both sides; each organization knows the person by its own id (decisions §5,
-// "userId"; threats row 3).
+// The persons that sessions identified. A person is recognized across organizations by a wallet proven in both, only
+// with recorded consent on both sides. Each organization gets its own id for the person (decisions §5, "userId";
+// threats row 3).
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { Session } from '../../domain/session.ts'
 import { integer, text } from '../columns.ts'
@@ -19,9 +19,8 @@ const PERSONS = defineTable('persons', {
 })
 
 /**
- * The id by which one organization knows a person: the first 16 bytes of an HMAC-SHA-256 under the deployment's key,
- * written as a UUID v8 (RFC 9562 §5.8). It is always the same, and without the key nobody can tell that two ids belong
- * to one person.
+ * Returns an organization's id for a person: the first 16 bytes of an HMAC-SHA-256 with the deployment's key, as a UUID
+ * v8 (RFC 9562 §5.8). It is stable, and without the key, ids of one person cannot be linked.
  */
 export const pairwiseUserId = (userKey: Uint8Array, organizationId: string, personId: string): string => {
   const bytes = new Bun.CryptoHasher('sha256', userKey)
@@ -41,15 +40,16 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 }
 
 /**
- * For statements over two rows of `session_wallets`: both belong to the same person. A key has the same address on every
- * chain, also if a contract proved it once (EIP-7702); a contract's address may belong to somebody else on another chain.
+ * For statements over two rows of `session_wallets`: both belong to the same person. A key has the same address on
+ * every chain, even if a contract proved it once (EIP-7702). A contract's address may have a different owner on another
+ * chain.
  */
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
 /**
- * For statements over `sessions`, which it makes those of one organization that identified a person of the wallet. An
- * expression, because the index of an organization leads to many more rows than the index of a person. Parameters: the
+ * For statements over `sessions`: selects sessions of one organization that identified a person of the wallet. An
+ * expression, because the index of an organization yields many more rows than the index of a person. Parameters: the
  * address, the environment and the organization.
  */
 export const OF_WALLETS_PERSON = `sessions.person_id IN (SELECT holding.person_id FROM session_wallets held
@@ -62,12 +62,12 @@ const THEIR_PERSONS = `JOIN sessions ON sessions.organization_id = theirs.organi
     AND (sessions.organization_id = ? OR (? = 1 AND ${IS_SHARED}))`
 const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_wallets AS mine
   JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment ${THEIR_PERSONS}`
-/** A session of a wallet that was disconnected; on which chain it was proven is not known. */
+/** Sessions of a disconnected wallet; the chain of its proof is unknown. */
 const OTHERS_OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_removed_wallets AS mine
   JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
   ${THEIR_PERSONS}`
 
-/** The only person who is known by the session's wallets; null if there is none, or more than one. */
+/** Returns the only person known by the session's wallets. Null if there is none or more than one. */
 const findPerson = async (
   transaction: Transaction,
   { organizationId, id, checkType, consentedAtSeconds }: Session,
@@ -88,14 +88,13 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
 })
 
 /**
- * The person of a session that is being completed: the one already known by one of its proven wallets, or a new one.
- * When the wallets lead to two known persons, these are never merged: the session gets a new person, and people have to
- * find out who is who.
+ * Returns the person of a session that is being completed: the person known by one of its proven wallets, or a new
+ * person. If the wallets belong to two known persons, these are never merged: the session gets a new person, and people
+ * must resolve the identity.
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
   const { organizationId, checkType, environment } = session
-  // If two sessions of one person are completed at once, they must not create two persons: the second transaction sees
-  // the first's.
+  // The lock serializes concurrent completions, so that two sessions of one person do not create two persons.
   await lockDeployment(transaction)
   let personId = await findPerson(transaction, session, OTHERS_OF_SAME_WALLETS)
   if (personId === null) {
@@ -112,8 +111,8 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 }
 
 /**
- * The person of a session that is being rejected, whose other wallets the rejection concerns: the one already known by a
- * wallet that is or was connected to it. Null if nobody or more than one person is known.
+ * Returns the person of a session that is being rejected, so that the rejection applies to the person's other wallets:
+ * the person known by a wallet that is or was connected to it. Null if no person or more than one is known.
  */
 export const identifyRejected = async (transaction: Transaction, session: Session) => {
   await lockDeployment(transaction)

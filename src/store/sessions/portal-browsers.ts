@@ -1,16 +1,16 @@
-// Browsers that may open a session of the verification page; portal-links.ts binds them.
+// Browsers that may open a session of the verification page. They are bound in portal-links.ts.
 import { BrowserUnknownError } from '../../domain/session-errors.ts'
 import type { ByBrowser, LinkSession } from '../../domain/wallet.ts'
 import type { Transaction } from '../database.ts'
 
-/** How long an unused browser can still open its session. */
+/** Time for which an unused browser can still open its session. */
 export const UNUSED_SECONDS = 30 * 86_400
 
 /**
- * Releases browsers, so that they open nothing. The row of a browser whose link is no longer valid is deleted; the row
- * of a valid link stays, so that the link stays bound.
+ * Releases browsers, so that they can no longer open their sessions. The row of a browser with an invalid link is
+ * deleted; the row with a valid link stays, so that the link stays bound.
  * @param browsers the condition after WHERE
- * @returns how many browsers were released
+ * @returns the number of released browsers
  */
 export const releaseBrowsers = async (
   transaction: Transaction,
@@ -29,7 +29,10 @@ export const releaseBrowsers = async (
   return forgotten + kept
 }
 
-/** Whether a browser may open the session. Locks the browser, so that it is not released before the transaction ends. */
+/**
+ * Reports whether a browser may open the session. Locks the browser, so that it is not released before the transaction
+ * ends.
+ */
 export const isBrowser = async (
   transaction: Transaction,
   { sessionId, cookieHash }: Pick<LinkSession, 'sessionId'> & { readonly cookieHash: Uint8Array },
@@ -44,8 +47,8 @@ export const isBrowser = async (
 }
 
 /**
- * Call it in the transaction of a change that a person makes, with the session locked: the browser may have been released
- * since it sent the change.
+ * Call it in the transaction of a person's change, with the session locked: the browser may have been released since
+ * the request.
  * @throws BrowserUnknownError
  */
 export const requireBrowser = async (

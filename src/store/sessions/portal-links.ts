@@ -1,11 +1,6 @@
-// Who may use the verification page for a session: browsers that opened one of its links. A link is bound to the first
-// browser that opens it; that browser holds a secret, of which only the hash is stored. Anyone gets a link who names a
-// wallet, so such a link binds to no browser once the session is in use: it takes a proof. Another new link, for example an
-// administrator's, takes a session in use over without its evidence, and takes a proof once a wallet is connected. A bound
-// browser may pass the session on by a link that works once, for minutes. A browser that was not used for 30 days, or that
-// the person left, no longer opens the session. Its link stays bound, so that anyone who finds the link later has to prove a
-// wallet of the session. `bound_at_seconds` is when the browser was bound or last used; 0: it was released. Source: threats
-// rows 2 and 4.
+// Links of the verification page, each bound to the first browser that opens it. A link for a named wallet binds only
+// with a proof once the session is in use, because anyone can name a wallet. Another new link takes over a session in
+// use without its evidence, or with a proof once a wallet is connected. Source: threats rows 2 and 4.
 import type { WalletAddress } from '../../domain/address.ts'
 import { isSessionOpen, type SessionStatus } from '../../domain/session.ts'
 import {
@@ -25,17 +20,18 @@ import { lockSessionAsItIs } from './session-rows.ts'
 import { endHandovers, endOthers, hasWallets, isInUse, wasProven } from './session-takeover.ts'
 
 /**
- * Maximum number of unused handover links of one session, and of unanswered challenges of one link. Beyond it, the oldest
- * become invalid. Anyone gets a link who names the wallet, so another link's challenges must not displace the owner's.
+ * Maximum number of unused handover links per session, and of unanswered challenges per link. Beyond it, the oldest
+ * become invalid. The limit is per link, because anyone who names the wallet gets a link and must not displace the
+ * owner's challenges.
  */
 const WAITING_MAX = 20
 /** Minimum time between two writes of a browser's last use. */
 const TOUCH_SECONDS = 86_400
-/** If a power cut loses the row, the waiting person can ask again. */
+/** If a power loss loses the row, the waiting person can request it again. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 interface FoundLink extends LinkSession {
-  /** Hash of the secret of the browser to which the link is bound; null while nobody has opened the link. */
+  /** Hash of the secret of the link's browser. Null if the link has not been opened. */
   readonly cookieHash: Uint8Array | null
 }
 
@@ -60,8 +56,8 @@ const CHALLENGES = defineTable(
 
 export const createPortalLinkTable = (scope: TableScope) => ({
   /**
-   * Finds a link by its hash alone, because it is not known who opens it. Newer links of the session do not invalidate
-   * an opened link for its browser. Null when there is no such link.
+   * Finds a link by its hash alone, because its opener is unknown. Newer links of the session do not invalidate an
+   * opened link for its browser. Returns null if there is no such link.
    */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
     const { statements } = scope
@@ -80,8 +76,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   },
 
   /**
-   * Binds a link to a browser. False if another one was first, the link is gone, or it requires a proof.
-   * @param own the secret's hash of a browser that may have opened the session before
+   * Binds a link to a browser. Returns false if another browser was first, or if the link no longer exists or requires
+   * a proof.
+   * @param own the secret's hash of a browser that may already have opened the session
    */
   bind: (
     link: LinkSession,
@@ -92,7 +89,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()
       const { organizationId, sessionId } = link
-      // Newer links and a move to another browser, which invalidate this one, lock the session, too.
+      // Newer links and a move to another browser, which invalidate this link, also lock the session.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       const passedOn = await transaction.execute(
         'DELETE FROM portal_handovers WHERE hash = ? AND organization_id = ? AND session_id = ? AND expires_at_seconds > ?',
@@ -127,7 +124,10 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return bound === 1
     }, DURABILITY),
 
-  /** The session that a browser's secret opens, if it is this session and the browser was used in the last 30 days. */
+  /**
+   * Returns the session that a browser's secret opens, if it is this session and the browser was used in the last 30
+   * days.
+   */
   findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
     const [row] = await scope.statements.query<{ organization_id: string; status: SessionStatus }>(
       `SELECT browser.organization_id, session.status FROM portal_browsers browser
@@ -138,9 +138,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
     return row === undefined ? null : { organizationId: row.organization_id, sessionId, status: row.status }
   },
 
-  /**
-   * Records that the browser is used, so that its 30 days start again. Written once a day; true when it was written.
-   */
+  /** Records a use of the browser, which restarts its 30 days. Written once a day. Returns true if it was written. */
   touchBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<boolean> => {
     const nowSeconds = scope.nowSeconds()
     const where = 'cookie_hash = ? AND session_id = ? AND bound_at_seconds > ? AND bound_at_seconds <= ?'
@@ -159,8 +157,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   },
 
   /**
-   * Releases the browser that the person leaves, and ends the links to other browsers that wait. False when it could not
-   * open the session before.
+   * Releases the browser that the person leaves, and ends pending links to other browsers. The session's link stays
+   * bound. Returns false if the browser could not open the session.
    */
   leaveBrowser: (cookieHash: Uint8Array, link: LinkSession): Promise<boolean> =>
     scope.write(async (transaction) => {
@@ -170,7 +168,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** A link for another browser of the same person. @throws BrowserUnknownError */
+  /** Adds a link for another browser of the same person. It works once, for minutes. @throws BrowserUnknownError */
   addHandover: (link: LinkSession & ByBrowser, linkHash: Uint8Array, expiresAtSeconds: number): Promise<void> =>
     scope.write(async (transaction) => {
       const { organizationId, sessionId } = link
@@ -190,13 +188,13 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       await keepNewest(transaction, 'portal_challenges', 'nonce', row, WAITING_MAX, row.linkHash)
     }, DURABILITY),
 
-  /** The challenge; null if it is spent, expired, or belongs to another link. */
+  /** Returns the challenge. Null if it is spent, expired, or belongs to another link. */
   findChallenge: (linkHash: Uint8Array, nonce: string): Promise<ContinuationChallenge | null> =>
     CHALLENGES.everywhere.find(scope, { nonce, linkHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
   /**
-   * Spends a nonce whose proof was checked, and moves its link, with the session, to another browser. False when it is
-   * spent or too old.
+   * Spends a nonce with a verified proof, and moves its link and the session to another browser. Returns false if the
+   * nonce is spent or expired.
    */
   moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
@@ -208,9 +206,9 @@ export const createPortalLinkTable = (scope: TableScope) => ({
         [nonce, linkHash, organizationId, sessionId, nowSeconds],
       )
       if (spent !== 1) return false
-      // A wallet may be connected at this moment, so the lock comes first.
+      // A wallet may be connected concurrently, so the lock comes first.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
-      // Somebody who knew the wallet's address may have opened the session first.
+      // Another person who knew the wallet's address may have opened the session first.
       const isProven = await wasProven(transaction, challenge)
       await endOthers(
         transaction,
@@ -228,7 +226,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       return true
     }, DURABILITY),
 
-  /** Deletes or releases a batch of expired rows. @returns how many: call again until it is 0 */
+  /** Deletes or releases a batch of expired rows. @returns the number of rows; repeat until it is 0 */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

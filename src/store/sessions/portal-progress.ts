@@ -1,5 +1,5 @@
-// What the verification page stores about a session besides its evidence: the person's agreement, and the corrections
-// they were asked for. Both belong to the session; neither is in the status that others see.
+// Data of the verification page about a session besides its evidence: the person's agreement and the requested
+// corrections. Both belong to the session but are not part of its public status.
 import type { SessionStatus } from '../../domain/session.ts'
 import { PartNotRequestedError } from '../../domain/session-errors.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -13,13 +13,16 @@ import { AGREEMENTS, type Agreement, writeConsent } from './session-consent.ts'
 import { readGivenParts } from './session-requirements.ts'
 import { lockState } from './session-rows.ts'
 
-/** What a person whose session was sent back has to correct. */
+/** Corrections requested from a person whose session was sent back. */
 const CORRECTIONS = defineTable('session_corrections', {
   organizationId: hidden(text),
   sessionId: hidden(text),
-  /** Names of evidence fields and document kinds, or `wallets`: what was requested, and what was missing and then given. */
+  /**
+   * Names of evidence fields and document kinds, or `wallets`: requested parts, and missing parts that were provided
+   * since.
+   */
   parts: names,
-  /** The parts that were given since then. */
+  /** The parts that were provided since the request. */
   done: names,
   askedAtSeconds: hidden(integer),
 })
@@ -38,7 +41,7 @@ export const writeCorrections = async (
   nowSeconds: number,
 ): Promise<void> => {
   const { organizationId, sessionId, to, corrections = [] } = change
-  // Submitting again changes nothing: the corrections apply until the next decision.
+  // A new submission changes nothing: the corrections apply until the next decision.
   if (to === 'submitted') return
   await CORRECTIONS.removeAll(transaction, { organizationId, sessionId })
   if (to !== 'retry' || corrections.length === 0) return
@@ -47,10 +50,10 @@ export const writeCorrections = async (
 }
 
 /**
- * Call it in the transaction that changes parts of an open session, before the change, with the session locked. In a
- * session that was sent back for certain parts, the person may give these and what the session lacks. What was missing
- * counts as requested once it is given, so that the person can correct it until they submit.
- * @param given whether the change gives the parts; false if it only takes something away
+ * Call it in the transaction that changes parts of an open session, before the change, with the session locked. If
+ * certain parts were requested, the person may provide these and missing parts. A missing part counts as requested once
+ * provided, so that the person can correct it until the submission.
+ * @param given true if the change provides the parts; false if it only removes parts
  * @throws PartNotRequestedError
  */
 export const acceptParts = async (
@@ -72,9 +75,9 @@ export const acceptParts = async (
 
 export const createPortalProgressTable = (scope: TableScope) => ({
   /**
-   * Replaces an earlier agreement. A refusal to share withdraws an earlier consent at once; consent counts from the next
-   * submission.
-   * @throws ConstraintViolatedError when there is no such session; BrowserUnknownError
+   * Replaces an earlier agreement. Refusing to share withdraws an earlier consent immediately; consent applies from the
+   * next submission.
+   * @throws ConstraintViolatedError if there is no such session; BrowserUnknownError
    */
   recordAgreement: (input: SessionKey & ByBrowser & Pick<Agreement, 'version' | 'shares'>): Promise<void> =>
     survivingCrashes(scope).write(async (own) => {
@@ -88,11 +91,11 @@ export const createPortalProgressTable = (scope: TableScope) => ({
       if (session !== locked.session) await announceSession(own, { ...locked, session }, nowSeconds)
     }),
 
-  /** Null before the person has agreed. */
+  /** Returns null before the person has agreed. */
   findAgreement: (organizationId: string, sessionId: string): Promise<Agreement | null> =>
     AGREEMENTS.find(scope, { organizationId, sessionId }),
 
-  /** Null when nothing particular was asked for. */
+  /** Returns null if no particular part was requested. */
   findCorrections: (organizationId: string, sessionId: string): Promise<Corrections | null> =>
     CORRECTIONS.find(scope, { organizationId, sessionId }),
 })

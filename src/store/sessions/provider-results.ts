@@ -1,5 +1,5 @@
-// The ids of messages of outside deciders that were accepted, so that each message has an effect once. An id is kept far
-// longer than its message's timestamp is accepted, so that a repeated message is always recognised.
+// Ids of accepted messages of external deciders, so that each message has an effect only once. An id is kept far longer
+// than its message's timestamp is accepted, so that a repeated message is always recognized.
 
 import type { SessionState, StatusChange } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -8,7 +8,7 @@ import type { TableScope } from '../copy/table-scope.ts'
 import type { Store, Tables } from '../store.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
-/** Longer than any verification service sends a message again. */
+/** Longer than the retry period of any verification service. */
 const KEEP_SECONDS = 10 * 86_400
 
 const RESULTS = defineTable('provider_results', {
@@ -20,24 +20,24 @@ const RESULTS = defineTable('provider_results', {
 })
 
 export const createProviderResultTable = (scope: TableScope) => ({
-  /** False when the message was taken before. */
+  /** Returns false if the message was already received. */
   spend: (result: Omit<ItemOf<typeof RESULTS>, 'receivedAtSeconds'>): Promise<boolean> =>
     RESULTS.insertNew(scope, { ...result, receivedAtSeconds: scope.nowSeconds() }),
 
-  /** Deletes a batch of expired rows. @returns how many: call again until it is 0 */
+  /** Deletes a batch of expired rows. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
     RESULTS.sweep(scope, ['endpointId', 'messageId'], sql`received_at_seconds < ${scope.nowSeconds() - KEEP_SECONDS}`),
 })
 
 type Message = Parameters<Tables['providerResults']['spend']>[0]
 
-/** A repeated message changes nothing. A message about a session that is no longer submitted is refused. */
+/** A repeated message changes nothing. A message about a session that is no longer submitted is rejected. */
 export const spendAndDecide = (store: Pick<Store, 'transaction'>, message: Message) => {
   let isRepeated = false
   return {
-    /** Whether `changeStatus` found that the message was received before. */
+    /** Reports whether `changeStatus` found that the message was already received. */
     isRepeated: () => isRepeated,
-    /** @throws TransitionRefusedError once an operator has decided or sent the session back */
+    /** @throws TransitionRefusedError if an operator has already decided the session or sent it back */
     changeStatus: (change: StatusChange): Promise<SessionState | null> =>
       store.transaction(async (tables) => {
         const before = await tables.sessions.lock(message.organizationId, message.sessionId)

@@ -1,5 +1,5 @@
-// Who reviews which session. If two reviewers take the same session, the version decides: the one who saw an older
-// state is refused.
+// The reviewers of sessions. If two reviewers take the same session, the reviewer with the outdated version is
+// rejected.
 
 import { among, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -8,9 +8,9 @@ import { defineTable, type ItemOf } from '../table.ts'
 const ASSIGNMENTS = defineTable('session_assignments', {
   organizationId: hidden(text),
   sessionId: text,
-  /** The reviewer's account; null: nobody reviews the session. */
+  /** The reviewer's account. Null if the session has no reviewer. */
   userId: nullable(text),
-  /** Rises with every change; 0 for a session that was never assigned. */
+  /** Increments with every change. 0 for a session that was never assigned. */
   version: integer,
   assignedAtSeconds: nullable(integer),
 })
@@ -28,15 +28,15 @@ export const createSessionAssignmentTable = (scope: TableScope) => ({
   find: async (organizationId: string, sessionId: string): Promise<SessionAssignment> =>
     (await ASSIGNMENTS.find(scope, { organizationId, sessionId })) ?? nobody(sessionId),
 
-  /** The assignments of some sessions, by session id; a session without an assignment is left out. */
+  /** Returns assignments by session id. Sessions without an assignment are omitted. */
   findMany: async (organizationId: string, sessionIds: readonly string[]) => {
     const rows = await ASSIGNMENTS.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Map(rows.map((row) => [row.sessionId, row]))
   },
 
   /**
-   * Null when the session was assigned again since `expectedVersion` was read.
-   * @throws ConstraintViolatedError when the organization has no such session
+   * Returns null if the session was assigned again since `expectedVersion` was read.
+   * @throws ConstraintViolatedError if the organization has no such session
    */
   assign: (input: {
     readonly organizationId: string

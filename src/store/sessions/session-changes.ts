@@ -1,5 +1,5 @@
 // Records every change of a session in the change's own transaction: an event with the next sequence number, and a row
-// in the change feed that names the caches it concerns.
+// in the change feed that names the affected cache entries.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState } from '../../domain/session.ts'
@@ -9,7 +9,7 @@ import type { Transaction } from '../database.ts'
 import { defineTable } from '../table.ts'
 import { queueMessages } from '../webhooks/webhook-queue.ts'
 
-/** What a change of topic `session` concerns. */
+/** The subject of a change with topic `session`. */
 export interface SessionSubject {
   readonly sessionId: string
   readonly sequence: number
@@ -19,7 +19,7 @@ export interface SessionSubject {
   readonly addresses: readonly WalletAddress[]
 }
 
-/** The separators are safe: no part contains a space or a comma. */
+/** The separators are unambiguous: no part contains a space or a comma. */
 export const encodeSessionSubject = (subject: SessionSubject): string =>
   `${subject.sessionId} ${subject.sequence} ${subject.environment} ${subject.personId ?? '-'} ${subject.addresses.join(',')}`
 
@@ -34,7 +34,7 @@ export const decodeSessionSubject = (text: string): SessionSubject => {
   }
 }
 
-/** Wallets that were disconnected from a session. Its rejection and its unsettled hits still count for them. */
+/** Wallets that were disconnected from a session. Its rejection and its undecided hits still apply to them. */
 export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   organizationId: text,
   sessionId: text,
@@ -73,8 +73,8 @@ export const announceSession = async (
 }
 
 /**
- * Numbers a decision just announced among all decisions: its number is the sequence number of its change, which follows
- * the order of commits over all processes, whatever their clocks say.
+ * Numbers an announced decision among all decisions. The number is the sequence number of its change, which follows the
+ * commit order of all processes, independently of their clocks.
  */
 export const numberDecision = (
   transaction: Transaction,
@@ -88,7 +88,7 @@ export const numberDecision = (
     },
   ])
 
-/** Null is stored for none. */
+/** An empty list is stored as null. */
 const overridden: Column<readonly string[]> = {
   use: 'stored',
   named: 'overridden_parts',
@@ -105,12 +105,10 @@ export const EVENTS = defineTable('session_events', {
   overridden,
 })
 
-/** Nothing was overridden unless it says so. */
+/** `overridden` defaults to empty. */
 type NewSessionEvent = Omit<SessionEvent, 'overridden'> & Partial<Pick<SessionEvent, 'overridden'>>
 
-/**
- * Adds the event, and queues it for the endpoints that receive it. The session's row must already have its new state.
- */
+/** Adds the event and queues it for the subscribed endpoints. The session's row must already have its new state. */
 export const addEvent = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
@@ -121,10 +119,10 @@ export const addEvent = async (
   await queueMessages(transaction, session, event)
 }
 
-/** The event of a change that does not change the status. */
+/** The event of a change other than a status change. */
 export type SessionNote = Pick<SessionEvent, 'kind' | 'actor' | 'privateComment'>
 
-/** Adds the event of such a change under the session's next sequence number. Returns the session with that number. */
+/** Adds the event of such a change with the session's next sequence number. Returns the session with that number. */
 export const noteChange = async (
   transaction: Transaction,
   session: Session,

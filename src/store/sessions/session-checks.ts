@@ -1,6 +1,6 @@
-// The checks of sessions and the queue of those still to be made. A session enters the queue in the transaction that
-// submits it, so that none is forgotten. It is marked when its checks are stored, and leaves the queue when whatever follows
-// from them is done.
+// The checks of sessions and the queue of pending checks. A session enters the queue in the transaction that submits
+// it, so that none is missed. It is marked when its checks are stored, and leaves the queue when all follow-up work is
+// done.
 import { type BoundHit, isUncompared } from '../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import { ChecksPendingError, UncomparedError } from '../../domain/session-errors.ts'
@@ -19,11 +19,11 @@ interface NewCheck {
   readonly outcome: string
   readonly detail: Readonly<Record<string, unknown>>
   readonly version: string
-  /** Left out for checks that have no hits. */
+  /** Omitted for checks without hits. */
   readonly hits?: readonly BoundHit[]
-  /** Keyed hashes of everything of the session that was compared. */
+  /** Keyed hashes of all compared data of the session. */
   readonly subjectBases?: readonly string[]
-  /** Key of the settings that decide what is a hit. */
+  /** Key of the settings that define a hit. */
   readonly settings?: string
 }
 
@@ -31,7 +31,9 @@ interface StoredCheck extends Omit<NewCheck, 'hits' | 'subjectBases' | 'settings
   readonly checkedAtSeconds: number
 }
 
-/** Matches the names of a part's checks. Names of parts are ours: none has a wildcard of LIKE. */
+/**
+ * Returns parameters that match the names of a part's checks. Names of parts are fixed and contain no LIKE wildcards.
+ */
 const ofPart = (part: string): readonly [string, string] => [part, `${part}.%`]
 
 const QUEUE = defineTable('session_check_queue', {
@@ -39,7 +41,7 @@ const QUEUE = defineTable('session_check_queue', {
   sessionId: text,
   sequence: integer,
   attempts: integer,
-  /** Whether all checks are stored. */
+  /** True if all checks are stored. */
   isMade: flag,
   dueAtSeconds: hidden(integer),
 })
@@ -55,13 +57,13 @@ const CHECKS = defineTable('session_checks', {
   detail: json<StoredCheck['detail']>(),
 })
 
-/** If a power cut loses a check or a claim, it is made again. */
+/** A check or a claim lost in a power loss is repeated. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const isPending = async (statements: Statements, organizationId: string, sessionId: string): Promise<boolean> =>
   (await QUEUE.find(statements, { organizationId, sessionId, isMade: false })) !== null
 
-/** Call it in the transaction that submits a session, or for which its checks are missing. Deletes its earlier checks. */
+/** Call it in the transaction that submits a session, or that lacks its checks. Deletes its earlier checks. */
 export const queueChecks = async (
   transaction: Transaction,
   { organizationId, id, sequence }: Pick<Session, 'organizationId' | 'id' | 'sequence'>,
@@ -99,15 +101,15 @@ interface SessionChecks {
   readonly checks: readonly NewCheck[]
 }
 
-/** A check as it is stored. */
+/** A check as stored. */
 interface OutcomeRow {
   readonly sessionId: string
   readonly check: NewCheck
-  /** The check's outcome with its hits. */
+  /** The check's outcome including its hits. */
   readonly outcome: string
 }
 
-/** Another process may have stored the same check at the same moment: the later one counts. */
+/** If another process stores the same check concurrently, the later check wins. */
 const insertChecks = (
   transaction: Transaction,
   organizationId: string,
@@ -135,8 +137,8 @@ const insertChecks = (
 }
 
 /**
- * Puts a part's checks of sessions in place of those before, each with its hits, in a few statements for all of them.
- * @returns by session how many hits are new, if any
+ * Replaces a part's checks of several sessions, including their hits, in a few statements.
+ * @returns the number of new hits by session, omitting sessions without new hits
  */
 const writeChecks = async (
   transaction: Transaction,
@@ -155,8 +157,8 @@ const writeChecks = async (
   )
   const haveHits = new Set(known.map((row) => row.session_id))
   const written: OutcomeRow[] = []
-  // Write the hits first: this locks the session in the same order as a decision about it. The open hits of a check that is
-  // not made any more stay, because only a setting leaves a check out.
+  // Write the hits first, which locks the session in the same order as a decision about it. Open hits of a check that
+  // is no longer made stay, because only a setting omits a check.
   for (const { sessionId, checks } of made) {
     for (const check of checks) {
       const { hits, name, outcome, settings = '', subjectBases = [] } = check
@@ -187,7 +189,7 @@ const CHECKS_OF_PART = `SELECT 1 FROM session_checks c WHERE c.organization_id =
 const LACKS_VERSION = `NOT EXISTS (${CHECKS_OF_PART} AND c.version = ?)`
 const HAS_CHECKS = `EXISTS (${CHECKS_OF_PART})`
 
-/** Reads one row of the index for each organization with queued sessions, however many it has. */
+/** Reads one row of the index per organization with queued sessions, regardless of their number. */
 const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
     SELECT MIN(organization_id) FROM session_check_queue
     UNION ALL
@@ -198,23 +200,23 @@ const ORGANIZATIONS_WITH_DUE = `WITH RECURSIVE queued (organization_id) AS (
     WHERE due.organization_id = queued.organization_id AND due.due_at_seconds <= ?)`
 
 export const createSessionCheckTable = (scope: TableScope) => ({
-  /** In the order of their names. */
+  /** Sorted by name. */
   list: (organizationId: string, sessionId: string): Promise<readonly StoredCheck[]> =>
     CHECKS.list(scope, { organizationId, sessionId }, ['name']),
 
-  /** Whether its checks are still to be made. */
+  /** Reports whether its checks are pending. */
   isPending: (organizationId: string, sessionId: string): Promise<boolean> =>
     isPending(scope.statements, organizationId, sessionId),
 
-  /** Which of these sessions of one organization still have checks to be made. */
+  /** Returns the given sessions of one organization that have pending checks. */
   queued: async (organizationId: string, sessionIds: readonly string[]): Promise<ReadonlySet<string>> => {
     const queued = await QUEUE.list(scope, { organizationId, sessionId: among(sessionIds) }, ['sessionId'])
     return new Set(queued.map(({ sessionId }) => sessionId))
   },
 
   /**
-   * Due, of each organization in turn, the longest waiting first; each is due again after `claimSeconds`, should the caller
-   * die. The deployment's own work, over all organizations.
+   * Claims due sessions, from each organization in turn, longest waiting first. Each is due again after `claimSeconds`,
+   * in case the caller crashes. Works across all organizations, for the deployment.
    */
   claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
     const nowSeconds = scope.nowSeconds()
@@ -242,18 +244,17 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     })
   },
 
-  /** Makes sessions due again that an earlier process had claimed. The only process that claims calls it before it begins. */
+  /** Makes sessions due again that an earlier process claimed. Call it before claiming, if no other process claims. */
   releaseClaims: (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
-    // A session whose checks failed before waits for its next attempt.
+    // A session whose checks have failed waits for its next attempt.
     const claimed = { dueAtSeconds: sql`> ${nowSeconds}`, attempts: 0 }
     return QUEUE.everywhere.updateAll(survivingCrashes(scope), claimed, { dueAtSeconds: nowSeconds })
   },
 
   /**
-   * Puts a part's checks of several sessions of an organization in place of those it made before, but for sessions that have
-   * changed since they were read.
-   * @returns by session how many hits are new, if any; and how many sessions had changed
+   * Replaces a part's checks of an organization's sessions, except sessions that have changed since they were read.
+   * @returns the number of new hits by session, omitting sessions without new hits, and the number of changed sessions
    */
   replaceUnchanged: (
     organizationId: string,
@@ -278,8 +279,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /**
-   * Sessions of a status without a check of this part and version, in the order of their ids; without a version, those that
-   * have a check of the part.
+   * Returns sessions with a status but without a check of this part and version, in the order of their ids. Without a
+   * version, returns sessions with a check of the part.
    */
   outdated: async (
     organizationId: string,

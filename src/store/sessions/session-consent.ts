@@ -1,18 +1,18 @@
 // The person's consent that other organizations may rely on the session's result (threats row 3). The agreement is the
-// person's newest answer; the session has the consent of its last submission, or none once the person withdraws it.
+// person's latest answer; the session has the consent of its last submission, or none once it is withdrawn.
 import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { noteChange } from './session-changes.ts'
 
-/** What the person agreed to before they gave anything. */
+/** The person's agreement before providing any data. */
 export const AGREEMENTS = defineTable('portal_agreements', {
   organizationId: hidden(text),
   sessionId: hidden(text),
-  /** Names the text that was shown and its language. */
+  /** Identifies the displayed text and its language. */
   version: text,
-  /** Whether other organizations may rely on the result. */
+  /** True if other organizations may rely on the result. */
   shares: flag,
   agreedAtSeconds: integer,
 })
@@ -20,9 +20,9 @@ export const AGREEMENTS = defineTable('portal_agreements', {
 export interface Agreement extends ItemOf<typeof AGREEMENTS> {}
 
 /**
- * Gives or withdraws the consent of a locked session, with an event. If nothing changes, the time and the text of an
- * earlier consent stay. The caller announces the change.
- * @returns the session afterwards; the same object if nothing changed
+ * Gives or withdraws the consent of a locked session, with an event. If nothing changes, an earlier consent keeps its
+ * time and text. The caller announces the change.
+ * @returns the session after the change; the same object if nothing changed
  */
 export const writeConsent = async (
   transaction: Transaction,
@@ -41,8 +41,8 @@ export const writeConsent = async (
 }
 
 /**
- * Call it in the transaction that submits a session: its consent becomes the person's newest answer. A session without an
- * agreement, such as the sandbox's, keeps its consent.
+ * Call it in the transaction that submits a session: its consent becomes the person's latest answer. A session without
+ * an agreement, such as a sandbox session, keeps its consent.
  */
 export const applyAgreement = async (
   transaction: Transaction,

@@ -1,5 +1,5 @@
-// Numbers of an organization's sessions for its overview. Each reads an index and stops at a limit, so that a page costs the
-// same at a thousand sessions as at ten million.
+// Numbers of an organization's sessions for its overview. Each query reads an index and stops at a limit, so that its
+// cost does not depend on the number of sessions.
 import type { TableScope } from '../copy/table-scope.ts'
 
 const WAITING_MAX = 1_000
@@ -7,9 +7,9 @@ const VERIFIED_MAX = 10_000
 
 interface WaitingSessions {
   readonly count: number
-  /** False: there are more. */
+  /** False if there are more. */
   readonly exact: boolean
-  /** When the longest waiting session was submitted, Unix seconds; null when none waits. */
+  /** Time at which the longest waiting session was submitted, in Unix seconds. Null if none is waiting. */
   readonly oldestAtSeconds: number | null
 }
 
@@ -18,7 +18,7 @@ type OpenHits = Pick<WaitingSessions, 'count' | 'exact'>
 interface VerifiedUsers {
   readonly people: number
   readonly businesses: number
-  /** False: only the newest sessions were counted. */
+  /** False if only the newest sessions were counted. */
   readonly exact: boolean
 }
 
@@ -38,7 +38,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(count, WAITING_MAX), exact: count <= WAITING_MAX, oldestAtSeconds: row?.oldest ?? null }
   },
 
-  /** Completed sessions with a hit that nobody has decided. */
+  /** Counts completed sessions with an undecided hit. */
   withOpenHits: async (organizationId: string): Promise<OpenHits> => {
     const rows = await queryLong(
       `SELECT DISTINCT h.session_id FROM screening_hits h
@@ -49,7 +49,7 @@ export const createSessionCounts = ({ statements: { query, queryLong = query } }
     return { count: Math.min(rows.length, WAITING_MAX), exact: rows.length <= WAITING_MAX }
   },
 
-  /** Persons and businesses with a completed live session, each counted once. */
+  /** Counts persons and businesses with a completed live session, each once. */
   verified: async (organizationId: string): Promise<VerifiedUsers> => {
     const rows = await queryLong<{ check_type: string; users: number; sessions: number }>(
       `SELECT check_type, COUNT(DISTINCT CASE WHEN environment = 'live' THEN COALESCE(user_id, id) END) AS users,

@@ -1,5 +1,4 @@
-// The events of a session, and its state after each change, so that a process which did not make the changes can still
-// report all of them in order.
+// The events of a session and its state after each change, so that any process can report all changes in order.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionEvent, SessionState, SessionStatus } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
@@ -11,8 +10,8 @@ const readEvents = (statements: Statements, organizationId: string, sessionId: s
   EVENTS.list(statements, { organizationId, sessionId }, ['sequence'])
 
 /**
- * The session after each of its changes, as far as a status object shows it: status, wallets, the person identified,
- * and when it was completed. A wallet that was removed since is missing from the beginning.
+ * Returns the session after each of its changes, with the fields of a status object: status, wallets, identified person
+ * and time of completion. Wallets removed since are missing from all states.
  */
 const replay = ({ session, wallets }: SessionState, events: readonly SessionEvent[]): SessionState[] => {
   let identified = false
@@ -36,11 +35,11 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
     })
 }
 
-/** The usual wait is the median of this many sessions of each outcome; with fewer than the minimum it is not given. */
+/** The usual wait is the median of this many sessions per outcome. With fewer than the minimum, it is unknown. */
 const WAITS_READ = 100
 const WAITS_MIN = 5
 
-/** By the index over states, each state by itself, so that it costs the same however many sessions there are. */
+/** Uses the index over states, each state separately, so that the cost does not depend on the number of sessions. */
 const newestDecided = (status: SessionStatus): string =>
   `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
      ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`
@@ -51,11 +50,14 @@ interface DecidedByPeople {
 }
 
 export const createSessionHistory = (scope: TableScope) => ({
-  /** Everything that happened to a session, oldest first. */
+  /** Returns all events of a session, oldest first. */
   listEvents: (organizationId: string, sessionId: string): Promise<readonly SessionEvent[]> =>
     readEvents(scope.statements, organizationId, sessionId),
 
-  /** Unix seconds at which the sessions of one page were last handed in, by id; without those that never were. */
+  /**
+   * Returns the time of the last submission by session id, in Unix seconds. Sessions that were never submitted are
+   * omitted.
+   */
   findSubmittedTimes: async (
     organizationId: string,
     sessionIds: readonly string[],
@@ -71,8 +73,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * How long people waited lately for a decision: the median in seconds over the newest decided sessions, from the first
-   * time they were handed in; null while fewer than WAITS_MIN were.
+   * Returns the recent wait for a decision in seconds: the median over the newest decided sessions, since their first
+   * submission. Null if there are fewer than WAITS_MIN.
    */
   findUsualWait: async (organizationId: string, environment: ApiKeyEnvironment): Promise<number | null> => {
     const rows = await scope.statements.query<{ readonly waited: number }>(
@@ -90,8 +92,8 @@ export const createSessionHistory = (scope: TableScope) => ({
   },
 
   /**
-   * Of the newest `limit` sessions that are completed and as many that are rejected: those on which people, or a service
-   * outside, decided within a time. Newest first.
+   * Returns sessions that people or an external service decided within a period, from the newest `limit` completed and
+   * `limit` rejected sessions. Newest first.
    */
   findDecidedByPeople: async (
     organizationId: string,
@@ -117,7 +119,9 @@ export const createSessionHistory = (scope: TableScope) => ({
     return found
   },
 
-  /** The session after each change beyond a sequence, oldest first; empty when there is none, or no such session. */
+  /**
+   * Returns the session after each change beyond a sequence, oldest first. Empty if there is none, or no such session.
+   */
   findSince: async (
     organizationId: string,
     sessionId: string,

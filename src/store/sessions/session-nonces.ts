@@ -1,6 +1,6 @@
-// Nonces of ownership proofs: each is valid for one session, wallet, chain and portal host, for ten minutes, once. The
-// message to sign is stored with it, so that a proof is checked against what was requested and never against what the
-// client sends.
+// Nonces of ownership proofs. Each is valid once, for ten minutes, for one session, wallet, chain and portal host. The
+// message to sign is stored with it, so that a proof is verified against the stored message, never against the client's
+// input.
 import type { WalletAddress } from '../../domain/address.ts'
 import { type ByBrowser, type ProofRequest, storedChainId, walletOn } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'
@@ -21,14 +21,14 @@ const NONCES = defineTable(
   ({ address, chainId, ...row }): ProofRequest => ({ ...row, wallet: walletOn(address, chainId) }),
 )
 
-/** Maximum number of unsigned messages of one session: beyond it the oldest become invalid. */
+/** Maximum number of unsigned messages per session. Beyond it, the oldest become invalid. */
 const NONCES_PER_SESSION_MAX = 50
 
 export const createSessionNonceTable = (given: TableScope) => {
-  // If a nonce is lost, the page requests another one.
+  // If a nonce is lost, the page requests another.
   const scope = survivingCrashes(given)
   return {
-    /** @throws ConstraintViolatedError when the organization has no such session; BrowserUnknownError */
+    /** @throws ConstraintViolatedError if the organization has no such session; BrowserUnknownError */
     add: (request: ProofRequest & ByBrowser): Promise<void> =>
       scope.write(async (own) => {
         const { wallet, cookieHash: _browser, ...row } = request
@@ -37,11 +37,11 @@ export const createSessionNonceTable = (given: TableScope) => {
         await keepNewest(own, 'session_nonces', 'nonce', row, NONCES_PER_SESSION_MAX)
       }),
 
-    /** The stored request; null when the nonce is spent, expired, or another session's. */
+    /** Returns the stored request. Null if the nonce is spent, expired, or belongs to another session. */
     find: (organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null> =>
       NONCES.find(scope, { organizationId, sessionId, nonce, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
-    /** Deletes a batch of expired nonces. @returns how many: call again until it is 0 */
+    /** Deletes a batch of expired nonces. @returns the number deleted; repeat until it is 0 */
     sweep: (): Promise<number> => NONCES.sweep(scope, ['nonce'], sql`expires_at_seconds <= ${scope.nowSeconds()}`),
   }
 }

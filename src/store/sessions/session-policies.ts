@@ -1,5 +1,5 @@
-// Which policy decides an organization's sessions, and what policies have decided. A decision is stored in the transaction
-// that carries it out, under the session's sequence number that the policy saw: the same session is decided once.
+// The policies that decide organizations' sessions, and their decisions. A decision is stored in the transaction that
+// applies it, with the sequence number of the evaluated session, so that the same session is decided only once.
 import { integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
@@ -9,9 +9,9 @@ export type PolicyOutcome = 'completed' | 'rejected' | 'review'
 export interface EvaluatedRevision {
   readonly revisionId: string
   readonly outcome: PolicyOutcome
-  /** Null: no rule decided. */
+  /** Null if no rule decided. */
   readonly rule: string | null
-  /** Why a person has to decide, where no rule says so. */
+  /** Reason for a review that no rule requests. */
   readonly problem: string | null
 }
 
@@ -20,18 +20,18 @@ export interface SessionPolicyDecision {
   readonly sessionId: string
   readonly sequence: number
   readonly policyId: string
-  /** Null: no revision was active. */
+  /** Null if no revision was active. */
   readonly decided: (EvaluatedRevision & { readonly code: string | null }) | null
-  /** Null: none ran in shadow. */
+  /** Null if there was no shadow revision. */
   readonly shadow: EvaluatedRevision | null
   readonly decidedAtSeconds: number
 }
 
-/** How often a shadow agreed with what decided, and which outcomes it would have had. */
+/** Counts of agreement between a shadow and the effective decisions, and the shadow's outcomes. */
 interface SessionShadowCounts {
   readonly same: number
   readonly different: number
-  /** It could not say: a fact was missing, or a rule failed. */
+  /** Undetermined: a fact was missing, or a rule failed. */
   readonly failed: number
   readonly byOutcome: Readonly<Record<PolicyOutcome, number>>
 }
@@ -72,14 +72,13 @@ const DECISIONS = defineTable(
 const SHADOWS_LISTED = 100
 
 export const createSessionPolicyTable = (scope: TableScope) => ({
-  /** Id of the policy that decides the organization's sessions; null: people do. */
+  /** Returns the id of the policy that decides the organization's sessions. Null if people decide. */
   find: async (organizationId: string): Promise<string | null> =>
     (await POLICIES.find(scope, { organizationId }))?.policyId ?? null,
 
   /**
-   * The caller has locked the organization, as the caller of activateRevision has: of the two at once, the later one sees the
-   * other.
-   * @param policyId null: people decide
+   * The caller must lock the organization, as for activateRevision, so that the two are serialized.
+   * @param policyId null if people decide
    */
   set: (organizationId: string, policyId: string | null): Promise<void> =>
     scope.write(async (own) => {
@@ -87,7 +86,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
       if (policyId !== null) await POLICIES.insert(own, { organizationId, policyId })
     }),
 
-  /** False, and nothing is stored, when the session was decided at this sequence number before. */
+  /** Returns false, without storing anything, if the session was already decided at this sequence number. */
   record: (decision: Omit<SessionPolicyDecision, 'decidedAtSeconds'>): Promise<boolean> => {
     const { organizationId, sessionId, sequence, policyId, decided, shadow } = decision
     return DECISIONS.insertNew(scope, {
@@ -109,7 +108,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
   list: (organizationId: string, sessionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(scope, { organizationId, sessionId }, { by: ['sequence'], descending: true }),
 
-  /** The outcomes of a revision that ran in shadow. */
+  /** Returns the outcomes of a shadow revision. */
   countShadow: async (
     organizationId: string,
     revisionId: string,
@@ -141,7 +140,7 @@ export const createSessionPolicyTable = (scope: TableScope) => ({
     }
   },
 
-  /** The newest sessions for which a revision in shadow had another outcome than the one that counted. */
+  /** Returns the newest sessions for which a shadow revision had a different outcome than the effective decision. */
   listShadowed: (organizationId: string, revisionId: string): Promise<readonly SessionPolicyDecision[]> =>
     DECISIONS.list(
       scope,

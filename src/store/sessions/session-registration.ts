@@ -1,5 +1,5 @@
-// Registers a session: creates a new one, or reuses the one that the caller already has for the wallet. Source:
-// decisions §5, "Reuse".
+// Registers a session: creates a new session, or reuses the caller's session for the wallet. Source: decisions §5,
+// "Reuse".
 import type { Level } from '../../domain/level.ts'
 import type { Registered, Registration } from '../../domain/session.ts'
 import { isSessionOpen, type Session, type SessionEventKind } from '../../domain/session.ts'
@@ -11,14 +11,14 @@ import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
 
-/** kill -9 loses no acknowledged session; a power cut may lose the last moments. Written per request. */
+/** kill -9 loses no acknowledged session; a power loss may lose the latest. Written per request. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * The session to reuse: an open one that is locked to the wallet, or a completed one to which the wallet is connected. A
- * completed session without the wallet verifies nothing, and nothing can be added to it.
- * Completed sessions come first, because nothing is left to do for them. UNION ALL and not UNION: to merge the halves,
- * SQLite would read every session of the organization.
+ * The session to reuse: an open session locked to the wallet, or a completed session to which the wallet is connected.
+ * A completed session without the wallet verifies nothing, and nothing can be added to it. Completed sessions come
+ * first, because they need no further steps. UNION ALL instead of UNION: to merge the halves, SQLite would read every
+ * session of the organization.
  */
 export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
     SELECT ${SESSION_COLUMNS}, COALESCE(decided_sequence, 0) AS decided FROM sessions
@@ -33,8 +33,8 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   LIMIT 1`
 
 /**
- * The session of the wallet or its person, of any type of check, that was rejected last. Only their sessions are read; the status
- * is compared after that, also as an expression, because an index of the status leads to many more rows.
+ * The last rejected session of the wallet or its person, of any check type. Only their sessions are read. The status is
+ * compared afterwards, as an expression, because an index on the status yields many more rows.
  */
 export const LAST_REJECTED = `SELECT id, decided FROM (
     SELECT id, status || '' AS status, COALESCE(decided_sequence, 0) AS decided FROM sessions
@@ -56,7 +56,7 @@ export const LAST_REJECTED = `SELECT id, decided FROM (
 
 interface DecisionRow {
   readonly id: string
-  /** Like WalletSession.decidedSequence; 0 when a program from before these numbers decided. */
+  /** Like WalletSession.decidedSequence. 0 if decided by a program without these numbers. */
   readonly decided: number
 }
 
@@ -114,13 +114,14 @@ const findReusable = async (transaction: Transaction, input: Registration, level
     environment,
     organizationId,
   ])
-  // A rejection since then counts: that session no longer verifies anything, and the person has to try again.
+  // A later rejection takes precedence: the completed session no longer verifies anything, and the person has to try
+  // again.
   if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
   return open === undefined ? null : toSession(open)
 }
 
-/** Anyone can name a wallet. */
+/** A link for a named wallet requires a proof, because anyone can name a wallet. */
 const tokenOf = ({ tokenHash, walletAddress }: Registration): NewToken => ({
   hash: tokenHash,
   requiresProof: walletAddress !== null,
@@ -175,12 +176,12 @@ const create = async (
     privateComment: null,
     createdAtSeconds: nowSeconds,
   })
-  // Without a wallet, no cache can hold anything about the session yet.
+  // Without a wallet, no cache can contain data about the session yet.
   if (walletAddress !== null) await announceSession(transaction, { session, wallets: [] }, nowSeconds)
   return session
 }
 
-/** After three decisions during one request, an error is better than a wrong answer. */
+/** After three decisions during one request, an error is preferable to a wrong answer. */
 const REUSE_ATTEMPTS = 3
 
 /** Finds the session to reuse and locks it. If it was decided in between, the search is repeated. */
@@ -195,8 +196,8 @@ const lockReusable = async (transaction: Transaction, input: Registration, level
 }
 
 /**
- * Updates a locked session: the newest origin and, while the person can still submit something, the organization's
- * current level.
+ * Updates a locked session: the latest origin and, while the person can still submit data, the organization's current
+ * level.
  */
 const renew = async (
   transaction: Transaction,
@@ -230,18 +231,17 @@ const renew = async (
   return session
 }
 
-/** The session that an earlier try of this request created, locked. */
+/** Returns the session that an earlier try of this request created, locked. */
 const lockOwn = async (transaction: Transaction, input: Registration): Promise<Session | null> => {
   const session = await lockSessionAsItIs(transaction, input.organizationId, input.sessionId)
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
-/** @throws StoreUnavailableError. A caller can cause no other error. */
+/** @throws StoreUnavailableError; callers can cause no other error */
 export const createRegistration = (scope: TableScope) => ({
   /**
-   * Two registrations of one wallet at the same moment get the same session: the first is answered with 201, the second
-   * with 200. On SQLite transactions run one after another; on PostgreSQL the unique index over pending sessions
-   * decides.
+   * Concurrent registrations of one wallet get the same session: the first is answered with 201, the second with 200.
+   * On SQLite, transactions run sequentially; on PostgreSQL, the unique index over pending sessions decides.
    */
   register: (input: Registration): Promise<Registered> =>
     scope.write(async (transaction) => {
@@ -249,20 +249,20 @@ export const createRegistration = (scope: TableScope) => ({
       const level = await readLevel(transaction, input.organizationId)
       const reusable = await lockReusable(transaction, input, level)
       if (reusable !== null) {
-        // An earlier try of this request created it, and was cut off before it could answer.
+        // An earlier try of this request created it and was interrupted before the answer.
         const created = reusable.id === input.sessionId
         return { created, session: await renew(transaction, reusable, input, level, nowSeconds) }
       }
       const created = await create(transaction, input, level, nowSeconds)
       if (created !== null) return { created: true, session: created }
-      // Another request wrote the same wallet between the two statements.
+      // Another request registered the same wallet between the two statements.
       const own = await lockOwn(transaction, input)
       const other = own ?? (await lockReusable(transaction, input, level))
       if (other === null) throw new StoreUnavailableError(new Error('the session could neither be made nor found'))
       return { created: own !== null, session: await renew(transaction, other, input, level, nowSeconds) }
     }, DURABILITY),
 
-  /** Adds a link. False if there is no such session. */
+  /** Adds a link. Returns false if there is no such session. */
   addLink: (organizationId: string, sessionId: string, token: NewToken): Promise<boolean> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

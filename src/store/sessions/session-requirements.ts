@@ -1,5 +1,5 @@
-// What a session must have before it is completed: its wallets and the evidence of its level (domain/requirements.ts), all of
-// it submitted, so that the checks have seen it.
+// The requirements for completing a session: its wallets and the evidence of its level (domain/requirements.ts), all
+// submitted, so that the checks have covered it.
 import { missingParts, type SessionPart } from '../../domain/requirements.ts'
 import { isSessionOpen, type Session } from '../../domain/session.ts'
 import { ChangesUnsubmittedError, ChecksPendingError } from '../../domain/session-errors.ts'
@@ -13,7 +13,7 @@ const GIVEN = `SELECT CASE kind WHEN '${FIELDS_KIND}' THEN field_names ELSE kind
     WHERE ${KEPT_OF_SESSION}
   UNION ALL SELECT 'wallets' FROM session_wallets WHERE organization_id = ? AND session_id = ?`
 
-/** The parts that a session has: filled fields, kinds of documents, and `wallets` if one is connected. */
+/** Returns the parts of a session: filled fields, kinds of documents, and `wallets` if one is connected. */
 export const readGivenParts = async (
   statements: Statements,
   { organizationId, id }: Target,
@@ -23,7 +23,7 @@ export const readGivenParts = async (
   return new Set(rows.flatMap(({ parts }) => splitNames(parts)))
 }
 
-/** The required parts that a session lacks. */
+/** Returns the required parts that a session lacks. */
 export const findMissingParts = async (
   statements: Statements,
   session: Target & Pick<Session, 'checkType' | 'level'>,
@@ -35,14 +35,14 @@ interface ChangeRow {
   readonly evidence: number | null
   readonly wallets: number | null
   readonly submitted_at: number | null
-  /** The last time that the checks were queued without a submission. */
+  /** The last queuing of the checks without a submission. */
   readonly queued: number | null
   readonly queued_at: number | null
   /** Number of connected wallets. */
   readonly connected: number
 }
 
-/** For how long the checks of a session that waits for its person count: nothing repeats them when a list changes. */
+/** Validity of the checks of a session that waits for its person: list changes do not repeat them. */
 export const CHECKS_VALID_SECONDS = 600
 
 const EVENTS = 'FROM session_events event WHERE event.organization_id = s.organization_id AND event.session_id = s.id'
@@ -57,7 +57,7 @@ const LAST_CHANGES = `SELECT
     checks_queued_sequence AS queued, checks_queued_at_seconds AS queued_at
   FROM sessions s WHERE s.organization_id = ? AND s.id = ?`
 
-/** How the checks of a session that waits for its person stand to what it has. */
+/** Relation between the checks and the content of a session that waits for its person. */
 type ChecksState = 'current' | 'outdated' | 'unsubmitted'
 
 const readChecksState = async (
@@ -78,8 +78,8 @@ const readChecksState = async (
 }
 
 /**
- * Call it in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a session
- * that was never submitted need checks instead: an operator completes it, and `queueMissingChecks` has them made.
+ * Call it in the transaction that completes a session. Changes after a submission must be submitted. The wallets of a
+ * session that was never submitted need checks instead: an operator completes it, and `queueMissingChecks` queues them.
  * @throws ChangesUnsubmittedError, ChecksPendingError
  */
 export const requireCurrentChecks = async (
@@ -92,7 +92,9 @@ export const requireCurrentChecks = async (
   if (state === 'outdated') throw new ChecksPendingError()
 }
 
-/** Marks the checks of the session as queued if they are outdated. @returns whether they were: queue them then */
+/**
+ * Marks the checks of the session as queued if they are outdated. @returns true if they were; queue them in that case
+ */
 export const markQueued = async (
   transaction: Transaction,
   session: Target & Pick<Session, 'status' | 'sequence'>,

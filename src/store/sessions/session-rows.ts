@@ -1,4 +1,4 @@
-// Reads a session with its wallets in one statement, so that both are of the same moment.
+// Reads a session with its wallets in one statement, so that both are from the same snapshot.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { Session, SessionState } from '../../domain/session.ts'
 import type { SessionWallet } from '../../domain/wallet.ts'
@@ -38,13 +38,13 @@ const COLUMN_NAMES = [
   'completed_at_seconds',
 ] as const satisfies readonly (keyof SessionRow)[]
 
-/** One `?` for each item, for `IN (…)`. */
+/** Returns one `?` per item, for `IN (…)`. */
 export const placeholdersFor = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 /** For statements over `sessions` alone. */
 export const SESSION_COLUMNS = COLUMN_NAMES.join(', ')
 
-/** Always the full name, so that a join is never ambiguous. */
+/** Always qualified, so that a join is never ambiguous. */
 const QUALIFIED_COLUMNS = COLUMN_NAMES.map((name) => `sessions.${name}`).join(', ')
 
 const WALLET_COLUMNS = `session_wallets.id AS wallet_id, session_wallets.chain AS wallet_chain,
@@ -72,7 +72,7 @@ const toWallet = (row: WalletRow): SessionWallet[] =>
         },
       ]
 
-/** Null when the organization has no such session. */
+/** Returns null if the organization has no such session. */
 export const readState = async (
   statements: Statements,
   organizationId: string,
@@ -83,7 +83,7 @@ export const readState = async (
   return first === undefined ? null : { session: toSession(first), wallets: rows.flatMap(toWallet) }
 }
 
-/** By session: those that have any. */
+/** Returns wallets by session. Sessions without wallets are omitted. */
 export const readWallets = async (
   statements: Statements,
   organizationId: string,
@@ -101,8 +101,8 @@ export const readWallets = async (
 }
 
 /**
- * As lockSession, for what neither the person nor who decides has done: the moment of the last step, from which the days
- * of evidence that was never handed in count, stays as it is.
+ * Like lockSession, for changes by neither the person nor the decider: the time of the last step, from which the
+ * retention of unsubmitted evidence counts, does not change.
  */
 export const lockSessionAsItIs = async (
   transaction: Statements,
@@ -118,8 +118,8 @@ export const lockSessionAsItIs = async (
 }
 
 /**
- * As lockSession, with the session's wallets. Two statements, because over SQLite a statement that writes and returns a
- * row costs twice as much as both. Whoever changes the state answers it from this one, without reading it again.
+ * Like lockSession, including the session's wallets. Two statements, because over SQLite, one statement that writes and
+ * returns a row costs twice as much. The caller can return the changed state without reading it again.
  */
 export const lockState = async (
   transaction: Transaction,
@@ -136,8 +136,8 @@ export const lockState = async (
 }
 
 /**
- * The session, its row locked until the transaction ends: by SQLite's one writer, in PostgreSQL by this write. Whatever
- * is counted or checked afterwards can't change before the commit. Notes the moment as that of the last step.
+ * Returns the session with its row locked until the transaction ends: by SQLite's single writer, or by this write in
+ * PostgreSQL. Later checks and counts therefore hold until the commit. Records the time as that of the last step.
  */
 export const lockSession = async (
   transaction: Statements,

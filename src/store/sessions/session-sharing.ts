@@ -1,5 +1,5 @@
-// Which completed sessions other organizations may rely on, and the notice to caches when that changes for another reason
-// than a change of the session. Source: threats row 3.
+// The completed sessions on which other organizations may rely, and the announcement to caches if that changes without
+// a change of the session. Source: threats row 3.
 import type { Transaction } from '../database.ts'
 import { announceSession } from './session-changes.ts'
 import { placeholdersFor, readState } from './session-rows.ts'
@@ -8,8 +8,8 @@ const HAS_UNSETTLED_HIT = `EXISTS (SELECT 1 FROM screening_hits hit WHERE hit.or
     AND hit.session_id = sessions.id AND hit.state IN ('open', 'confirmed'))`
 
 /**
- * For statements over `sessions`: a hit is open or confirmed, checks are pending, or the session was revoked and is not decided
- * again. Such a session isn't shared, and its organization doesn't rely on others' results for its wallets.
+ * For statements over `sessions`: a hit is open or confirmed, checks are pending, or the session was revoked and not
+ * decided again. Such a session isn't shared, and its organization doesn't rely on others' results for its wallets.
  */
 export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT}
   OR (sessions.decided_sequence IS NOT NULL AND sessions.status NOT IN ('completed', 'rejected'))
@@ -19,7 +19,10 @@ export const IS_UNSETTLED = `(${HAS_UNSETTLED_HIT}
 /** For statements over `sessions`: the person agreed, and nothing is unsettled. */
 export const IS_SHARED = `sessions.consented_at_seconds IS NOT NULL AND NOT ${IS_UNSETTLED}`
 
-/** Call it when a session's hits or pending checks have changed. Caches drop what they hold of its wallets and its person. */
+/**
+ * Call it when a session's hits or pending checks have changed. Caches drop their entries of its wallets and its
+ * person.
+ */
 export const announceSharing = async (
   transaction: Transaction,
   organizationId: string,
@@ -30,7 +33,10 @@ export const announceSharing = async (
   if (state !== null) await announceSession(transaction, state, nowSeconds)
 }
 
-/** Changes the hits of sessions by `work`, and announces the sessions in which that opens the first or settles the last. */
+/**
+ * Changes the hits of sessions with `work`, and announces sessions whose first hit is opened or whose last hit is
+ * settled.
+ */
 export const whileSharing = async <Result>(
   transaction: Transaction,
   organizationId: string,
