@@ -1,4 +1,4 @@
-// Who makes a change: an organization's admin key, a person who is signed in to the dashboard, or a command on the
+// Author of a change: an organization's admin key, a person signed in to the dashboard, or a command on the
 // deployment's machine.
 
 import type { Principal } from '../server/authenticate.ts'
@@ -9,7 +9,7 @@ import type { User } from '../store/accounts/users.ts'
 export interface KeyActor {
   readonly kind: 'key'
   readonly principal: Principal
-  /** The key also has the scope `deployment`. */
+  /** Whether the key also has the scope `deployment`. */
   readonly deployment: boolean
 }
 
@@ -17,48 +17,51 @@ export interface PersonActor {
   readonly kind: 'person'
   readonly user: User
   readonly session: UserSession
-  /** Organization → role. A deployment admin needs none. */
+  /** Role by organization. A deployment admin needs none. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
-/** May do everything: whoever can run commands can also read and write the database. */
+/** Has all rights, because command users can also read and write the database. */
 export interface CommandActor {
   readonly kind: 'command-line'
   /** Name of the operating system's user. */
   readonly user: string
-  /** The author's name for entries of lists and decisions: --author or --by, else the operating system's user. */
+  /** Author in list entries and decisions: --author or --by, otherwise the operating system's user. */
   readonly author: string
-  /** Why the rule of the second person is overridden; null: it is not. */
+  /** Reason for overriding the second-person rule; null if it isn't overridden. */
   readonly override: { readonly reason: string } | null
 }
 
 export type Actor = KeyActor | PersonActor | CommandActor
 
-/** The actor's id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
+/** Returns the actor's id in the audit log and in sessions: `user:…`, `key:…` or `command-line`. */
 export const actorId = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.kind
   return actor.kind === 'key' ? `key:${actor.principal.keyId}` : `user:${actor.user.id}`
 }
 
-/** The account that `actorId` names; null for a key. */
+/** Returns the account in an id from `actorId`; null for other actors. */
 export const accountOf = (id: string): string | null => (id.startsWith('user:') ? id.slice('user:'.length) : null)
 
-/** The key that `actorId` names, with or without the `operator:` of a session's event; null for other actors. */
+/**
+ * Returns the key in an id from `actorId`, with or without the prefix `operator:` of session events; null for other
+ * actors.
+ */
 export const keyIdOf = (id: string): string | null => /^(?:operator:)?key:(.+)$/.exec(id)?.[1] ?? null
 
-/** The actor's name for people: email address, `API key`, or the operating system's user. */
+/** Returns the actor's display name: email address, `API key`, or the operating system's user. */
 export const actorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.user
   return actor.kind === 'key' ? 'API key' : actor.user.email
 }
 
-/** The author's name in entries of lists and in decisions of sessions. */
+/** Returns the author's name in list entries and session decisions. */
 export const authorName = (actor: Actor): string => {
   if (actor.kind === 'command-line') return actor.author
   return actor.kind === 'key' ? actorId(actor) : actorName(actor)
 }
 
-/** @returns null when the actor does not belong to the organization, and must not learn that it exists */
+/** @returns null if the actor doesn't belong to the organization and must not detect its existence */
 export const roleIn = (actor: Actor, organizationId: string): OrganizationRole | null => {
   if (actor.kind === 'command-line') return 'organization-admin'
   if (actor.kind === 'key') return actor.principal.organizationId === organizationId ? 'organization-admin' : null
@@ -75,7 +78,7 @@ export const mayDeployment = (actor: Actor): boolean => {
   return actor.kind === 'key' ? actor.deployment : actor.user.deploymentAdmin
 }
 
-/** Ids of the organizations that the actor may see; null: all. */
+/** Returns the ids of the organizations that the actor may see; null for all. */
 export const visibleOrganizations = (actor: Actor): readonly string[] | null => {
   if (actor.kind === 'command-line') return null
   if (actor.kind === 'key') return [actor.principal.organizationId]

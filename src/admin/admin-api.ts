@@ -1,5 +1,5 @@
-// The admin API as an Elysia plugin, one route per declaration. A request passes these steps: request id, deadline,
-// authentication and rights, input, the route's own work (perform.ts), and the response.
+// The admin API as an Elysia plugin, with one route per declaration. Steps of a request: request id, deadline,
+// authentication and rights, input, the route's function (perform.ts), and the response.
 import { randomUUID } from 'node:crypto'
 import { Elysia } from 'elysia'
 import type { ClientAddress } from '../server/client-address.ts'
@@ -38,23 +38,23 @@ export interface AdminApiDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** A request as Elysia passes it to a handler. */
+/** Request in the form that Elysia passes to handlers. */
 interface RoutedRequest {
   readonly request: Request
-  /** The parameters of the path, decoded; undefined if the path has none. */
+  /** Decoded parameters of the path; undefined if the path has none. */
   readonly params?: Readonly<Record<string, string>>
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }
 
 const PARAMETER_LENGTH_MAX = 200
 
-/** @throws RouteNotFoundError if a parameter is too long, or contains percent-encoding that is not UTF-8 */
+/** @throws RouteNotFoundError if a parameter is too long, or its percent-encoding isn't UTF-8 */
 const requireDecoded = (params: Readonly<Record<string, string>>): void => {
   const isMalformed = (text: string): boolean => text.length > PARAMETER_LENGTH_MAX || text.includes('\ufffd')
   if (Object.values(params).some(isMalformed)) throw new RouteNotFoundError()
 }
 
-/** For streams and other answers without a time limit. */
+/** For streams and other responses without a time limit. */
 const NO_DEADLINE: Deadline = { deadlineMs: Number.POSITIVE_INFINITY, passed: false }
 
 const ANSWER_LOST =
@@ -95,7 +95,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const { rateLimit } = admitted
     const sent = requestQuery(request.url)
     const input = await decodeInput(route, params, request)
-    // The sender decides how long a body takes to arrive.
+    // Rights are checked again, because the sender determines how long a body takes to arrive.
     const admission = route.body === null ? admitted : await gate(route, params, request.headers, { counted: false })
     const { actor, organization } = admission
     const { body } = input

@@ -1,5 +1,5 @@
-// How the API shows changes that wait for a second person: as the person who asked saw them, never the request itself, which
-// may hold secrets. The rule is in second-person/.
+// API form of changes that wait for a second person. It shows the requester's view of the change, never the request
+// itself, which may contain secrets. The rule is in second-person/.
 import { revealHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 import type { Approval } from '../store/accounts/approvals.ts'
@@ -46,11 +46,11 @@ interface ShownDetail {
   readonly differences: readonly Readonly<Record<string, unknown>>[] | null
   readonly effects: readonly string[]
   readonly comment: string
-  /** Absent in requests that an earlier version stored. */
+  /** Absent in requests stored by an earlier version. */
   readonly requester?: Person
 }
 
-/** Requests that an earlier version stored have plain values instead of a list of changes. */
+/** Requests stored by an earlier version have plain values instead of a list of changes. */
 const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
   request === null
     ? {
@@ -66,7 +66,7 @@ const detailOf = ({ detail, request, subject }: Approval): ShownDetail =>
       }
     : (detail as unknown as ShownDetail)
 
-/** A value whose texts have their hidden characters escaped, because an approver can't see them. */
+/** Escapes hidden characters in all texts of a value, because an approver can't see them. */
 const revealed = <Value>(value: Value): Value =>
   JSON.parse(JSON.stringify(value), (_key, member: unknown) =>
     typeof member === 'string' ? revealHidden(member) : member,
@@ -101,7 +101,7 @@ const shown = (approval: Approval, people: ReadonlyMap<string, Person>) => {
   }
 }
 
-/** Adds the requester's and the decider's names, because an approver may not be able to read those accounts. */
+/** Adds the names of requesters and deciders, because an approver may not have access to these accounts. */
 export const showApprovals = async (users: Pick<Tables['users'], 'find'>, approvals: readonly Approval[]) => {
   const ids = new Set(approvals.flatMap(({ requestedBy, decidedBy }) => [requestedBy, decidedBy ?? requestedBy]))
   const people = new Map<string, Person>()
@@ -115,7 +115,7 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
   return only
 }
 
-/** A route's answer where the change waits for a second person. */
+/** Response of a route whose change waits for a second person. */
 export const AWAITS_APPROVAL = {
   status: 202,
   description:

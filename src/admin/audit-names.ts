@@ -1,4 +1,4 @@
-// What the subjects of audit entries are called now, for people who read the log: the log itself has ids, which stay.
+// Current names of the subjects of audit entries, for readers of the log, which contains only permanent ids.
 import type { AuditEntry } from '../store/audit.ts'
 import type { Tables } from '../store/store.ts'
 
@@ -17,7 +17,7 @@ const FINDERS: Readonly<Record<string, Find>> = {
   account: personName,
 }
 
-/** Remembers the names it has read, so that a subject of many entries is read once. */
+/** Caches names, so that a subject of many entries is read once. */
 export const createSubjectNames = (tables: NamedTables) => {
   const known = new Map<string, Promise<string | null>>()
   return ({ action, organizationId, subject }: AuditEntry): Promise<string | null> => {

@@ -1,5 +1,5 @@
-// The types that clients in TypeScript call the admin API by, derived from the declarations of its routes: what a route takes
-// and answers can't differ from what the dashboard's pages and the command line are checked against. Types alone.
+// TypeScript types of admin API clients, derived from the route declarations. The dashboard and the command line are
+// type-checked against them. Contains only types.
 import type { Route } from './route.ts'
 import type { Static, TSchema } from './schema.ts'
 
@@ -8,7 +8,7 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   : never
 export type ParamsOf<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
-/** A value as clients handle it: read-only, and an optional member may be undefined. */
+/** Value from a client's perspective: read-only, and an optional member may be undefined. */
 type ClientValue<Value> = Value extends undefined
   ? undefined
   : Value extends readonly (infer Item)[]
@@ -17,10 +17,13 @@ type ClientValue<Value> = Value extends undefined
       ? { readonly [Name in keyof Value]: ClientValue<Value[Name]> }
       : Value
 
-/** `TSchema` itself stands for a part that the declaration leaves out. */
+/** `TSchema` itself represents an undeclared part. */
 type Part<Schema extends TSchema> = TSchema extends Schema ? undefined : ClientValue<Static<Schema>>
 
-/** A body may be left out if all its members may, unless it must have one: like `isOptional` of the documentation. */
+/**
+ * A body may be omitted if all its members are optional, unless it must have one, like `isOptional` of the
+ * documentation.
+ */
 type BodyPart<Schema extends TSchema> =
   | Part<Schema>
   | (Schema extends { readonly minProperties: number }
@@ -29,7 +32,7 @@ type BodyPart<Schema extends TSchema> =
         ? undefined
         : never)
 
-/** A route with its types. */
+/** Route with its types. */
 export interface DeclaredRoute<
   Key extends string,
   Query extends TSchema,
@@ -38,12 +41,12 @@ export interface DeclaredRoute<
   Result extends TSchema,
   Media extends string,
 > extends Route {
-  /** For the compiler: no route has this member. */
+  /** Exists only for the compiler; never set. */
   readonly types?: {
     readonly key: Key
     readonly query: ClientValue<Static<Query>>
     readonly body: [RawBody] extends [never] ? BodyPart<Body> : Blob
-    /** Without the approval that a change answers when it waits for a second person: clients throw that. */
+    /** Excludes the approval returned by a change that waits for a second person; clients throw it. */
     readonly answer: [Media] extends [never] ? Part<Result> : Response
   }
 }
@@ -53,7 +56,7 @@ interface Typed {
 }
 type TypesOf<Declared extends Typed> = NonNullable<Declared['types']>
 
-/** What routes take and answer, by method and path. */
+/** Inputs and outputs of routes, by method and path. */
 export type OperationsOf<Routes extends readonly Typed[]> = {
   readonly [Declared in Routes[number] as TypesOf<Declared>['key']]: {
     readonly params: ParamsOf<TypesOf<Declared>['key']>
@@ -75,6 +78,6 @@ type WithBody<Body> = [Body] extends [undefined]
     ? { readonly body?: Body }
     : { readonly body: Body }
 
-/** What a call of an operation is given: no part that the operation does not have, and none left out that it needs. */
+/** Input of an operation: all required parts, and no others than declared. */
 export type CallParts<One extends { readonly params: unknown; readonly query: unknown; readonly body: unknown }> =
   WithParams<One['params']> & WithQuery<One['query']> & WithBody<One['body']>

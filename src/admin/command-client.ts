@@ -1,5 +1,5 @@
-// Runs operations of the admin API for the command line, over an open store and without a service: the same declaration, the
-// same checks, and the change with its audit entries in one transaction.
+// Runs admin API operations for the command line, on an open store without a running service. The declaration and
+// checks are the same, and the change and its audit entries are one transaction.
 import { fixedError } from '../domain/errors.ts'
 import type { FindService, ServiceKey } from '../lib/service-key.ts'
 import type { Deadline } from '../server/deadline.ts'
@@ -13,12 +13,11 @@ import { closed } from './schema.ts'
 import type { Services } from './services.ts'
 import { checkValue } from './validate.ts'
 
-/** Input of an operation. */
 export interface CommandInput {
   readonly params?: Readonly<Record<string, string>>
-  /** Members that are undefined are left out. */
+  /** Undefined members are omitted. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
-  /** A JSON value. Give `file` instead for a body of another media type. */
+  /** JSON value. For a body of another media type, use `file`. */
   readonly body?: unknown
   readonly file?: { readonly mediaType: string; readonly bytes: ReadableStream<Uint8Array> }
 }
@@ -26,14 +25,14 @@ export interface CommandInput {
 export interface CommandClient {
   /**
    * Runs an operation.
-   * @param operation its method and path: `POST /attesters`
-   * @returns the body of its answer
-   * @throws the error for which the API would answer with a problem
+   * @param operation method and path: `POST /attesters`
+   * @returns the body of the response
+   * @throws the error that the API would return as a problem
    */
   call(operation: string, input?: CommandInput): Promise<unknown>
-  /** Runs several operations as one transaction: all of them are done, or none. */
+  /** Runs several operations in one transaction. */
   together<Result>(work: (admin: CommandClient) => Promise<Result>): Promise<Result>
-  /** The same admin client with another author (see CommandActor). */
+  /** Returns the client with another author (see CommandActor). */
   as(author: string): CommandClient
 }
 
@@ -57,20 +56,20 @@ const RUNNING_SERVICES = [
 ] as const
 export type CommandServices = Omit<Services, (typeof RUNNING_SERVICES)[number]>
 
-/** The operation has to do with the processes, or with people's sessions of the dashboard. */
+/** The operation concerns processes, or people's dashboard sessions. */
 export class ServiceNeededError extends fixedError(
   'DEPENDENCY_UNAVAILABLE',
   'this needs the running service: run the command with --url and an admin key, or use the dashboard',
 ) {}
 
-/** For a service that only a running service provides. @throws ServiceNeededError */
+/** Returns a service that only a running service provides. @throws ServiceNeededError */
 export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>): Value => {
   const service = find(key)
   if (service === null) throw new ServiceNeededError()
   return service
 }
 
-/** A module declares the operation, and this deployment runs without the module. */
+/** A module declares the operation, but it isn't running in this deployment. */
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
   'this deployment runs without the module of this operation: to switch it on, remove it from the setting “without” and restart the service',
@@ -81,7 +80,7 @@ const withoutService = (services: CommandServices): Services => {
   const missing = RUNNING_SERVICES.map((name) => [
     name,
     {
-      // Not enumerable, so that a spread of the services does not call the getter.
+      // Not enumerable, so that spreading the services doesn't call the getter.
       enumerable: false,
       get: (): never => {
         throw new ServiceNeededError()
@@ -96,13 +95,15 @@ const NO_REQUEST = new Request('http://command-line')
 const NOTHING = closed({})
 const NOBODY = { userAgent: '', address: '', sessionToken: null, deviceToken: null } as const
 
-/** An operation reads a file from its request; this one is never sent, and its URL names nothing. */
+/**
+ * Wraps a file for operations that read it from their request. The request is never sent, and its URL is meaningless.
+ */
 const fileRequest = ({ method }: Route, { file }: CommandInput): Request =>
   file === undefined
     ? NO_REQUEST
     : new Request(NO_REQUEST.url, { method, body: file.bytes, headers: { 'content-type': file.mediaType } })
 
-/** The input, checked as the route declares it. @throws FieldInvalidError, FieldMissingError */
+/** Returns the input, checked against the route's declaration. @throws FieldInvalidError, FieldMissingError */
 const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInput): Input => {
   const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
   return {
@@ -122,7 +123,7 @@ export interface CommandDoorDependencies {
 }
 
 export const createCommandClient = ({ routes, services, actor }: CommandDoorDependencies): CommandClient => {
-  // By their declared paths: a parameter is taken as it is, so that `..` is no other path.
+  // By declared paths: parameters are not interpreted, so `..` can't lead to another path.
   const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 
   const over = (services: Services, actor: CommandActor): CommandClient => ({
@@ -135,7 +136,7 @@ export const createCommandClient = ({ routes, services, actor }: CommandDoorDepe
       }
       const organization = await authorize(services.store, access, actor, input.params?.['organization'])
       const answer = await performOperation(
-        // A command keeps no cache that could be outdated, so there is nothing to report.
+        // A command has no cache that could be outdated, so there is nothing to report.
         { services, report: () => undefined },
         route,
         { actor, pending: null, organization, rateLimit: null },

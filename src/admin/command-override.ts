@@ -1,46 +1,46 @@
-// The command line's part of an operation's declaration: what can't be derived from its path and schemas.
+// Declarations for the command of an operation that can't be derived from its path and schemas.
 
-/** Finds the id of a path parameter or a field in the answer of another operation. */
+/** Looks up the id of a path parameter or field in the response of another operation. */
 export interface Lookup {
-  /** Operation id of a list of the same organization or deployment. */
+  /** Id of a list operation of the same organization or deployment. */
   readonly in: string
-  /** Members that may be equal to the given text, the id first. */
+  /** Members compared with the given text, the id first. */
   readonly by: readonly [id: string, ...others: string[]]
-  /** Without --org, looks in every organization. For ids only: names repeat. */
+  /** Without --org, searches all organizations. Only for ids, because names aren't unique. */
   readonly everywhere?: true
-  /** The list's query members are options too, which choose among items that are equal. */
+  /** The list's query members are also options, which select among equal items. */
   readonly narrows?: true
 }
 
 export interface FieldOverride {
   /** Name of the option. Defaults to the field's name without its unit. */
   readonly option?: string
-  /** Given as a word after the verb instead of an option. The text names it in the help: `SLUG`. */
+  /** Placeholder in the help, such as `SLUG`, if the value is a word after the verb instead of an option. */
   readonly word?: string
-  /** The option names a file with the value: a text, or bytes that are sent in base64. */
+  /** The option is a path of a file with the value: a text, or bytes that are sent as base64. */
   readonly file?: 'text' | 'base64'
   readonly find?: Lookup
 }
 
 export interface CommandOverride {
-  /** Noun and verb. Defaults to a name derived from the path and the method. */
+  /** Noun and verb. Defaults to a name derived from path and method. */
   readonly name?: `${string} ${string}`
   /** By path parameter or field: `project`, `rate_limit.burst`. */
   readonly fields?: Readonly<Record<string, FieldOverride>>
-  /** Member of the answer that is shown once. It is printed alone on stdout, and the rest on stderr. */
+  /** Member of the response that is shown once. It is printed alone on stdout, and the rest on stderr. */
   readonly secret?: string
-  /** At a terminal, the command asks first. Always so for DELETE. */
+  /** The command requests confirmation at a terminal. Always true for DELETE. */
   readonly irreversible?: true
-  /** Items of a list unless --limit is given. Defaults to all. */
+  /** Number of list items without --limit. Defaults to all. */
   readonly limit?: number
-  /** Without --org the command concerns the whole deployment, not the default organization. */
+  /** Without --org, the command applies to the whole deployment instead of the default organization. */
   readonly wholeDeployment?: true
-  /** Name of the flag for the deployment's own. Defaults to `deployment`. */
+  /** Name of the flag that selects the deployment. Defaults to `deployment`. */
   readonly deploymentFlag?: string
-  /** Name of the option that names the author of a change. Defaults to no such option. */
+  /** Name of the option for the author of a change. If undefined, there is no such option. */
   readonly author?: string
-  /** Warnings about the answer's record or records, for stderr. */
+  /** Returns warnings about records of the response, for stderr. */
   warn?(record: Readonly<Record<string, unknown>>): string | null
-  /** Whether the answer means that the command ends with 1. */
+  /** Returns whether the command must exit with 1. */
   fails?(answer: Readonly<Record<string, unknown>>): boolean
 }

@@ -1,4 +1,5 @@
-// Cursors: the position after a page, as one opaque text. A cursor that a client sends is checked like any other input.
+// Pagination cursors: the position after a page as an opaque text. Cursors from clients are validated like any other
+// input.
 import { FieldInvalidError } from '../domain/errors.ts'
 import type { Page, PagePosition, PageRequest } from '../store/paging.ts'
 
@@ -12,7 +13,7 @@ export const encodeCursor = (position: PagePosition): string =>
 const isPart = (value: unknown, kind: 'number' | 'string' | undefined): boolean =>
   kind === 'number' ? Number.isSafeInteger(value) : typeof value === 'string' && value.length <= 200
 
-/** @throws FieldInvalidError for a text that is no cursor of this list */
+/** @throws FieldInvalidError if the text isn't a cursor of this list */
 export const decodeCursor = (text: string, shape: PositionShape): PagePosition => {
   let value: unknown
   try {
@@ -30,7 +31,7 @@ export const decodeCursor = (text: string, shape: PositionShape): PagePosition =
   throw new FieldInvalidError('cursor', 'is not the next_cursor of this list')
 }
 
-/** The page that a request asks for. */
+/** Returns the requested page. */
 export const pageRequest = (
   query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   shape: PositionShape,
@@ -39,7 +40,7 @@ export const pageRequest = (
   after: query.cursor === undefined ? null : decodeCursor(query.cursor, shape),
 })
 
-/** A page as the answer has it. */
+/** Formats a page as a response. */
 export const pageAnswer = <Item, Shown>(page: Page<Item>, show: (item: Item) => Shown) => ({
   data: page.items.map(show),
   next_cursor: page.next === null ? null : encodeCursor(page.next),

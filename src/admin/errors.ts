@@ -1,4 +1,4 @@
-// Errors of the admin API. Their texts are fixed and never repeat what a request contained.
+// Errors of the admin API. Their texts are fixed and never repeat request data.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import type { OrganizationRole } from '../store/accounts/role.ts'
 
@@ -8,13 +8,15 @@ export class SignInRequiredError extends fixedError(
   'sign in, or send an admin key as Authorization: Bearer',
 ) {}
 
-/** The password was right; the second factor has to follow. */
+/** The password was right; the second factor is required. */
 export class SecondFactorRequiredError extends fixedError(
   'SECOND_FACTOR_REQUIRED',
   'the second factor is still owed',
 ) {}
 
-/** A rule requires a second factor and the account has none: only the account's own routes are open, to add one. */
+/**
+ * A rule requires a second factor and the account has none. Only the account's own routes are accessible, to add one.
+ */
 export class SecondFactorMissingError extends CountersignError {
   constructor(who: 'deployment' | 'organization') {
     super(
@@ -24,19 +26,22 @@ export class SecondFactorMissingError extends CountersignError {
   }
 }
 
-/** The session is valid, but this change needs the person's password or passkey again. */
+/** The session is valid, but this change requires the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
   'this needs your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
 ) {}
 
-/** The change needs a second person, and the caller asked not to wait for one. */
+/** The change requires a second person, and the request excludes waiting for one. */
 export class ApprovalRequiredError extends fixedError(
   'APPROVAL_REQUIRED',
   'a second person must approve this change: omit X-Approval to request an approval',
 ) {}
 
-/** Wrong address, password, code, passkey or link: the caller can't tell which. Whoever is signed in stays so. */
+/**
+ * The address, password, code, passkey or link is wrong; the text doesn't reveal which. A signed-in person stays signed
+ * in.
+ */
 export class CredentialWrongError extends CountersignError {
   constructor(what: 'password' | 'code' | 'passkey' | 'link') {
     const texts = {
@@ -49,7 +54,9 @@ export class CredentialWrongError extends CountersignError {
   }
 }
 
-/** The caller may know that the thing exists, but may not do this. Otherwise the answer is 404, SubjectUnknownError. */
+/**
+ * The caller may see the subject, but not perform the operation. Otherwise the response is 404, SubjectUnknownError.
+ */
 export class RoleInsufficientError extends CountersignError {
   constructor(needed: OrganizationRole | 'deployment-admin' | 'person') {
     super(
@@ -59,13 +66,13 @@ export class RoleInsufficientError extends CountersignError {
   }
 }
 
-/** A browser sent it from another site's page (threats row 23). */
+/** A browser sent the request from another site's page (threats row 23). */
 export class OriginRefusedError extends fixedError(
   'FORBIDDEN_ORIGIN',
   'the request does not come from the dashboard',
 ) {}
 
-/** The operation belongs to a module that the deployment runs without. */
+/** The operation belongs to a module that isn't running in this deployment. */
 export class ModuleLeftOutError extends CountersignError {
   constructor(module: string) {
     super(
@@ -75,7 +82,7 @@ export class ModuleLeftOutError extends CountersignError {
   }
 }
 
-/** The subject does not exist or belongs to another organization: the caller can't tell which. */
+/** The subject doesn't exist or belongs to another organization; the text doesn't reveal which. */
 export class SubjectUnknownError extends CountersignError {
   constructor(what: string) {
     super('NOT_FOUND', `there is no such ${what}`)
@@ -94,7 +101,7 @@ export class TooManyAttemptsError extends CountersignError {
   }
 }
 
-/** The change needs a second person, and the command does not override that rule. */
+/** The change requires a second person, and the command doesn't override the rule. */
 export class SecondPersonNeededError extends fixedError(
   'FORBIDDEN_ROLE',
   'a second person has to approve this: ask for it in the dashboard or the admin API',

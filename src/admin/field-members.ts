@@ -1,22 +1,22 @@
-// Extra members of the admin API's problems (RFC 9457 §3.2): the field at fault, so that a form can show the error there, or
-// every mistake in a policy document.
+// Additional members of the admin API's problems (RFC 9457 §3.2): the invalid field, so that a form can show the error
+// there, or all mistakes in a policy document.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
 import { showIssues } from './policies/issue.ts'
 
 export interface FieldMembers {
-  /** The field's path: `name`, `rate_limit.burst`, `add[0].address`. */
+  /** Path of the field: `name`, `rate_limit.burst`, `add[0].address`. */
   readonly field?: string
   /** Requirement on the field, as a predicate: `must not be empty`. */
   readonly rule?: string
-  /** The mistakes of a policy document that can't be saved, in the shape of the answer of `/policies/check`. */
+  /** Mistakes of a policy document that can't be saved, in the form of the `/policies/check` response. */
   readonly issues?: readonly PolicyIssue[]
 }
 
 /** Matches the path of a field, but not `the request` or `the query`. */
 const PLACE = /^[A-Za-z_][\w.[\]]*$/
 
-/** @returns no members when no single field is at fault */
+/** @returns no members if the error doesn't concern a single field */
 export const fieldMembers = (error: unknown): FieldMembers => {
   if (error instanceof PolicyInvalidError)
     return { field: 'source', rule: error.detail, issues: showIssues(error.issues) }

@@ -1,4 +1,4 @@
-// Authenticates a request and checks the route's declared access, from headers and path alone: before the query or the body
+// Authenticates a request and checks the route's declared access from headers and path alone, before the query or body
 // is read.
 
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
@@ -26,15 +26,15 @@ export interface GateDependencies {
 }
 
 export interface Admission {
-  /** Null on routes that need no authentication. */
+  /** Null on routes without authentication. */
   readonly actor: Actor | null
   readonly pending: FoundSession | null
   readonly organization: Organization | null
-  /** State of the rate limit that applied: a person always has one, a key may have none. */
+  /** State of the applied rate limit; keys may have none. */
   readonly rateLimit: RateLimitState | null
 }
 
-/** Limit for all sessions of a person together. A dashboard with several open tabs stays far below it. */
+/** Limit for all sessions of a person together, far above the use of a dashboard with several open tabs. */
 export const PERSON_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 50, burst: 500 }
 
 const limitedAs = (actor: Actor) =>
@@ -42,7 +42,7 @@ const limitedAs = (actor: Actor) =>
 
 /**
  * Checks that an actor may use a route with this access.
- * @returns the organization that the path names; null when it names none
+ * @returns the organization in the path; null if there is none
  * @throws SubjectUnknownError 404; RoleInsufficientError, SecondFactorMissingError 403
  */
 export const authorize = async (
@@ -70,10 +70,10 @@ export const authorize = async (
 }
 
 /**
- * Checks in a change's transaction that the request would still be admitted. Locks the organization, the account and the
- * key first, so that none of them changes before the transaction ends.
+ * Checks in a change's transaction that the request would still be admitted. First locks the organization, the account
+ * and the key, so that they can't change before the transaction ends.
  * @throws KeyUnusableError, SignInRequiredError 401; RoleInsufficientError, SecondFactorMissingError 403;
- *   SubjectUnknownError 404
+ * SubjectUnknownError 404
  */
 export const readmit = async (
   tables: Tables,
@@ -114,7 +114,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
   }
 
   /**
-   * @param options `counted` false: a later check of a request that was counted already takes no token of the rate limit.
+   * @param options `counted` false: a repeated check of a counted request takes no token of the rate limit
    * @throws KeyUnusableError, SignInRequiredError, SecondFactorRequiredError 401; KeyScopeError, RoleInsufficientError,
    * SecondFactorMissingError, OriginRefusedError 403; SubjectUnknownError 404; RateExceededError 429
    */
@@ -127,7 +127,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     const { access } = route
     const authorization = headers.get('authorization')
     if (access.kind === 'public' || access.kind === 'second-factor') {
-      // Another site must not sign somebody in either.
+      // Another site must not be able to sign somebody in either.
       if (isUnsafe(route.method)) origins.requireOwn(headers)
       const found = access.kind === 'second-factor' ? await sessions.find(headers) : null
       if (access.kind === 'second-factor' && found?.session.state !== 'second-factor') throw new SignInRequiredError()
@@ -141,7 +141,7 @@ export const createAdminGate = ({ store, authenticator, limiter, sessions, origi
     }
     const found = await sessions.find(headers)
     if (found === null) throw new SignInRequiredError()
-    // Needed for cookies only: another site can make a browser send a cookie, but not an Authorization header.
+    // Only for cookies: another site can make a browser send a cookie, but not an Authorization header.
     if (isUnsafe(route.method)) origins.requireOwn(headers)
     if (found.session.state === 'second-factor') throw new SecondFactorRequiredError()
     const actor = await sessions.personOf(found)

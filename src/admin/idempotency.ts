@@ -1,5 +1,5 @@
-// Idempotency keys of the admin API. A change and the completion of its claim are one transaction (perform.ts), so an open
-// claim has changed nothing, and is released when its request fails.
+// Idempotency keys of the admin API. A change and the completion of its claim are one transaction (perform.ts), so an
+// open claim has changed nothing and is released if its request fails.
 import type { Clock } from '../lib/time.ts'
 import { createIdempotencyGuard, type IdempotencyGuard } from '../server/idempotency.ts'
 import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts'
@@ -7,7 +7,7 @@ import type { IdempotencyClaim, IdempotencyTable } from '../store/idempotency.ts
 export interface AdminIdempotencyDependencies {
   readonly store: IdempotencyTable
   readonly clock: Clock
-  /** Longer than a request's deadline. */
+  /** Must exceed the deadline of a request. */
   readonly claimSeconds: number
   readonly report: (error: unknown) => void
 }
@@ -24,7 +24,7 @@ export const createAdminIdempotency = ({
       replaceUuid: store.replaceUuid,
       markDispatched: store.markDispatched,
       release: store.release,
-      // Replaces the answer that the transaction stored by the one that was sent.
+      // Replaces the response stored in the transaction with the response that was sent.
       complete: store.settle,
     },
     mayHaveActed: () => false,

@@ -1,5 +1,5 @@
-// The entries of a list, page by page, in the order of their bytes: EVM before Solana. A page reads only the chunks that it
-// needs, however long the list is.
+// Reads entries of a list page by page, in byte order: EVM before Solana. A page reads only the necessary chunks,
+// regardless of the list's length.
 import { addressOfKey } from '../domain/address-key.ts'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { ListEdit, ListEntry } from '../domain/list.ts'
@@ -15,7 +15,7 @@ type ListStore = Pick<Store, 'lists' | 'listBases'>
 const isWithin = ({ from, to }: KeyRange, key: Uint8Array): boolean =>
   compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0
 
-/** Entries of the list's base (its content when it was last written as a whole), from the start of the range. */
+/** Yields entries of the list's base (its content when last written as a whole), from the start of the range. */
 async function* baseEntries(
   { listBases }: ListStore,
   baseId: string | null,
@@ -44,7 +44,7 @@ async function* editsWithin(edits: readonly ListEdit[], range: KeyRange): AsyncG
 
 const SNAPSHOT_ATTEMPTS = 20
 
-/** Reads a list with the edits since its base, both of the same version. The base stays readable for a minute. */
+/** Reads a list and its edits since the base, in the same version. The base stays readable for a minute. */
 const readSnapshot = async ({ lists }: ListStore, listId: string) => {
   for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt++) {
     const list = await lists.findById(listId)
@@ -66,7 +66,7 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** Cuts the ranges to what begins at a key. They include the key itself, which the caller leaves out. */
+/** Returns the parts of the ranges from a key on. They include the key itself, which the caller skips. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges
@@ -75,8 +75,9 @@ const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readon
         .map((range) => (compareKeys(range.from, key) < 0 ? { ...range, from: key } : range))
 
 /**
- * @param page `after` is the last key seen, as hex
- * @throws SubjectUnknownError when the list is gone; DependencyUnavailableError when it changes faster than it can be read
+ * @param page `after` is the key of the last entry, in hex
+ * @throws SubjectUnknownError if the list no longer exists; DependencyUnavailableError if it changes too fast to be
+ * read
  */
 export const pageEntries = async (
   store: ListStore,

@@ -1,5 +1,5 @@
-// Searches a list for an address or for the beginning of one. Lists are sorted by the bytes of their addresses, so a beginning
-// becomes ranges of bytes, and only these are read.
+// Searches a list for an address or an address prefix. Lists are sorted by address bytes, so a prefix corresponds to
+// byte ranges, and only these are read.
 import type { KeyWidth } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 
@@ -11,14 +11,14 @@ export interface KeyRange {
 }
 
 export interface AddressSearch {
-  /** Ascending and disjoint. They contain every address that matches, and may contain others. */
+  /** Ascending and disjoint. They contain all matching addresses, and possibly others. */
   readonly ranges: readonly KeyRange[]
-  /** @param address canonical */
+  /** @param address canonical address */
   matches(address: string): boolean
 }
 
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
-/** Length of 32 bytes in base58. */
+/** Possible lengths of 32 bytes in base58. */
 const SOLANA_LENGTHS = { shortest: 32, longest: 44 } as const
 
 const toKey = (value: bigint, width: KeyWidth): Uint8Array =>
@@ -30,7 +30,10 @@ const hexRange = (digits: string): KeyRange => ({
   to: toKey(BigInt(`0x${digits.padEnd(40, 'f')}`), 20),
 })
 
-/** For each length of an address, the numbers whose base58 digits begin with `start`. Each leading 1 is a zero byte. */
+/**
+ * Returns the ranges of numbers whose base58 digits start with `start`, for each length of an address. Each leading 1
+ * is a zero byte.
+ */
 const base58Ranges = (start: string): readonly KeyRange[] => {
   const value = [...start].reduce((sum, digit) => sum * 58n + BigInt(BASE58.indexOf(digit)), 0n)
   const zeroBytes = Math.min(32, /^1*/.exec(start)?.[0].length ?? 0)
@@ -56,13 +59,13 @@ const EVERYTHING: AddressSearch = {
 }
 
 /**
- * @param text an EVM or Solana address or its beginning; empty for every address
+ * @param text EVM or Solana address or its prefix; empty for all addresses
  * @throws FieldInvalidError for the field `search`
  */
 export const parseAddressSearch = (text: string): AddressSearch => {
   if (text === '') return EVERYTHING
   const lower = text.toLowerCase()
-  // Base58 has no digit 0, so a text that begins with 0 is an EVM address.
+  // Base58 has no digit 0, so a text with a leading 0 is an EVM address.
   if (/^0(x[0-9a-f]{0,40})?$/.test(lower)) return { ranges: [hexRange(lower.slice(2))], matches: () => true }
   if (text.length <= SOLANA_LENGTHS.longest && [...text].every((digit) => BASE58.includes(digit))) {
     return { ranges: base58Ranges(text), matches: (address) => address.startsWith(text) }

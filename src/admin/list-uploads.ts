@@ -1,10 +1,10 @@
-// Limits the uploads of list files: how many at once, how large, and how slow. An upload holds the entries of its file in
-// memory, up to 300 MB, from its first byte until they are stored.
+// Limits the number, size and duration of list file uploads. An upload holds its entries in memory, up to 300 MB, from
+// the first byte until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { readAtPace, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
-/** The file is not a valid list; nothing was changed. */
+/** The file isn't a valid list; nothing was changed. */
 export class ListFileRefusedError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', `the list was not changed: ${detail}`)
@@ -18,9 +18,9 @@ class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is bei
 
 export interface ListUploads {
   /**
-   * Does the work with the bytes of a file. The owner has its next upload when the work has ended.
-   * @param owner an organization's id, or null for the deployment
-   * @throws ListUploadsBusyError, ListFileRefusedError, and what the work throws
+   * Runs `work` with the bytes of a file. The owner's slot is released when the work ends.
+   * @param owner organization id, or null for the deployment
+   * @throws ListUploadsBusyError, ListFileRefusedError, and the errors of `work`
    */
   run<Result>(
     owner: string | null,
@@ -31,7 +31,7 @@ export interface ListUploads {
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
-/** A million lines of 300 characters: more than any list needs. */
+/** A million lines of 300 characters, more than any list needs. */
 const UPLOAD_BYTES_MAX = 314_572_800
 const UPLOAD_PACE: UploadPace = { timeLimitMs: 600_000, graceMs: 10_000, bytesPerSecondMin: 65_536 }
 
@@ -64,7 +64,7 @@ export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads =
         return await work(limited(body, pace))
       } finally {
         release?.()
-        // Refused before the first byte was read. That error is the one to throw.
+        // Refused before the first byte was read. The earlier error is thrown, not the cancellation's.
         if (!body.locked) await body.cancel().catch(() => undefined)
       }
     },

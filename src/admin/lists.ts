@@ -1,5 +1,5 @@
-// Changes lists of addresses: single entries, or a whole file. A file becomes the list's content in one step, in the
-// transaction that writes the audit entry.
+// Changes address lists: single entries, or a whole file. A file becomes the list's content in one step, in the same
+// transaction as the audit entry.
 import { addressKey, addressOfKey, parseAnyAddress } from '../domain/address-key.ts'
 import { FieldInvalidError } from '../domain/errors.ts'
 import { DUTY_LIST_NAMES } from '../domain/list.ts'
@@ -26,7 +26,7 @@ import type { Note } from './route.ts'
 import { isRuleOn } from './second-person/guard.ts'
 import { differenceOf, type ListDifference } from './second-person/list-difference.ts'
 
-/** An organization's id, or null for the deployment's shared lists. */
+/** Organization id, or null for the deployment's shared lists. */
 export type ListOwner = string | null
 export type Write = <Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown) => Promise<Result>
 
@@ -63,7 +63,7 @@ export const requireList = async (
   return list
 }
 
-/** Finds the list. The lists allow and deny of an organization are made on the first write. */
+/** Finds the list. The allow and deny lists of an organization are created on the first write. */
 const ensureList = async (
   tables: Pick<Tables, 'lists'>,
   owner: ListOwner,
@@ -86,17 +86,17 @@ const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknow
   full: 'the list would have too many entries',
 }
 
-/** @throws ConflictError where people's changes would be lost */
+/** @throws ConflictError unless people maintain the list */
 const requireKeptByPeople = ({ keptBy }: AddressList): void => {
   if (keptBy !== 'people') throw new ConflictError(REFUSALS[`kept-by-${keptBy}`])
 }
 
-/** For a change of who keeps it, and for its end. @throws ConflictError */
+/** Checks for changes of the list's source, and for its deletion. @throws ConflictError */
 export const requireNotScreening = ({ keptBy }: AddressList): void => {
   if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
 }
 
-/** Turns errors of list files into errors with an answer. */
+/** Converts errors of list files to API errors. */
 const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()
@@ -112,7 +112,7 @@ const explained = async <Result>(work: () => Promise<Result>): Promise<Result> =
 export interface EntryEdit {
   readonly address: string
   readonly memo: string
-  /** False: the edit removes the entry. */
+  /** False to remove the entry. */
   readonly present: boolean
 }
 
@@ -127,7 +127,7 @@ export interface EditContext {
   readonly stillAllowed: () => Promise<boolean>
 }
 
-/** Adds and removes single entries, all or none. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
+/** Adds and removes single entries atomically. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
   const { store, write, owner, name, author, nowSeconds } = context
   const decoded = edits.map(({ address, memo, present }, index) => {
@@ -142,7 +142,8 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
       if (result.status === 'edits-full') return result
       if (result.status === 'unknown') throw new SubjectUnknownError('list')
       if (result.status !== 'edited') throw new ConflictError(REFUSALS[result.status])
-      // The list keeps each entry with its author, so the audit entry has the number, and the addresses only when they are few.
+      // The list stores the author of each entry, so the audit entry contains the count, and the addresses only if
+      // there are few.
       note({
         action: 'list.edit',
         subject: name,
@@ -171,22 +172,22 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
   return result
 }
 
-/** A file that is in the store, but not yet the content of a list. */
+/** File that is stored, but not yet the content of a list. */
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
-  /** Entries that the list has with this file. */
+  /** Number of list entries with this file. */
   readonly entries: number
-  /** Entries that were read from the file. */
+  /** Number of entries in the file. */
   readonly read: number
-  /** Of the file. */
+  /** SHA-256 of the file. */
   readonly sha256: string
   readonly bytes: number
-  /** Null if no second person has to see it. */
+  /** Null if no second person must see it. */
   readonly difference: ListDifference | null
 }
 
-/** Rolls the transaction back when the file could not be applied, so that it does not wait for a second person. */
+/** Rolls back a transaction whose file could not be applied, so that it doesn't wait for a second person. */
 class NotActivated extends NamedError {
   readonly result: 'unknown' | 'changed-meanwhile'
   constructor(result: 'unknown' | 'changed-meanwhile') {
@@ -211,7 +212,7 @@ const activateUpload = async ({ write, owner, name }: EditContext, staged: Stage
   }
 }
 
-/** Makes a file that was staged earlier the list's content. @throws ConflictError, SubjectUnknownError */
+/** Makes a previously staged file the list's content. @throws ConflictError, SubjectUnknownError */
 export const finishUpload = async (context: EditContext, staged: StagedUpload): Promise<void> => {
   const list = await requireList(context.store, context.owner, context.name)
   requireKeptByPeople(list)
@@ -226,28 +227,30 @@ export const finishUpload = async (context: EditContext, staged: StagedUpload): 
 export interface UploadResult {
   readonly applied: boolean
   readonly entries: number
-  /** Entries that were read from the file. */
+  /** Number of entries in the file. */
   readonly read: number
   readonly badLineCount: number
   readonly badLines: readonly { readonly line: number; readonly problem: string }[]
   readonly skipped: Readonly<Record<string, number>>
 }
 
-/** Makes a file the list's content, or adds it. @throws MediaTypeUnsupportedError, ListFileRefusedError, ConflictError */
+/**
+ * Makes a file the list's content, or adds it. @throws MediaTypeUnsupportedError, ListFileRefusedError, ConflictError
+ */
 export const uploadList = async (
   context: EditContext,
   { contentType, bytes }: { readonly contentType: string | null; readonly bytes: AsyncIterable<Uint8Array> },
   options: {
     readonly merge: boolean
     readonly skipBad: boolean
-    /** Whether a second person has to see the change if the rule is on. */
+    /** Whether a second person must see the change if the rule is on. */
     readonly needsSecondPerson: boolean
   },
 ): Promise<UploadResult> => {
   const { store, owner, name, author, nowSeconds, stillAllowed } = context
   const format = formatOf(contentType)
   const reading = await explained(() => readList(bytes, format))
-  // The sender decides how long a file takes to arrive, and the list is made before the file becomes its content.
+  // The sender determines the duration of the upload, and the list is created before the file becomes its content.
   if (!(await stillAllowed())) throw new SignInRequiredError()
   const { entries, badLines, badLineCount, skipped } = reading
   const said = {
@@ -256,7 +259,7 @@ export const uploadList = async (
     badLines: badLines.slice(0, 100),
     skipped: Object.fromEntries(skipped),
   }
-  // Refuse a file with bad lines before the list is made.
+  // Refuse a file with bad lines before the list is created.
   const refused = badLineCount > 0 && !options.skipBad
   const list = await store.transaction((tables) => ensureList(tables, owner, name, !refused))
   if (list !== null) requireKeptByPeople(list)
@@ -296,7 +299,7 @@ export const uploadList = async (
   return { applied: true, entries: (await store.lists.findById(list.id))?.entryCount ?? 0, ...said }
 }
 
-/** Streams the list as a file. */
+/** Returns the list as a stream of file content. */
 export const exportList = (store: Store, list: AddressList, format: 'text' | 'csv'): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder()
   const entries = readEntries(contentsOf(store), list.id)

@@ -1,4 +1,4 @@
-// Schemas of members, offers of membership and links in requests and answers.
+// Schemas of members, membership offers and links.
 
 import { isoTime } from '../lib/time.ts'
 import type { MembershipOffer } from '../store/accounts/membership-offers.ts'
@@ -11,8 +11,7 @@ const EMAIL_LENGTH_MAX = 254
 const EMAIL_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 
 /**
- * An address in ASCII, so that people who read it can tell it from any other. Source: "valid email address" of the HTML
- * standard.
+ * ASCII address, so that readers can distinguish it from any other. Source: "valid email address" of the HTML standard.
  */
 export const EMAIL = Type.String({
   description: 'Email address, in any case; a domain name in other letters in its `xn--` form',
@@ -21,7 +20,7 @@ export const EMAIL = Type.String({
   rule: 'must be an email address of ASCII characters',
 })
 
-/** The address of an account that exists: earlier versions accepted more characters. */
+/** Address of an existing account; earlier versions accepted more characters. */
 export const SIGN_IN_EMAIL = Type.String({
   description: 'Email address, in any case',
   maxLength: EMAIL_LENGTH_MAX,

@@ -1,6 +1,6 @@
-// Performs an operation for HTTP and for the command line, once its caller is authorized: decodes the input, checks the rights
-// over what the path names, and runs the route's handler with `write`, which makes a change and its audit entries in one
-// transaction.
+// Performs an operation of an authorized caller, for HTTP and the command line. It decodes the input, checks the rights
+// to the objects in the path, and runs the route's handler with `write`, which makes a change and its audit entries in
+// one transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'
@@ -24,29 +24,29 @@ export interface PerformDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** An operation's input, decoded as its route declares it. */
+/** Input of an operation, decoded according to its route. */
 export interface Input {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
   readonly body: DecodedBody
 }
 
-/** What differs between HTTP and the command line. */
+/** Differences between HTTP and the command line. */
 export interface Entry {
   readonly request: Request
   readonly requestId: string
   readonly caller: Caller
   readonly deadline: Deadline
   readonly origin: string | null
-  /** The claim of the request's Idempotency-Key; null before it is held, or without a key. */
+  /** Returns the claim of the request's Idempotency-Key; null before it is held, or without a key. */
   readonly claim: () => IdempotencyClaim | null
   readonly stillAllowed: () => Promise<boolean>
 }
 
-/** For how long a repeated Idempotency-Key gets the first answer. */
+/** Time for which a repeated Idempotency-Key gets the first response. */
 export const KEEP_SECONDS = 86_400
 
-/** Maps a violated constraint of the database to an error with an answer. */
+/** Maps a violated database constraint to an API error. */
 const asAnswer = (error: unknown): unknown =>
   error instanceof ConstraintViolatedError
     ? new ConflictError(
@@ -54,10 +54,12 @@ const asAnswer = (error: unknown): unknown =>
       )
     : error
 
-/** Stored status for a change whose answer is not known before the commit. No answer is stored with this status otherwise. */
+/**
+ * Stored status of a change whose response is unknown before the commit. No other response is stored with this status.
+ */
 export const CHANGE_MADE = 409
 
-/** The answer to store in the transaction: the change's result, when that is the route's answer. */
+/** Returns the response to store in the transaction: the result of the change, if it is the route's response. */
 const keptOf = (route: Route, result: unknown): { readonly status: number; readonly body: string } => {
   const isReply = result instanceof Reply || result instanceof SecretReply
   const { schema } = route.answers[0]
@@ -68,9 +70,9 @@ const keptOf = (route: Route, result: unknown): { readonly status: number; reado
 }
 
 /**
- * Makes `write`: one transaction for the change, its audit entries and the completion of the Idempotency-Key's claim, so that
- * a repeated request never makes the change twice, even when the first answer was lost. The caller is admitted again in it:
- * who lost the right while the request was arriving changes nothing.
+ * Creates `write`: one transaction for the change, its audit entries, and completing the Idempotency-Key's claim. A
+ * repeated request never makes the change twice, even if the first response was lost. The caller is admitted again
+ * inside it, so that rights lost during the request prevent the change.
  */
 const createWrite =
   (
@@ -102,17 +104,17 @@ const createWrite =
       if (claim === null || notes.length === 0) return result
       const keepUntilSeconds = services.clock.unixSeconds() + KEEP_SECONDS
       const held = await tables.adminIdempotency.settle(claim, keptOf(route, result), keepUntilSeconds)
-      // Another request took the claim meanwhile: roll back.
+      // Another request has taken the claim: roll back.
       if (held === null) throw new IdempotencyTwinInFlightError()
       return result
     })
-    // Update this process's caches before the answer, so that a revoked wallet is no longer verified. The change is committed: if
-    // the store fails now, the caches learn of it at the next poll.
+    // Update this process's caches before the response, so that a revoked wallet is no longer verified. The change is
+    // committed: if the store fails now, the caches are updated at the next poll.
     await services.notifyChanges().catch((error: unknown) => report(error, requestId))
     return result
   }
 
-/** Status and body of an answer; `kept` is the body for a repeated request. */
+/** Returns the status and body of a response; `kept` is the body for a repeated request. */
 export const settle = (route: Route, answer: unknown) => {
   const reply =
     answer instanceof Reply || answer instanceof SecretReply ? answer : new Reply(route.answers[0].status, answer)
@@ -125,7 +127,7 @@ export const settle = (route: Route, answer: unknown) => {
   }
 }
 
-/** @throws FieldInvalidError, FieldMissingError and what decodeBody throws */
+/** @throws FieldInvalidError, FieldMissingError and the errors of decodeBody */
 export const decodeInput = async (
   route: Route,
   params: Readonly<Record<string, string>>,
@@ -136,9 +138,7 @@ export const decodeInput = async (
   body: await decodeBody(route, request),
 })
 
-/**
- * @throws what the route's handler throws; ConflictError for a violated constraint of the database
- */
+/** @throws the errors of the route's handler; ConflictError for a violated database constraint */
 export const performOperation = async (
   dependencies: PerformDependencies,
   route: Route,

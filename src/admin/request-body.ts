@@ -1,16 +1,16 @@
-// The body of an admin request: JSON where the route declares one, refused where it declares none.
+// Reads the body of an admin request: JSON if the route declares a body; otherwise no body is permitted.
 import { readJsonBody } from '../server/json-body.ts'
 import { parseStrictJsonObject } from '../server/strict-json.ts'
 import type { Route } from './route.ts'
 import { checkValue } from './validate.ts'
 
 export interface DecodedBody {
-  /** As received; empty for none. */
+  /** As received; empty if there is no body. */
   readonly text: string
   readonly value: unknown
 }
 
-/** A policy's source has one per line, and one per quotation mark. */
+/** A policy's source has one escape per line and per quotation mark. */
 const ESCAPES_MAX = 65_536
 
 const NONE: DecodedBody = Object.freeze({ text: '', value: undefined })
@@ -20,10 +20,10 @@ const isAbsent = ({ headers, body }: Request): boolean => {
   return length === '0' || (length === null && body === null)
 }
 
-/** @throws what readJsonBody, parseStrictJsonObject and checkValue throw */
+/** @throws the errors of readJsonBody, parseStrictJsonObject and checkValue */
 export const decodeBody = async (route: Route, request: Request): Promise<DecodedBody> => {
   if (route.body === null) return NONE
-  // A body of which every member may be left out may be left out itself.
+  // A body with only optional members may be omitted.
   if (isAbsent(request)) return { text: '', value: checkValue(route.body, {}) }
   const text = await readJsonBody(request, route.bodyMaxBytes === null ? {} : { maxBytes: route.bodyMaxBytes })
   return { text, value: checkValue(route.body, parseStrictJsonObject(text, ESCAPES_MAX)) }

@@ -1,6 +1,6 @@
-// To change a thing, an actor needs at least the rights that the thing has (invariant 10). Keys, accounts, memberships and
-// attesters have rights: an actor who could renew a stronger key, or make a link to a stronger account, would gain them. The
-// path names the thing, so the rule covers every declared route.
+// To change an object, an actor needs at least the rights that the object grants (invariant 10). Keys, accounts,
+// memberships and attesters grant rights; an actor who could renew a stronger key or create a link to a stronger
+// account would gain them. The path identifies the object, so the rule covers every declared route.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'
 import { requireActiveKey } from '../server/authenticate.ts'
@@ -12,9 +12,9 @@ import { RoleInsufficientError, SignInRequiredError } from './errors.ts'
 import type { Route } from './route.ts'
 
 export interface Rights {
-  /** The actor may change what belongs to the deployment. */
+  /** Whether the actor may change objects of the deployment. */
   readonly deployment: boolean
-  /** Organization → role. */
+  /** Role by organization. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
@@ -36,25 +36,25 @@ const rightsOfAccount = async (tables: Tables, user: User): Promise<Rights> => (
 })
 
 /**
- * The scope whose keys an actor may not see, so that lists leave them out; undefined: the actor may see all.
- * A key with the scope `deployment` has the scope `admin` as well.
+ * Returns the scope whose keys the actor may not see, so that lists omit them; undefined if the actor may see all. A
+ * key with the scope `deployment` also has the scope `admin`.
  */
 export const scopeBeyond = (actor: Actor, organizationId: string): 'admin' | 'deployment' | undefined => {
   if (mayDeployment(actor)) return undefined
   return roleIn(actor, organizationId) === ORGANIZATION_ROLES[0] ? 'deployment' : 'admin'
 }
 
-/** Finds a thing's rights; null when there is no such thing, which the route's handler then reports. */
+/** Returns an object's rights; null if it doesn't exist, which the route's handler then reports. */
 type Find = (tables: Tables, organizationId: string, id: string) => Promise<Rights | null>
 
-/** By the part of a path that names the thing. */
+/** By the part of a path that identifies the object. */
 const HOLDERS: Readonly<Record<string, Find>> = {
   'keys/{key}': async (tables, organizationId, id) => {
     const key = await tables.apiKeys.find(organizationId, id)
     return key === null ? null : rightsOfKey(organizationId, key.scopes)
   },
   'members/{user}': async (tables, organizationId, id) => {
-    // Lock the account, so that it does not become a deployment admin before this transaction ends.
+    // Lock the account, so that it can't become a deployment admin before this transaction ends.
     const user = await tables.users.lock(id)
     const member = await tables.memberships.find(organizationId, id)
     if (user === null || member === null) return null
@@ -72,16 +72,17 @@ const HOLDERS: Readonly<Record<string, Find>> = {
     (await tables.attesters.find(id)) === null ? null : DEPLOYMENT_RIGHTS,
 }
 
-/** The parts of a path that name a thing, such as `keys/{key}`. */
+/** Returns the parts of a path that identify objects, such as `keys/{key}`. */
 export const namedThings = (path: string): readonly string[] => path.match(/[a-z-]+\/\{[a-z]+\}/g) ?? []
 
-/** The names in a path whose things have rights of their own. */
+/** Returns the parts of a path that identify objects with rights. */
 export const namedHolders = (path: string): readonly string[] =>
   namedThings(path).filter((part) => Object.hasOwn(HOLDERS, part))
 
 /**
- * Reads the actor's rights again in this transaction: a role or a key may have been removed since the request was admitted.
- * @throws KeyUnusableError, SignInRequiredError 401 when the actor has none left
+ * Reads the actor's rights again in this transaction, because a role or key may have been removed since the request was
+ * admitted.
+ * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
  */
 export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promise<Actor> => {
   if (actor.kind === 'command-line') return actor
@@ -95,10 +96,10 @@ export const asOfNow = async (tables: Tables, actor: Actor, clock: Clock): Promi
 }
 
 /**
- * Call it where a change gives rights to a thing, or changes a thing that the path does not name.
- * @param tables the change's transaction
- * @throws RoleInsufficientError 403 when the thing's rights go beyond the actor's
- * @throws KeyUnusableError, SignInRequiredError 401 when the actor has none left
+ * Must be called if a change gives rights to an object, or changes an object that isn't in the path.
+ * @param tables transaction of the change
+ * @throws RoleInsufficientError 403 if the object's rights exceed the actor's
+ * @throws KeyUnusableError, SignInRequiredError 401 if the actor has no rights left
  */
 export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, rights: Rights): Promise<void> => {
   const now = await asOfNow(tables, actor, clock)
@@ -108,7 +109,10 @@ export const requireRights = async (tables: Tables, actor: Actor, clock: Clock, 
   }
 }
 
-/** Requires the rights of the things in the path. Called for every admin request, for changes inside their transaction. */
+/**
+ * Requires the rights of the objects in the path. Called for every admin request; for changes, inside their
+ * transaction.
+ */
 export const requireRightsOverPath = async (
   tables: Tables,
   clock: Clock,

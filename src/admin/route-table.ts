@@ -1,4 +1,4 @@
-// Every route of the admin API that the core has, for the router, the checks of roles, the documentation and the tests.
+// All admin API routes of the core, for the router, the role checks, the documentation and the tests.
 import type { Route } from './route.ts'
 import { ACCOUNT_ROUTES } from './routes/account.ts'
 import { approvalRoutes } from './routes/approvals.ts'
@@ -36,7 +36,7 @@ import { USER_ROUTES } from './routes/users.ts'
 import { VERIFICATION_TRUST_ROUTES } from './routes/verification-trust.ts'
 import { WEBHOOK_ROUTES } from './routes/webhooks.ts'
 
-/** All routes of the core but those that decide approvals, which need this table. */
+/** All routes of the core except approval decisions, which need this table. */
 const ROUTES = [
   ...SIGN_IN_ROUTES,
   ...ACCOUNT_ROUTES,
@@ -75,8 +75,8 @@ const ROUTES = [
 ] as const
 
 /**
- * Routes of the command line alone: those that use files of the machine, which no request may name, a trial that takes longer
- * than a request, and a revision that is named without its policy.
+ * Routes only for the command line: routes with local files, which no request may name, tests that take longer than a
+ * request, and revisions without their policy.
  */
 const COMMANDS = [...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS, ...POLICY_COMMANDS] as const
 
@@ -88,7 +88,7 @@ export const adminRoutes = (ofModules: readonly Route[]): readonly Route[] => {
   return [...routes, ...approvalRoutes(routes)]
 }
 
-/** All routes, and those of the command line alone. */
+/** Returns all routes, including routes only for the command line. */
 export const commandRoutes = (ofModules: {
   readonly routes: readonly Route[]
   readonly commands: readonly Route[]

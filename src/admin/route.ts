@@ -1,5 +1,5 @@
-// The declaration of a route of the admin API. The router, the checks of roles, the documentation, the page's types and the
-// tests are derived from it.
+// Declaration of an admin API route. The router, the role checks, the documentation, the page's types and the tests are
+// derived from it.
 
 import type { Deadline } from '../server/deadline.ts'
 import type { OrganizationRole } from '../store/accounts/role.ts'
@@ -14,23 +14,25 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import type { AloneReason, SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
 
-/** Who may call. */
+/** Permitted callers of a route. */
 export type Access =
-  /** Anyone. */
   | { readonly kind: 'public' }
-  /** A browser whose second factor is still owed. */
+  /** A browser with a pending second factor. */
   | { readonly kind: 'second-factor' }
-  /** A person who is signed in. */
+  /** A signed-in person. */
   | { readonly kind: 'person' }
   /** Any person or admin key. */
   | { readonly kind: 'caller' }
-  /** At least this role in the path's organization; `person`: not a key. Strangers are answered 404, lesser roles 403. */
+  /**
+   * An actor with at least this role in the path's organization; `person` excludes keys. Strangers get 404, lesser
+   * roles 403.
+   */
   | { readonly kind: 'organization'; readonly role: OrganizationRole; readonly person?: true }
   /** A deployment admin, or an admin key with the scope `deployment`. */
   | { readonly kind: 'deployment'; readonly person?: true | 'or-command' }
 
 export const PUBLIC = { kind: 'public' } as const satisfies Access
-/** Longest body of a request before its sender has signed in: several times as long as a passkey's answer. */
+/** Maximum body size before the sender has signed in: several times the length of a passkey response. */
 const STRANGER_BODY_BYTES_MAX = 65_536
 const isForStrangers = ({ kind }: Access): boolean => kind === 'public' || kind === 'second-factor'
 export const SECOND_FACTOR = { kind: 'second-factor' } as const satisfies Access
@@ -51,13 +53,13 @@ export const ORGANIZATION_ADMIN_PERSON = {
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/** What changed, for the audit log. Actor, time and request are added. */
+/** Change for the audit log. Actor, time and request are added. */
 export interface AuditNote {
   /** For example `key.revoke`. */
   readonly action: string
   readonly subject: string
   readonly detail?: Readonly<Record<string, unknown>>
-  /** Left out: the path's organization. Null: the deployment. */
+  /** Defaults to the path's organization; null for the deployment. */
   readonly organizationId?: string | null
 }
 
@@ -69,7 +71,7 @@ type ActorOf<Allowed extends Access> = Allowed extends { kind: 'public' | 'secon
     ? PersonActor
     : Actor
 
-/** An authorized and decoded request. */
+/** Authorized and decoded request. */
 export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly request: Request
   readonly requestId: string
@@ -77,31 +79,31 @@ export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly deadline: Deadline
   readonly services: Services
   readonly actor: ActorOf<Allowed>
-  /** The session that waits for its second factor; null on other routes. */
+  /** Session with a pending second factor; null on other routes. */
   readonly pending: Allowed extends { kind: 'second-factor' } ? FoundSession : null
-  /** The organization that the path names; null where it names none. */
+  /** Organization in the path; null if there is none. */
   readonly organization: Allowed extends { kind: 'organization' } ? Organization : null
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** When a second person approves: the value that the requester's call gave to `write`. Otherwise null. */
+  /** On approval by a second person, the value that the requester's call passed to `write`; otherwise null. */
   readonly kept: unknown
-  /** The dashboard page that sent it: scheme, host and port; null for other clients. */
+  /** Origin of the dashboard page that sent the request: scheme, host and port; null for other clients. */
   readonly origin: string | null
-  /** Whether the caller would still be authorized now. For answers that stream for long. */
+  /** Returns whether the caller would still be authorized. For responses that stream for long. */
   stillAllowed(): Promise<boolean>
   /**
-   * Makes a change and its audit entries in one transaction. Every change goes through here.
-   * @param kept JSON of what the route made before the transaction; stored with a request that waits for a second person
-   * @throws what `work` throws, after rolling back; AwaitsApproval when a second person is needed: do not catch it
+   * Makes a change and its audit entries in one transaction. All changes must use it.
+   * @param kept JSON of objects created before the transaction; stored with a request that waits for a second person
+   * @throws the errors of `work`, after a rollback; AwaitsApproval if a second person is required: do not catch it
    */
   write<Result>(work: (tables: Tables, note: Note) => Promise<Result>, kept?: unknown): Promise<Result>
 }
 
-/** An array becomes several header lines, as `Set-Cookie` needs. */
+/** Arrays become several header lines, as required for `Set-Cookie`. */
 export type ReplyHeaders = Readonly<Record<string, string | readonly string[]>>
 
-/** An answer other than the route's usual one. */
+/** Response other than the route's usual one. */
 export class Reply {
   readonly status: number
   readonly body: unknown
@@ -113,7 +115,7 @@ export class Reply {
   }
 }
 
-/** An answer with a secret that is shown once: a repeated request gets `remembered`. */
+/** Response with a secret that is shown once: a repeated request gets `remembered`. */
 export class SecretReply {
   readonly status: number
   readonly body: unknown
@@ -125,54 +127,54 @@ export class SecretReply {
   }
 }
 
-/** The usual answer's body, or one of the others. */
+/** Body of the usual response, or another response. */
 export type Answer<Body> = Body | Reply | SecretReply | Response
 
 export interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
-  /** Null: no body. */
+  /** Null for no body. */
   readonly schema: TSchema | null
-  /** `application/json` unless stated. */
+  /** Defaults to `application/json`. */
   readonly contentType?: string
 }
 
 export interface Route {
-  /** Unique; clients use it as the name of the call. */
+  /** Unique; clients use it as the name of the operation. */
   readonly operationId: string
   readonly method: Method
-  /** Below /admin/v1; `{organization}` and others stand for one segment. */
+  /** Path below /admin/v1; `{organization}` and other parameters match one segment. */
   readonly path: string
   readonly tag: string
   readonly access: Access
   readonly summary: string
   readonly description: string
   readonly query: TObject | null
-  /** Null: the request has no JSON body. */
+  /** Null if the request has no JSON body. */
   readonly body: TSchema | null
   readonly bodyMaxBytes: number | null
-  /** An example body for the documentation; left out: made from the schema. */
+  /** Example body for the documentation. If undefined, it is derived from the schema. */
   readonly example: unknown
-  /** Media types of a body that the route reads by itself; empty: none. */
+  /** Media types of a body that the route reads itself; empty for none. */
   readonly rawBody: readonly string[]
-  /** The usual answer first. */
+  /** Usual response first. */
   readonly answers: readonly [Success, ...Success[]]
-  /** Codes of errors beyond those that any route answers. */
+  /** Status codes of errors in addition to those of all routes. */
   readonly errors: readonly number[]
-  /** The answer may take long: no deadline, no idempotency key, no idle timeout. */
+  /** The response may take long: no deadline, no idempotency key, no idle timeout. */
   readonly streams: boolean
   /**
-   * Whether a person must have entered the password or used a passkey within the last five minutes, so that a stolen
-   * cookie is not enough (threats row 34). Does not apply to keys.
+   * Returns whether a person must have entered the password or used a passkey within the last five minutes, so that a
+   * stolen cookie isn't sufficient (threats row 34). Doesn't apply to keys.
    */
   needsFresh(body: unknown): boolean
   /** For the documentation. */
   readonly freshness: 'never' | 'sometimes' | 'always'
-  /** Null: it never waits for a second person. */
+  /** Null if the operation never waits for a second person. */
   readonly secondPerson: SecondPersonRule<Omit<Call<Access, Record<string, string>, unknown, unknown>, 'write'>> | null
-  /** Why an operation that changes something never waits; every such operation states this or `secondPerson`. */
+  /** Reason that an operation with changes never waits; every such operation has this or `secondPerson`. */
   readonly alone: AloneReason | null
-  /** False: the command line does not have it. */
+  /** False if the operation isn't available on the command line. */
   readonly command: CommandOverride | false
   handle(call: Call<Access, Record<string, string>, unknown, unknown>): Promise<Answer<unknown>>
 }
@@ -184,7 +186,7 @@ type DeclaredCall<Allowed extends Access, Path extends string, Query extends TPr
   Static<Body>
 >
 
-/** Query member for the approver, on every route that may wait for a second person. */
+/** Query member for the approver, on all routes that may wait for a second person. */
 const COMMENT = {
   comment: Type.Optional(
     Type.String({
@@ -213,17 +215,17 @@ interface Declaration<
   readonly example?: Static<Body>
   readonly rawBody?: readonly RawBody[]
   readonly status?: 200 | 201 | 202
-  /** Left out: 204. */
+  /** Undefined for 204. */
   readonly answer?: Result
-  /** For an answer that is not JSON, in place of `answer`: its possible media types. */
+  /** Possible media types of a response that isn't JSON, instead of `answer`. */
   readonly media?: readonly Media[]
   readonly errors?: readonly number[]
   readonly streams?: boolean
-  /** The person must have given password or passkey within five minutes: always, or for some bodies. */
+  /** Whether the person must have authenticated within five minutes: always, or depending on the body. */
   readonly fresh?: true | ((body: Static<Body>) => boolean)
   readonly alone?: AloneReason
   readonly command?: CommandOverride | false
-  /** For a change of who gets signed for; see second-person/. */
+  /** For changes that affect signing; see second-person/. */
   readonly secondPerson?: SecondPersonRule<Omit<DeclaredCall<Allowed, Path, Query, Body>, 'write'>>
   handle(
     call: DeclaredCall<Allowed, Path, Query, Body>,
@@ -245,7 +247,7 @@ const answersOf = (
 
 /**
  * Declares one route of a tag.
- * @param prefix of the paths of all its routes; its parameters are no members of `params`
+ * @param prefix path prefix of all its routes; its parameters are not members of `params`
  */
 export const declareRoutes =
   <const Prefix extends string = ''>(tag: string, prefix?: Prefix) =>
@@ -288,7 +290,7 @@ export const declareRoutes =
     freshness: declaration.fresh === undefined ? 'never' : declaration.fresh === true ? 'always' : 'sometimes',
     needsFresh: (body) =>
       typeof declaration.fresh === 'function' ? declaration.fresh(body as Static<Body>) : declaration.fresh === true,
-    // As with `handle`: the input is checked against this declaration.
+    // The input is checked against this declaration, as for `handle`.
     secondPerson: (declaration.secondPerson ?? null) as Route['secondPerson'],
     alone: declaration.alone ?? null,
     command: declaration.command ?? {},
@@ -296,5 +298,7 @@ export const declareRoutes =
     handle: (call) => declaration.handle(call as never),
   })
 
-/** Whether a method changes something. Such requests need the dashboard's origin and take an Idempotency-Key. */
+/**
+ * Returns whether a method makes changes. Such requests require the dashboard's origin and accept an Idempotency-Key.
+ */
 export const isUnsafe = (method: Method): boolean => method !== 'GET'

@@ -1,5 +1,5 @@
-// Schemas of requests and answers, in TypeBox: one value is the check, the JSON Schema (2020-12) of the documentation and the
-// TypeScript type.
+// TypeBox schemas of requests and responses. One value is the validation, the JSON Schema (2020-12) of the
+// documentation and the TypeScript type.
 import {
   type Static,
   type TObject,
@@ -12,7 +12,7 @@ import {
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { isoTime } from '../lib/time.ts'
 
-/** An object that has no other members than these; another member is refused. */
+/** Returns an object schema that refuses other members. */
 export const closed = <Properties extends TProperties>(
   properties: Properties,
   description?: string,
@@ -21,7 +21,7 @@ export const closed = <Properties extends TProperties>(
 
 /**
  * Gives a schema a name in the documentation.
- * @param columns members that the command line shows of each record in a list; left out: those that are no objects
+ * @param columns members that the command line shows in lists. Defaults to all members that aren't objects
  */
 export const named = <Schema extends TSchema>(
   name: string,
@@ -31,33 +31,35 @@ export const named = <Schema extends TSchema>(
 
 export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 
-/** One of some texts. */
+/** Returns a schema for one of several texts. */
 export const oneOf = <const Values extends readonly string[]>(values: Values, description?: string) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),
     description === undefined ? {} : { description },
   ) as unknown as TUnsafe<Values[number]>
 
-/** A point in time, ISO 8601 in UTC. */
+/** Returns a schema for a time, ISO 8601 in UTC. */
 export const time = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
 export const timeOrNull = (unixSeconds: number | null): string | null =>
   unixSeconds === null ? null : isoTime(unixSeconds)
 
-/** A name that other people read: without hidden characters, and without a space at either end. */
+/**
+ * Returns a schema for a name shown to other people, without hidden characters and without a leading or trailing space.
+ */
 export const label = (description: string, maxLength = 100) =>
   Type.String({ description, minLength: 1, maxLength, printable: true })
 
 export const isPrintable = (text: string): boolean => !hasHidden(text) && text.trim() === text
 
-/** All members are optional, but there is at least one; what is left out stays unchanged. */
+/** Returns a schema with optional members, at least one of which is required; omitted members stay unchanged. */
 export const partial = <Properties extends TProperties>(properties: Properties) => ({
   ...Type.Partial(closed(properties), { additionalProperties: false }),
   minProperties: 1 as const,
 })
 
-/** A page of a list, and where the next one begins. */
+/** Returns a schema for a page of a list, with the cursor of the next page. */
 export const pageOf = <Schema extends TSchema>(item: Schema) =>
   closed({
     data: Type.Array(item),

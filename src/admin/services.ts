@@ -1,4 +1,4 @@
-// What the routes of the admin API use. src/compose makes it.
+// Services for the routes of the admin API, created in src/compose.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ApiKeyEnvironment } from '../domain/api-key.ts'
 import type { ChainTable } from '../domain/chain.ts'
@@ -25,29 +25,29 @@ import type { LiveWatch } from './live/watch.ts'
 import type { ApiDocuments } from './routes/reference.ts'
 import type { TaskRunner } from './task-runner.ts'
 
-/** A key in a new keystore or in the token, not yet an attester in the store. */
+/** Key in a new keystore or token that isn't an attester in the store yet. */
 export interface NewAttesterKey {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
-  /** File name in the folder of keystores, or the PKCS#11 URI of a key in a token. */
+  /** File name in the keystore folder, or PKCS#11 URI of a key in a token. */
   readonly keystoreFile: string
 }
 
-/** The result of one check of a chain. */
+/** Result of one check of a chain. */
 export interface ChainFinding {
   readonly chain: string
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
-  /** The host of an RPC URL, the registry's address, or an attester's. */
+  /** Host of an RPC URL, or address of the registry or an attester. */
   readonly subject: string
-  /** `problem`: attestations fail or are refused. `note`: worth knowing. */
+  /** `problem`: attestations fail or are refused. `note`: for information. */
   readonly result: 'ok' | 'note' | 'problem'
   readonly detail: string
 }
 
 export interface SessionMaker {
   /**
-   * Makes a session in a transaction, or finds the organization's own for that wallet. Returns its link, of which only a
-   * hash is stored.
+   * Creates a session in a transaction, or finds the organization's existing session for the wallet. Returns its link,
+   * of which only a hash is stored.
    */
   readonly make: (
     tables: Tables,
@@ -60,24 +60,24 @@ export interface SessionMaker {
       readonly actor: string
     },
   ) => Promise<{ readonly created: boolean; readonly sessionId: string; readonly link: string }>
-  /** Makes another link in a transaction. @throws SessionUnknownError */
+  /** Creates another link in a transaction. @throws SessionUnknownError */
   readonly link: (tables: Tables, organizationId: string, sessionId: string) => Promise<string>
 }
 
-/** Differences, in words, between the audit log and its signed heads. */
+/** Descriptions of the differences between the audit log and its signed heads. */
 export const AUDIT_HEAD_PROBLEMS = serviceKey<() => Promise<readonly string[]>>('heads of the audit log')
 
 export interface Services {
-  /** Of modules. */
+  /** Finds services of modules. */
   readonly findService: FindService
   readonly store: Store
-  /** Resolves once the caches of this process know of every change that is committed by now. */
+  /** Resolves when the caches of this process include all changes committed so far. */
   readonly notifyChanges: () => Promise<void>
   readonly clock: Clock
   readonly version: string
   /** Name of the signing backend. */
   readonly signer: string
-  /** Where the attestation and identity APIs answer, without a trailing slash. */
+  /** URL of the attestation and identity APIs, without a trailing slash. */
   readonly apiUrl: string
   readonly chains: ChainTable
   readonly origins: DashboardOrigins
@@ -109,16 +109,16 @@ export interface Services {
     readonly readings: Pick<DocumentReadings, 'read'>
     /** Facts on which policies decided sessions. */
     readonly decisionFacts: Pick<DecisionFacts, 'read'>
-    /** For trying policies on sessions. */
+    /** For testing policies on sessions. */
     readonly knowledge: SessionKnowledge
   }
   /**
-   * The canonical form of an operator's URL.
-   * @throws FieldInvalidError for the field `url` when the service must not request it
+   * Returns the canonical form of an operator's URL.
+   * @throws FieldInvalidError for the field `url` if the service must not request it
    */
   readonly reachableUrl: (text: string, reach: Reach) => string
   readonly webhooks: {
-    /** Which networks the receivers of messages may be in. */
+    /** Networks that the receivers of messages may be in. */
     readonly reach: Reach
     /** Encrypts a secret for one endpoint. */
     readonly sealSecret: (
@@ -127,14 +127,14 @@ export interface Services {
       secret: Uint8Array,
     ) => Promise<{ readonly sealed: Uint8Array; readonly sealedUnder: Uint8Array }>
   }
-  /** Checks the configured chains and their registries by their RPC URLs, so it may take seconds. */
+  /** Checks the configured chains and their registries through their RPC URLs, which may take seconds. */
   readonly inspectChains: () => Promise<readonly ChainFinding[]>
   readonly decisions: DecisionSearch
-  /** Calls the attestation API's `POST /v2/attestation`, with its key check and limits. */
+  /** Calls the attestation API's `POST /v2/attestation`, including its key check and limits. */
   readonly attest: (request: Request) => Promise<Response>
   readonly tasks: TaskRunner
   readonly live: LiveWatch
   readonly liveStreams: LiveStreams
-  /** Null where the reference is switched off. */
+  /** Null if the reference is disabled. */
   readonly documents: ApiDocuments | null
 }

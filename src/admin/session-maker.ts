@@ -1,4 +1,4 @@
-// Makes sessions for the dashboard as the identity API does.
+// Creates sessions for the dashboard in the same way as the identity API.
 import { newSessionId } from '../domain/identifier.ts'
 import type { Register } from '../identity/sessions/register.ts'
 import type { Tables } from '../store/store.ts'

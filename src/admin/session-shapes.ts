@@ -1,4 +1,4 @@
-// How the API shows a session: in a list, and alone with its wallets, their proofs and its history.
+// API form of a session: in a list, and alone with its wallets, their proofs and its history.
 import { LEVELS, type LevelName, levelName } from '../domain/level.ts'
 import type { SessionPart } from '../domain/requirements.ts'
 import type { HitState } from '../domain/screening-hit.ts'

@@ -1,4 +1,4 @@
-// Finds a session of an organization, or throws 404; checks a decision's reason and corrections.
+// Finds a session of an organization or throws 404, and checks a decision's reason and corrections.
 import { FieldInvalidError } from '../domain/errors.ts'
 import { requiredParts } from '../domain/requirements.ts'
 import { operatorActor, type Session, type SessionState, type SessionStatus } from '../domain/session.ts'
@@ -8,7 +8,7 @@ import { SubjectUnknownError } from './errors.ts'
 
 export const BASE = '/organizations/{organization}/sessions'
 
-/** The actor in a session's events. */
+/** Returns the actor in a session's events. */
 export const operator = (actor: Actor): string => operatorActor(authorName(actor))
 
 export const requireSession = async (
@@ -22,7 +22,7 @@ export const requireSession = async (
 }
 
 /**
- * Requires a comment for a final rejection: for the person, or for operators only, if the person must not be warned.
+ * Requires a comment for a final rejection: public, or private if the person must not be warned.
  * @throws FieldInvalidError for the field `public_comment`
  */
 export const requireReason = (
@@ -35,7 +35,8 @@ export const requireReason = (
 }
 
 /**
- * Reads what the person has to give again. Allowed only for `retry`, and only parts that the session asks for.
+ * Reads the parts that the person must submit again. Permitted only for `retry`, and only for parts that the session
+ * requires.
  * @throws FieldInvalidError for the field `corrections`
  */
 export const correctionsOf = (

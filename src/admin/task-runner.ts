@@ -1,5 +1,5 @@
-// Runs tasks one at a time, each in a process of its own at the lowest priority. The runner starts, follows, cancels and stores
-// tasks; what a task does is up to its kind.
+// Runs tasks one at a time, each in a separate process with the lowest priority. The runner starts, follows, cancels
+// and stores tasks; their work depends on their kind.
 import type { Task, TaskTable } from '../store/tasks.ts'
 
 export interface TaskProcess {
@@ -23,15 +23,15 @@ export interface TaskRunnerDependencies {
 }
 
 export interface TaskRunner {
-  /** Looks for a task to run. Call it after each commit that adds a task, and once at the start. */
+  /** Starts the next waiting task. Call it after each commit that adds a task, and once at startup. */
   wake(): void
-  /** Ends the process of a task that was cancelled in the store. */
+  /** Ends the process of a task that was canceled in the store. */
   cancelled(taskId: string): void
-  /** Progress of the running task, which may be newer than the stored one; null for other tasks. */
+  /** Returns the progress of the running task, which may be newer than the stored progress; null for other tasks. */
   progressOf(taskId: string): { readonly done: number; readonly total: number } | null
-  /** Resolves once no task runs. */
+  /** Resolves when no task is running. */
   idle(): Promise<void>
-  /** Ends the running task’s process and starts no other. */
+  /** Ends the running task's process and starts no other. */
   close(): Promise<void>
 }
 
@@ -51,11 +51,11 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
   let again = false
   let closed = false
   let pending: Promise<unknown> = Promise.resolve()
-  /** The last query for a task to run. */
+  /** Last query for a waiting task. */
   let look: Promise<void> = Promise.resolve()
   let onIdle: (() => void)[] = []
 
-  /** Writes one after another, so that progress never overwrites a later result. */
+  /** Serializes writes, so that progress never overwrites a later result. */
   const write = (work: () => Promise<unknown>): void => {
     pending = pending.then(work).catch(onError)
   }
@@ -82,7 +82,7 @@ export const createTaskRunner = ({ tasks, spawn, monotonicMs, onError }: TaskRun
       },
       onFailed: (failure) => finish({ state: 'failed', failure }),
       onExit: () => {
-        // While the service stops, leave the task as it is: the next start marks it as interrupted.
+        // While the service stops, leave the task unchanged: the next start marks it as interrupted.
         if (!closed) finish({ state: 'failed', failure: INTERRUPTED })
         running = null
         void pending.then(wake)

@@ -1,10 +1,10 @@
 // Parses times in requests.
 import { FieldInvalidError } from '../domain/errors.ts'
 
-// A time needs its zone. A date alone means the start of that day in UTC, whatever the server's zone is.
+// A time needs its zone. A date alone means the start of that day in UTC, regardless of the server's zone.
 const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
 
-/** Unix milliseconds. @throws FieldInvalidError */
+/** Returns Unix milliseconds. @throws FieldInvalidError */
 export const timeOf = (name: string, text: string): number => {
   const milliseconds = TIME.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isSafeInteger(milliseconds) || milliseconds < 0) {

@@ -1,9 +1,10 @@
-// Checks a request against its route's schemas. The error has the path of the first wrong field, never the value that was sent.
+// Checks a request against its route's schemas. The error contains the path of the first invalid field, never the
+// value.
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { isPrintable, type Static, type TObject, type TSchema } from './schema.ts'
 
-/** Turns `/rules/0/name` into `rules[0].name`. */
+/** Converts `/rules/0/name` to `rules[0].name`. */
 const placeOf = (pointer: string): string =>
   pointer
     .split('/')
@@ -46,7 +47,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
   }
 }
 
-/** For a value that may be null, the error of the other type. */
+/** Returns the error of the non-null type for a nullable value. */
 const innermost = (error: ValueError): ValueError => {
   if (error.type !== ValueErrorType.Union) return error
   const options = (error.schema['anyOf'] ?? []) as readonly TSchema[]
@@ -63,14 +64,14 @@ const choicesOf = (schema: TSchema): string => {
     : 'is not as it should be'
 }
 
-/** The error for an unknown member: names the known members, not the one that was sent. */
+/** Returns the error for an unknown member, which lists the known members without repeating the request. */
 const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
   const names = Object.keys(known).join(', ')
   return new FieldInvalidError(place, names === '' ? 'takes no fields' : `has an unknown field; it takes ${names}`)
 }
 
 /**
- * Checks what JSON Schema can't express: texts marked as printable, and integers that JavaScript and the database both hold
+ * Checks constraints beyond JSON Schema: printable texts, and integers that JavaScript and the database represent
  * exactly.
  */
 const checkBeyondSchema = (schema: TSchema, value: unknown, place: string): void => {
@@ -130,7 +131,7 @@ const decodeParameter = (schema: TSchema, name: string, text: string): unknown =
 }
 
 /**
- * Decodes a query. Refuses an unknown or repeated parameter, which would otherwise be ignored and change the meaning.
+ * Decodes a query. Refuses unknown and repeated parameters, which would otherwise be ignored and change the meaning.
  * @throws FieldInvalidError, FieldMissingError
  */
 export const decodeQuery = (schema: TObject | null, parameters: URLSearchParams): unknown => {

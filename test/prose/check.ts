@@ -34,6 +34,7 @@ const EDITED = [
   'src/compose/**/*.{ts,tsx}',
   'src/command-line/**/*.{ts,tsx}',
   'src/cli/**/*.{ts,tsx}',
+  'src/admin/{live,policies,second-person}/*.ts',
   'test/mutate/*.ts',
   'test/prose/texts.ts',
   'workers/**/*.ts',

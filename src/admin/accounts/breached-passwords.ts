@@ -1,5 +1,5 @@
-// Whether a password is among the million that were leaked most often. The file holds the first four bytes of the SHA-256
-// of those with twelve characters and more, sorted; 1 in 100,000 other passwords is refused by mistake. Made by
+// Checks passwords against the million most often leaked ones. The file contains the first four bytes of the SHA-256 of
+// those with at least twelve characters, sorted; 1 in 100,000 other passwords is refused by mistake. Created by
 // test/admin/breached/make.ts. Source: NIST SP 800-63B, section 3.1.1.2.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ export const fingerprintPassword = (password: string): number =>
 let known: Buffer | undefined
 
 export const isBreachedPassword = (password: string): boolean => {
-  // Read when somebody first sets a password.
+  // Read when a password is first set.
   known ??= readFileSync(PASSWORDS)
   const wanted = fingerprintPassword(password)
   let [low, high] = [0, known.length / BYTES]

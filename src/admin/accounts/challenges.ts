@@ -1,10 +1,10 @@
-// Challenges for passkeys. They are signed, not stored: anyone may ask for one, so asking must not write (threats row 35).
-// A challenge holds its purpose and its expiry under an HMAC. It is stored as used once a passkey has answered it.
+// Passkey challenges. They are signed instead of stored, because requests for them are unauthenticated and must not
+// write (threats row 35). An HMAC covers its purpose, account and expiry. A used challenge is stored.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** The purpose and the account that an answer is for. The account's id is null where it is not known before the answer. */
+/** Purpose and account of a challenge. The account's id is null if it is unknown before the response. */
 export interface ChallengeUse {
   readonly purpose: 'sign-in' | 'confirmation' | 'registration'
   readonly userId: string | null
@@ -13,7 +13,7 @@ export interface ChallengeUse {
 const CHALLENGE_SECONDS = 300
 const EXPIRY_BYTES = 6
 const NONCE_BYTES = 16
-/** 192 bits: with the rest it is still short enough for the field that carries it back. */
+/** 192 bits, short enough for the field that returns the challenge. */
 const MAC_BYTES = 24
 const LENGTH = EXPIRY_BYTES + NONCE_BYTES + MAC_BYTES
 
@@ -33,8 +33,8 @@ export const createChallenges = (accountKeys: RotatingKeys, clock: Clock) => {
     },
 
     /**
-     * Checks a challenge that a browser sent back. It is remembered as used for longer than it is valid, because another node's
-     * clock may be behind.
+     * Checks a challenge that a browser returned. It is stored as used for longer than its validity, because another
+     * node's clock may be behind.
      * @returns null unless it was issued for this use and has not expired
      */
     check: (text: string, use: ChallengeUse): { readonly rememberUntilSeconds: number } | null => {

@@ -1,9 +1,9 @@
-// The dashboard's two cookies: the session, and the device that an account was signed in from before. Over https their names
-// begin with `__Host-`, so the browser accepts them from this host alone; plain http, on loopback only, can't use the prefix.
-// Source: RFC 6265bis, sections 4.1.3 and 5.6.
+// Session and device cookies of the dashboard. The device cookie identifies a device with an earlier sign-in. Over
+// https, the names start with `__Host-`, so browsers accept them only from this host; plain http, permitted only on
+// loopback, can't use the prefix. Source: RFC 6265bis, sections 4.1.3 and 5.6.
 
 export interface Cookie {
-  /** @returns the cookie's value; null when the request has no such cookie, several of them, or a malformed value */
+  /** @returns the cookie's value; null if the request has no such cookie, several, or a malformed value */
   read(headers: Headers): string | null
   set(value: string, lifeSeconds: number): string
   clear(): string
@@ -32,7 +32,7 @@ const createCookie = (plainName: string, pattern: RegExp, secure: boolean): Cook
   }
 }
 
-/** @param secure whether the dashboard is reached by https */
+/** @param secure whether the dashboard uses https */
 export const createCookies = (secure: boolean): Cookies => ({
   session: createCookie('countersign', /^[A-Za-z0-9_-]{43}$/, secure),
   device: createCookie('countersign-device', /^[A-Za-z0-9_.-]{1,120}$/, secure),

@@ -1,4 +1,4 @@
-// Reads credentials from requests, and finds the account that they are for.
+// Reads credentials from requests and finds their account.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import type { User } from '../../store/accounts/users.ts'
 import { CredentialWrongError, OriginRefusedError, SubjectUnknownError } from '../errors.ts'
@@ -21,13 +21,15 @@ export const requireAssertion = (credential: Readonly<Record<string, unknown>>):
   return credential as unknown as AuthenticationResponseJSON
 }
 
-/** A passkey is bound to the page's origin, which browsers send with every request that changes something. */
+/**
+ * Returns the origin of the page, to which passkeys are bound. Browsers send it with every request that makes a change.
+ */
 export const requireOrigin = (origin: string | null): string => {
   if (origin === null) throw new OriginRefusedError()
   return origin
 }
 
-/** Words that an attacker would try first in a password of this account: names, email address, organizations. */
+/** Returns words that attackers would try first for this account: names, email address, organizations. */
 export const wordsAbout = async ({ store }: Services, user: User): Promise<string[]> => {
   const ids = [...(await store.memberships.rolesOf(user.id)).keys()]
   const organizations = await Promise.all(ids.map((id) => store.organizations.find(id)))

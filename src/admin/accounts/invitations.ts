@@ -1,5 +1,5 @@
-// Two ways into an organization: an invitation, whose link sets the password of a new account, and an offer, which the owner
-// of an existing account accepts.
+// Two ways to join an organization: an invitation link, which sets the password of a new account, and an offer to the
+// owner of an existing account.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -16,9 +16,9 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
 }
 
 /**
- * Whether an organization may get a link that sets this account's password: only if the organization made the account, nobody
- * has used the account yet, and it has no rights elsewhere. Otherwise the link would let its holder take the account over.
- * @param user locked by this transaction, so that the answer holds until the link is made
+ * Returns whether an organization may receive a link that sets this account's password. It may only if it created the
+ * account, the account was never used, and it has no rights elsewhere; otherwise the link could take over the account.
+ * @param user locked by this transaction, so that the result stays valid until the link is created
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {
   if (user.hasPassword || user.deploymentAdmin || user.madeByOrganizationId !== organizationId) return false

@@ -1,16 +1,19 @@
-// A browser keeps a signed cookie that says which accounts have signed in from it. Wrong passwords from such a browser are
-// counted apart, so that strangers who guess can't lock the account's owner out. The cookie gives no access.
+// Signed cookie that identifies a browser and the account that last signed in from it. Wrong passwords from such a
+// browser are counted separately, so that guesses by others can't lock out the account's owner. The cookie grants no
+// access.
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/time.ts'
 import { deriveKeys, isMacOf, macOf, type RotatingKeys } from './derived-key.ts'
 
-/** Half a year, from the last sign-in. */
+/** Half a year from the last sign-in. */
 export const DEVICE_SECONDS = 15_552_000
 
 export interface KnownDevices {
-  /** @returns the device's id; null when this email address has not signed in from it */
+  /** @returns the device's id; null if this email address has not signed in from it */
   find(token: string | null, email: string): string | null
-  /** @returns the cookie's new value. The device keeps its id, so that a new sign-in gives it no new guesses */
+  /**
+   * @returns the new value of the cookie. The device keeps its id, so that a new sign-in permits no additional guesses
+   */
   issue(token: string | null, email: string): string
 }
 

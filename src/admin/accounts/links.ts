@@ -1,5 +1,5 @@
-// One-time links: for the first account, for an invitation, for a new password. The secret is in the URL's fragment, which
-// browsers do not send, so no server logs it. The store keeps its hash only.
+// One-time links for the first account, an invitation, or a new password. The secret is in the URL's fragment, which
+// browsers don't send, so servers can't log it. The store contains only its hash.
 import type { Clock } from '../../lib/time.ts'
 import type { UserLinkPurpose, UserLinkTable } from '../../store/accounts/user-links.ts'
 import type { Tables } from '../../store/store.ts'
@@ -32,15 +32,15 @@ export const newOfferCode = (clock: Clock): OfferCode => ({
 })
 
 /**
- * The link that accepts an offer. It works only in a session of the account that the offer was made to.
- * @param dashboardUrl without a slash at the end
+ * Returns the link that accepts an offer. It works only in a session of the account with the offer.
+ * @param dashboardUrl without a trailing slash
  */
 export const offerLink = (dashboardUrl: string, offerId: string, code: OfferCode): NewLink => ({
   url: `${dashboardUrl}/account#${offerId}.${code.text}`,
   expiresAtSeconds: code.expiresAtSeconds,
 })
 
-/** @param dashboardUrl without a slash at the end */
+/** @param dashboardUrl without a trailing slash */
 export const makeLink = async (
   table: UserLinkTable,
   clock: Clock,
@@ -55,10 +55,10 @@ export const makeLink = async (
 }
 
 /**
- * Makes a link that sets a new password, for a person who can't sign in any more. Using the link ends the account's sessions;
- * `removeSecondFactors` ends them now, with one-time codes, recovery codes and passkeys.
- * @param dashboardUrl without a slash at the end
- * @param by who is handed the link: an account, or COMMAND_LINE
+ * Creates a link that sets a new password, for a person who can't sign in. Using the link ends the account's sessions.
+ * `removeSecondFactors` ends them at once, and removes one-time codes, recovery codes and passkeys.
+ * @param dashboardUrl without a trailing slash
+ * @param by recipient of the link: an account, or COMMAND_LINE
  */
 export const recoverAccount = async (
   tables: Tables,

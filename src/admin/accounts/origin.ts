@@ -1,24 +1,26 @@
-// The dashboard's address, and whether a request comes from one of its own pages. The Host header is not trusted.
-// Source: threats row 23; Fetch Metadata Request Headers; RFC 6454.
+// Checks that a request comes from one of the dashboard's own pages. The Host header isn't trusted. Source: threats row
+// 23; Fetch Metadata Request Headers; RFC 6454.
 import { OriginRefusedError } from '../errors.ts'
 
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 export interface DashboardOrigins {
-  /** Scheme, host and port, as links have them; no slash at the end. */
+  /** Scheme, host and port, without a trailing slash, for links. */
   readonly url: string
   readonly secure: boolean
-  /** For requests that a cookie authenticates. @throws OriginRefusedError unless one of the dashboard's pages sent the request */
+  /**
+   * For requests authenticated by a cookie. @throws OriginRefusedError unless a page of the dashboard sent the request
+   */
   requireOwn(headers: Headers): void
-  /** @returns the origin of the page that sent the request; null when it is not the dashboard's */
+  /** @returns the origin of the page that sent the request; null if it isn't the dashboard's */
   of(headers: Headers): string | null
 }
 
-/** @param url the dashboard's public address */
+/** @param url public URL of the dashboard */
 export const createDashboardOrigins = (url: string): DashboardOrigins => {
   const { origin, protocol, hostname, port } = new URL(url)
   const allowed = new Set([origin])
-  // Links say 127.0.0.1, people type localhost: accept all names of this machine.
+  // Links contain 127.0.0.1, but people type localhost: accept all names of this machine.
   if (protocol === 'http:' && LOOPBACK.includes(hostname)) {
     for (const name of LOOPBACK) allowed.add(`http://${name}${port === '' ? '' : `:${port}`}`)
   }
@@ -33,7 +35,7 @@ export const createDashboardOrigins = (url: string): DashboardOrigins => {
     requireOwn: (headers) => {
       const site = headers.get('sec-fetch-site')
       if (site !== null && site !== 'same-origin') throw new OriginRefusedError()
-      // Every browser sends Origin with a request that changes something. Without Origin, require Sec-Fetch-Site.
+      // Browsers send Origin with every request that makes a change. Without Origin, require Sec-Fetch-Site.
       if (headers.get('origin') === null ? site === null : of(headers) === null) throw new OriginRefusedError()
     },
   }

@@ -1,5 +1,6 @@
-// Registers passkeys and signs in with them, by @simplewebauthn/server. The authenticator has to verify its owner (fingerprint,
-// face or PIN), so a passkey counts as both factors. Source: W3C Web Authentication, level 3, sections 7.1 and 7.2.
+// Registration of and sign-in with passkeys, by @simplewebauthn/server. The authenticator must verify its owner
+// (fingerprint, face or PIN), so a passkey counts as both factors. Source: W3C Web Authentication, level 3, sections
+// 7.1 and 7.2.
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -15,16 +16,16 @@ import type { Challenges, ChallengeUse } from './challenges.ts'
 /** Loaded on first use, because loading it would slow every start. */
 const library = () => import('@simplewebauthn/server')
 
-/** EdDSA, ES256, RS256 (COSE numbers): the algorithms that authenticators support. */
+/** COSE identifiers of EdDSA, ES256 and RS256, the algorithms that authenticators support. */
 const ALGORITHMS = [-8, -7, -257]
 
 export interface Challenge<Options> {
-  /** The browser sends it back with its answer. */
+  /** Returned by the browser with its response. */
   readonly challengeId: string
   readonly options: Options
 }
 
-/** @returns the domain that a passkey is bound to; null for an IP address, which WebAuthn does not allow */
+/** @returns the domain that a passkey is bound to; null for an IP address, which WebAuthn doesn't permit */
 export const relyingPartyOf = (origin: string): string | null => {
   const { hostname } = new URL(origin)
   return hostname.startsWith('[') || /^[0-9.]+$/.test(hostname) ? null : hostname
@@ -49,17 +50,20 @@ const assertionOf = (userId: string | null): ChallengeUse => ({
 
 const describeCredential = ({ id, transports }: Passkey) => ({ id, transports: [...transports] })
 
-/** An attestation without a statement is as long with the longest credential id and an RSA key. */
+/** Length of an attestation without a statement, with the longest credential id and an RSA key. */
 const ANSWER_PART_MAX = 2_048
 
-/** The library takes microseconds per byte to read CBOR, before it checks a signature. @throws RangeError */
+/**
+ * Limits the response, because the library takes microseconds per byte to parse CBOR before it checks a signature.
+ * @throws RangeError
+ */
 export const requireShortParts = ({ response }: { readonly response: object }): void => {
   for (const part of Object.values(response)) {
     if (typeof part === 'string' && part.length > ANSWER_PART_MAX) throw new RangeError('too long')
   }
 }
 
-/** Turns every error of the library into CredentialWrongError: the caller does not learn the reason. */
+/** Converts every error of the library to CredentialWrongError, so that the caller can't determine the reason. */
 const verified = async <Result>(
   answer: RegistrationResponseJSON | AuthenticationResponseJSON,
   verify: () => Promise<Result>,
@@ -73,7 +77,9 @@ const verified = async <Result>(
 }
 
 export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => ({
-  /** @returns the options for the browser to make a passkey. @throws FieldInvalidError on an origin without a domain */
+  /**
+   * @returns the options for the browser to create a passkey. @throws FieldInvalidError for an origin without a domain
+   */
   proposeRegistration: async (
     user: User,
     origin: string,
@@ -95,7 +101,7 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** Checks the passkey that the browser made; does not store it. @throws CredentialWrongError */
+  /** Checks a passkey that the browser created, without storing it. @throws CredentialWrongError */
   checkRegistration: async (
     user: User,
     origin: string,
@@ -122,7 +128,10 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { id, userId: user.id, publicKey, signatureCount: counter, transports }
   },
 
-  /** @returns the options for the browser to sign in by any passkey of this site, or to confirm by one of an account */
+  /**
+   * @returns the options for the browser to sign in with any passkey of this site, or to confirm with a passkey of an
+   * account
+   */
   proposeAssertion: async (
     origin: string,
     userId: string | null,
@@ -137,7 +146,10 @@ export const createPasskeys = (table: PasskeyTable, challenges: Challenges) => (
     return { challengeId: options.challenge, options }
   },
 
-  /** @returns the passkey that signed. @param userId whose passkey it has to be; null: anybody's. @throws CredentialWrongError */
+  /**
+   * @returns the passkey that signed. @param userId required owner of the passkey; null for any. @throws
+   * CredentialWrongError
+   */
   checkAssertion: async (
     origin: string,
     challengeId: string,

@@ -1,11 +1,11 @@
-// Refuses passwords that are long enough but easy to guess. Removes what attackers try first (common words; names of the
-// person, the organizations and this product; keyboard runs; repetitions; digits) and requires that enough remains. These
-// rules catch one in seven of the long passwords that leaked most often; breached-passwords.ts refuses the others.
-// Source: NIST SP 800-63B, section 3.1.1.2.
+// Refuses long passwords that are easy to guess. It removes common words, names of the person, the organizations and
+// this product, keyboard runs, repetitions and digits, and requires a minimum remainder. These rules detect one in
+// seven of the most leaked long passwords; breached-passwords.ts refuses the others. Source: NIST SP 800-63B, section
+// 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 
-/** Words that most leaked long passwords contain. Shorter words would also match inside other words. */
+/** Words in most leaked long passwords. Shorter words would also match within other words. */
 const COMMON = `password passwort passwd passcode administrator admin root user login signin welcome willkommen letmein
   iloveyou lovely love dragon monkey football baseball basketball superman batman spiderman pokemon starwars sunshine
   princess master shadow secret changeme change trustno hello hallo test testing default temporary temp summer sommer
@@ -20,7 +20,7 @@ const COMMON = `password passwort passwd passcode administrator admin root user 
 
 const PRODUCT = ['countersign', 'counter', 'sign']
 
-/** Rows and columns of keyboards, the alphabet, digits; matched forwards and backwards. */
+/** Rows and columns of keyboards, the alphabet and digits, matched forward and backward. */
 const RUNS = [
   'qwertyuiop',
   'qwertzuiop',
@@ -38,7 +38,7 @@ const RUNS = [
 ].flatMap((run) => [run, [...run].reverse().join('')])
 const RUN_MIN = 3
 
-/** How many characters must remain after the removals. */
+/** Minimum number of remaining characters. */
 const REMAINING_MIN = 5
 const WORD_MIN = 3
 
@@ -54,7 +54,7 @@ const plain = (text: string): string =>
     .toLowerCase()
     .replaceAll(/[^a-z0-9@$!€|]/g, '')
 
-/** Words of at least three letters: `ada.byron@example.org` is ada, byron, example, org. */
+/** Returns words of at least three letters: `ada.byron@example.org` contains ada, byron, example, org. */
 const wordsOf = (texts: readonly string[]): string[] =>
   texts
     .flatMap((text) => [text, ...text.split(/[^\p{L}\p{N}]+/u)])
@@ -62,7 +62,7 @@ const wordsOf = (texts: readonly string[]): string[] =>
     .filter((word) => word.length >= WORD_MIN)
     .sort((left, right) => right.length - left.length)
 
-/** @returns how many characters at the start of the text are a part of a run */
+/** @returns the number of characters at the start of the text that are part of a run */
 const runLength = (text: string): number => {
   let longest = 0
   for (const run of RUNS) {
@@ -73,7 +73,7 @@ const runLength = (text: string): number => {
   return longest
 }
 
-/** @returns how many characters remain after the removals; repeated characters count once */
+/** @returns the number of characters that remain; repeated characters count once */
 const remaining = (text: string, words: readonly string[]): number => {
   const seen: string[] = []
   let count = 0
@@ -89,7 +89,7 @@ const remaining = (text: string, words: readonly string[]): number => {
     }
     pending += rest.charAt(0)
     at += 1
-    // A pair of characters that occurred before counts for nothing.
+    // A pair of characters that already occurred doesn't count.
     const isNew = pending.length < 2 || !seen.includes(pending.slice(-2))
     if (pending.length >= 2) seen.push(pending.slice(-2))
     if (isNew && /[^0-9]/.test(rest.charAt(0))) count += 1
@@ -98,7 +98,7 @@ const remaining = (text: string, words: readonly string[]): number => {
 }
 
 /**
- * @param about the account's email address, name and organizations, which an attacker knows
+ * @param about the account's email address, name and organizations, which attackers may know
  * @throws FieldInvalidError for the field `password`
  */
 export const refuseCommonPassword = (password: string, about: readonly string[]): void => {

@@ -1,6 +1,6 @@
-// Passwords: argon2id in PHC form. A check takes memory and a tenth of a second by design, so few run at once and few wait:
-// an attacker's guesses can slow sign-in, never signing. Strangers have a queue of their own, so that their guesses don't
-// fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
+// Password hashing with argon2id in PHC form. A check takes memory and a tenth of a second by design, so concurrency
+// and queue are limited: guesses may slow down sign-in, but never signing. Strangers have a separate queue, so that
+// they can't fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 
@@ -17,30 +17,35 @@ const COST: PasswordCost = { memoryCost: 65_536, timeCost: 3 }
 const CONCURRENT_MAX = 2
 const WAITING_MAX = 32
 
-/** `known`: signed in, holding a one-time link, or on a device that the account was signed in from before. */
+/** `known` means signed in, with a one-time link, or on a device with an earlier sign-in of the account. */
 export type PasswordLane = 'known' | 'stranger'
 
 export interface Passwords {
   /**
-   * @param about the owner's email address, name and organizations, which an attacker knows
-   * @throws FieldInvalidError when the password is too short, too long or too easy to guess; QueueFullError
+   * @param about the owner's email address, name and organizations, which attackers may know
+   * @throws FieldInvalidError if the password is too short, too long or too easy to guess; QueueFullError
    */
   hash(password: string, about: readonly string[]): Promise<string>
-  /** A null hash takes as long as a wrong password, so nobody learns which accounts exist. @throws QueueFullError */
+  /**
+   * A null hash takes as long as a wrong password, so that response times don't reveal the existence of accounts.
+   * @throws QueueFullError
+   */
   verify(password: string, hash: string | null, lane: PasswordLane): Promise<boolean>
 }
 
-/** The same password may be typed as different code points: NFC makes them equal (RFC 8265, OpaqueString). */
+/** Normalizes to NFC, because the same password may be typed as different code points (RFC 8265, OpaqueString). */
 const prepare = (password: string): string => password.normalize('NFC')
 
-/** Runs at most `concurrentMax` calls at once, lets `waitingMax` wait, and refuses others immediately (invariant 8). */
+/**
+ * Runs at most `concurrentMax` calls at once, queues up to `waitingMax`, and refuses others immediately (invariant 8).
+ */
 const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   let running = 0
   const waiting: (() => void)[] = []
   return async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (running >= concurrentMax) {
       if (waiting.length >= waitingMax) throw new QueueFullError(5)
-      // A call that ends passes its place on, so `running` does not change here.
+      // A call that ends passes its slot on, so `running` doesn't change here.
       await new Promise<void>((resolve) => waiting.push(resolve))
     } else {
       running += 1
@@ -55,13 +60,13 @@ const createTurnstile = (concurrentMax: number, waitingMax: number) => {
   }
 }
 
-/** Whether a hash in PHC form is argon2id at exactly this cost. */
+/** Returns whether a PHC hash is argon2id with exactly this cost. */
 const isAtCost = (hash: string, { memoryCost, timeCost }: PasswordCost): boolean => {
   const [, memory, time] = /^\$argon2id\$v=19\$m=([0-9]+),t=([0-9]+),p=1\$/.exec(hash) ?? []
   return memory === String(memoryCost) && time === String(timeCost)
 }
 
-/** @param exchange replaces the stored hash when a correct password was hashed at another cost */
+/** @param exchange replaces the stored hash if a correct password was hashed with another cost */
 export const createPasswords = (
   cost: PasswordCost = COST,
   exchange?: (oldHash: string, newHash: string) => Promise<void>,
@@ -88,7 +93,7 @@ export const createPasswords = (
       const against = hash ?? (await nobody)
       const matches = await lanes[lane](() => Bun.password.verify(prepare(password), against))
       if (!matches || hash === null) return false
-      // The password is known only now, so this is the moment to hash it again at the present cost.
+      // The password is available only now, so it is rehashed with the current cost.
       if (exchange !== undefined && !isAtCost(hash, cost)) {
         await exchange(hash, await lanes[lane](() => hashNow(password)))
       }

@@ -1,13 +1,13 @@
-// Whether an account has a second factor, and where one is required: everywhere by the deployment's rule, or in one
-// organization by its rule. A passkey counts, because it verifies its owner. An account without a factor can only add one.
+// Enforces the second-factor rules of the deployment and of single organizations. A passkey counts as a second factor,
+// because it verifies its owner. An account without the required factor can only add one.
 import type { OrganizationRole } from '../../store/accounts/role.ts'
 import type { User } from '../../store/accounts/users.ts'
 import type { Tables } from '../../store/store.ts'
 import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 
-/** What stays closed to a person until they add a second factor. */
+/** Areas that a person can't access until they add a second factor. */
 export interface ClosedUntilFactor {
-  /** Everywhere but one's own account. */
+  /** Everything except the person's own account. */
   readonly deployment: boolean
   /** Ids of organizations. */
   readonly organizationIds: readonly string[]
@@ -15,14 +15,14 @@ export interface ClosedUntilFactor {
 
 interface Person {
   readonly user: User
-  /** Organization → role. */
+  /** Role by organization. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 
 export const hasSecondFactor = async (tables: Pick<Tables, 'passkeys'>, user: User): Promise<boolean> =>
   user.hasTotp || (await tables.passkeys.listOf(user.id)).length > 0
 
-/** What requires a second factor of this person, whether the person has one or not. */
+/** Returns the areas whose rules require a second factor of this person, regardless of existing factors. */
 const closedWithout = async (
   { organizationSettings }: Pick<Tables, 'organizationSettings'>,
   { user, roles }: Person,
@@ -33,9 +33,9 @@ const closedWithout = async (
 
 /**
  * Turns a rule on or off.
- * @param organizationId null: the deployment's, for everybody
- * @param person who asks; null for a key or a command, which no rule locks out
- * @throws ConflictError when a person without a second factor turns the rule on
+ * @param organizationId null for the deployment's rule, which applies to everybody
+ * @param person requester; null for a key or a command, which no rule locks out
+ * @throws ConflictError if a person without a second factor turns the rule on
  */
 export const setSecondFactorRule = async (
   tables: Pick<Tables, 'passkeys' | 'users' | 'organizationSettings'>,
@@ -60,7 +60,7 @@ export const setSecondFactorRule = async (
 
 const NOTHING: ClosedUntilFactor = { deployment: false, organizationIds: [] }
 
-/** What stays closed until the person adds a second factor; nothing once the person has one. */
+/** Returns the areas that the person can't access until they add a second factor; none if they have one. */
 export const closedUntilFactor = async (
   tables: Pick<Tables, 'passkeys' | 'organizationSettings'>,
   person: Person,
@@ -68,7 +68,7 @@ export const closedUntilFactor = async (
   (await hasSecondFactor(tables, person.user)) ? NOTHING : closedWithout(tables, person)
 
 /**
- * @param organizationId the organization that the request is about; null: the deployment
+ * @param organizationId organization of the request; null for the deployment
  * @throws SecondFactorMissingError 403
  */
 export const requireFactorFor = async (
@@ -84,8 +84,8 @@ export const requireFactorFor = async (
 }
 
 /**
- * Call it after removing a factor, in the same transaction, with the account locked.
- * @throws ConflictError when that was the last factor and a rule requires one
+ * Must be called after a factor is removed, in the same transaction, with the account locked.
+ * @throws ConflictError if it was the last factor and a rule requires one
  */
 export const requireFactorLeft = async (
   tables: Pick<Tables, 'users' | 'passkeys' | 'organizationSettings'>,

@@ -1,26 +1,26 @@
-// Encrypts the secrets of one-time codes for the database. The key is a file outside of the database, so a copy of the
-// database alone decrypts nothing. AES-256-GCM (NIST SP 800-38D).
+// Encrypts the secrets of one-time codes for the database with AES-256-GCM (NIST SP 800-38D). The key is in a file
+// outside the database, so a copy of the database alone reveals nothing.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { NamedError } from '../../lib/named-error.ts'
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-/** The sealed bytes were made with another key or for another context, or were altered. */
+/** The sealed bytes were created with another key or context, or were changed. */
 export class SealBrokenError extends NamedError {
   constructor(cause: unknown) {
-    super('a sealed secret can not be opened', { cause })
+    super('a sealed secret cannot be opened', { cause })
   }
 }
 
 export interface SecretBox {
-  /** @param context names the owner, such as `totp user_1`; the bytes open with the same context only */
+  /** @param context owner, such as `totp user_1`; required to open the bytes */
   seal(secret: Uint8Array, context: string): Uint8Array
   /** @throws SealBrokenError */
   open(sealed: Uint8Array, context: string): Uint8Array
 }
 
-/** @param key 32 bytes. */
+/** @param key 32 bytes */
 export const createSecretBox = (key: Uint8Array): SecretBox => ({
   seal: (secret, context) => {
     const nonce = randomBytes(NONCE_BYTES)
@@ -42,8 +42,8 @@ export const createSecretBox = (key: Uint8Array): SecretBox => ({
 })
 
 /**
- * A box whose key may change while it is in use.
- * @param readKeys called for each secret: the first key seals, all keys are tried to open
+ * Returns a box whose key may change during use.
+ * @param readKeys called for each secret: the first key seals, and all keys are tried to open
  */
 export const createRotatingBox = (readKeys: () => readonly [Uint8Array, ...Uint8Array[]]): SecretBox => ({
   seal: (secret, context) => createSecretBox(readKeys()[0]).seal(secret, context),

@@ -1,5 +1,5 @@
-// The dashboard's sessions. A session is found by the request's cookie and prolonged by use, for at most twelve hours. When an
-// account is disabled or a session is ended, the next request is refused.
+// Sessions of the dashboard. A session is found by the request's cookie and extended by use, up to twelve hours. After
+// an account is disabled or a session is ended, the next request is refused.
 import type { Clock } from '../../lib/time.ts'
 import type { UserSession, UserSessionState } from '../../store/accounts/user-sessions.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -9,33 +9,33 @@ import { SignInRequiredError } from '../errors.ts'
 import type { Cookies } from './cookie.ts'
 import { hashToken, newToken } from './token.ts'
 
-/** A session ends when it gets no request for this long. */
+/** Time without requests after which a session ends. */
 const IDLE_SECONDS = 7_200
-/** A session ends after this time, even if it is in use. */
+/** Time after which a session ends even if it is in use. */
 const SESSION_SECONDS = 43_200
-/** Time to give the second factor. */
+/** Time limit for the second factor. */
 const SECOND_FACTOR_SECONDS = 300
-/** The time of the last use is stored at most this often. */
+/** Minimum interval between stored times of the last use. */
 const TOUCH_SECONDS = 60
-/** After the password or passkey was checked, it is not asked for again for this long. */
+/** Time after a check of the password or passkey in which no confirmation is required. */
 const CONFIRMED_SECONDS = 300
 const USER_AGENT_LENGTH_MAX = 200
 
-/** What a request says about its sender; nothing of it is checked yet. */
+/** Unverified data of a request about its sender. */
 export interface Caller {
-  /** Shown to people, so that they recognise their own sessions. */
+  /** Shown to people, so that they recognize their sessions. */
   readonly userAgent: string
-  /** Empty when the trusted proxy sends none. */
+  /** Empty if the trusted proxy sends none. */
   readonly address: string
-  /** Value of the session's cookie; null without one. */
+  /** Value of the session cookie; null without the cookie. */
   readonly sessionToken: string | null
-  /** Value of the device's cookie; null without one. */
+  /** Value of the device cookie; null without the cookie. */
   readonly deviceToken: string | null
 }
 
 export interface BegunSession {
   readonly session: UserSession
-  /** The value of `Set-Cookie`. */
+  /** Value of `Set-Cookie`. */
   readonly cookie: string
 }
 
@@ -51,7 +51,7 @@ export interface SessionsDependencies {
 }
 
 export const createSessions = ({ store, clock, cookies }: SessionsDependencies) => {
-  /** @returns the session in either state; null without a cookie, or when no session has its token */
+  /** @returns the session in either state; null without a cookie, or if no session has its token */
   const find = async (headers: Headers): Promise<FoundSession | null> => {
     const token = cookies.session.read(headers)
     if (token === null) return null
@@ -81,7 +81,7 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       deviceToken: cookies.device.read(headers),
     }),
 
-    /** Begins a session under a new token, and ends the one that the browser had before. */
+    /** Begins a session with a new token, and ends the browser's previous session. */
     begin: async (
       userId: string,
       state: UserSessionState,
@@ -104,10 +104,10 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
     },
 
     /**
-     * Stores that the person has just proved who they are, and gives the session another token.
-     * @param userSessions the transaction's table; left out: a transaction of its own
+     * Records that the person has just authenticated, and replaces the session's token.
+     * @param userSessions table of a transaction; if undefined, a separate transaction is used
      * @returns the value of `Set-Cookie`
-     * @throws SignInRequiredError when the session has ended meanwhile
+     * @throws SignInRequiredError if the session has ended in the meantime
      */
     confirm: async (
       session: UserSession,
@@ -118,13 +118,13 @@ export const createSessions = ({ store, clock, cookies }: SessionsDependencies) 
       return cookies.session.set(text, session.createdAtSeconds + SESSION_SECONDS - clock.unixSeconds())
     },
 
-    /** The person of an active session, with their present roles. */
+    /** Returns the person of an active session, with their current roles. */
     personOf: async ({ session, user }: FoundSession): Promise<PersonActor> => {
       await prolong(session)
       return { kind: 'person', user, session, roles: await store.memberships.rolesOf(user.id) }
     },
 
-    /** Whether the person proved who they are within the last five minutes. */
+    /** Returns whether the person authenticated within the last five minutes. */
     isConfirmed: ({ confirmedAtSeconds }: UserSession): boolean =>
       clock.unixSeconds() - confirmedAtSeconds <= CONFIRMED_SECONDS,
   }

@@ -1,5 +1,5 @@
-// Signs people in: by password and then the second factor, if the account has one, or by passkey, which counts as both.
-// throttle.ts slows guesses of passwords and codes. Every failure has the same text, whatever was wrong.
+// Signs people in with a password and, if the account has one, a second factor; or with a passkey, which counts as
+// both. throttle.ts limits guesses of passwords and codes. All failures have the same text, regardless of the reason.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -23,18 +23,18 @@ export interface SignedIn {
   /** Values of `Set-Cookie`. */
   readonly cookies: readonly string[]
   readonly user: User
-  /** Empty when signed in; otherwise the second factors of which one has to follow. */
+  /** Empty if signed in; otherwise the accepted second factors. */
   readonly owed: readonly SecondFactor[]
 }
 
-/** One sign-in attempt, for the log. Never what was typed, because people type passwords into the wrong field. */
+/** Sign-in attempt, for the log. Contains no typed values, because people type passwords into the wrong field. */
 export interface SignInAttempt {
   readonly how: 'password' | 'code' | 'passkey' | 'link' | 'confirmation'
-  /** The account's id; null when there is no such account, or the attempt was refused before the account was looked up. */
+  /** Account id; null if there is no such account, or the attempt was refused before the look-up. */
   readonly account: string | null
-  /** The client's address; empty when the trusted proxy sends none. */
+  /** Client address; empty if the trusted proxy sends none. */
   readonly address: string
-  /** Code of the error in the answer; null when the attempt succeeded. */
+  /** Error code of the response; null if the attempt succeeded. */
   readonly refused: ErrorCode | null
 }
 
@@ -47,17 +47,17 @@ export interface SignInDependencies {
   readonly box: SecretBox
   readonly throttle: Throttle
   readonly devices: KnownDevices
-  /** Called once for each attempt, when its outcome is known. */
+  /** Called once per attempt, with its outcome. */
   readonly attempted: (attempt: SignInAttempt) => void
 }
 
-/** The context for which an account's secret of one-time codes is sealed. */
+/** Returns the context for sealing an account's secret of one-time codes. */
 export const totpContext = (userId: string): string => `totp ${userId}`
 
 export const createSignIn = (dependencies: SignInDependencies) => {
   const { store, clock, passwords, passkeys, sessions, box, throttle, devices, attempted } = dependencies
 
-  /** Reports the outcome of an attempt. @param work calls its parameter with the account's id, once it knows the id */
+  /** Reports the outcome of an attempt. @param work calls its parameter with the account's id, once known */
   const watched = async <Result>(
     how: SignInAttempt['how'],
     { address }: Pick<Caller, 'address'>,
@@ -71,13 +71,16 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       attempted({ how, account, address, refused: null })
       return result
     } catch (error) {
-      // Any other error is a fault of ours, logged as such and not as a refused attempt.
+      // Any other error is an internal failure, not a refused attempt, and is logged as such.
       if (error instanceof CountersignError) attempted({ how, account, address, refused: error.code })
       throw error
     }
   }
 
-  /** Call it with the account locked: a change that ends the account's sessions then waits, and ends this one as well. */
+  /**
+   * Must be called with the account locked: a change that ends the account's sessions then waits, and ends this session
+   * too.
+   */
   const begin = async (
     { userSessions }: Tables,
     user: User,
@@ -111,7 +114,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
     }
     const secret = box.open(credential.totpSecret, totpContext(userId))
     const step = matchTotp(secret, code, clock.unixSeconds(), credential.totpLastStep)
-    // If two requests send the same code at once, the second finds the step spent.
+    // If two requests send the same code at once, the second finds the step already used.
     if (step === null || !(await store.users.spendTotpStep(userId, step))) throw new CredentialWrongError('code')
   }
 
@@ -129,7 +132,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         if (!right || !usable) throw new CredentialWrongError('password')
         return store.transaction(async (tables) => {
           const user = await tables.users.lock(credential.user.id)
-          // While the password was checked, it may have been replaced, or one-time codes turned on.
+          // During the check, the password may have been replaced or one-time codes turned on.
           if (user?.version !== credential.user.version) throw new CredentialWrongError('password')
           return begin(tables, user, await secondFactorsOf(tables, user), caller)
         })
@@ -137,7 +140,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
       return watched('password', caller, (isAbout) => throttle.attempt(attempt, judge(isAbout)))
     },
 
-    /** Completes a session that waits for its second factor, under a new token. */
+    /** Completes a session that waits for its second factor, with a new token. */
     withCode: async ({ user, session }: FoundSession, code: string, caller: Caller): Promise<SignedIn> => {
       const { address, deviceToken } = caller
       const device = devices.find(deviceToken, user.email)
@@ -148,7 +151,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
           await spendCode(user.id, code)
           return store.transaction(async (tables) => {
             await tables.users.lock(user.id)
-            // The session that waits for the code ends with the account's others.
+            // The session that waits for the code ends together with the account's others.
             if (!(await tables.userSessions.end(user.id, session.id))) throw new CredentialWrongError('code')
             return begin(tables, user, [], caller)
           })
@@ -168,13 +171,13 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         return store.transaction(async (tables) => {
           const user = await tables.users.lock(passkey.userId)
           const isUsable = user !== null && user.disabledAtSeconds === null
-          // The passkey may have been removed while it was checked.
+          // The passkey may have been removed during the check.
           if (!isUsable || (await tables.passkeys.find(passkey.id)) === null) throw new CredentialWrongError('passkey')
           return begin(tables, user, [], caller)
         })
       }),
 
-    /** Signs in a person who sets the account's password by a one-time link, in that change's transaction. */
+    /** Signs in a person who sets the account's password with a one-time link, in the transaction of that change. */
     withLink: async (tables: Tables, user: User, caller: Caller): Promise<SignedIn> =>
       begin(tables, user, await secondFactorsOf(tables, user), caller),
 
@@ -192,7 +195,7 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         })
       }),
 
-    /** Confirms by a passkey. @throws CredentialWrongError */
+    /** Confirms with a passkey. @throws CredentialWrongError */
     confirmPasskey: (
       user: User,
       origin: string,

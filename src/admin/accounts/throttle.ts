@@ -1,7 +1,8 @@
-// Limits guesses. Each attempt is counted before it is checked, and given back when it was right. Three counters apply: the
-// account from this address, the account from any address, and this address for any account. A device that the account has
-// signed in from has a counter of its own, so that strangers can't lock the owner out. Counts are in the store, shared by all
-// processes and nodes; full counters are remembered in memory, so that a flood causes few writes (threats rows 27, 35).
+// Limits guesses. Each attempt is counted before the check and refunded if it was right, by three counters: account and
+// address, account, and address. Devices with an earlier sign-in of the account have a separate counter, so that
+// strangers can't lock out the owner.
+// The store contains the counts for all processes and nodes; memory contains full counters, so that a flood causes few
+// writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
@@ -12,46 +13,49 @@ import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 
 export type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
 
-/** One counter of an attempt, with its limit. */
+/** Counter of an attempt, with its limit. */
 export interface AttemptCounter {
   readonly limit: AttemptLimit
-  /** Identify the counter. */
+  /** Parts that identify the counter. */
   readonly key: readonly string[]
-  /** True: a success sets the count to zero. False: a success takes back its own attempt only. */
+  /** If true, a success resets the count to zero; if false, it refunds only its own attempt. */
   readonly forgives: boolean
 }
 
-/** The secrets that can be guessed: a password, or a one-time code after the right password. */
+/** Guessable secret: a password, or a one-time code after the right password. */
 export type Guessed = 'password' | 'code'
 
 export interface Attempt {
   readonly guessed: Guessed
-  /** An email address, or an account's id. */
+  /** Email address, or account id. */
   readonly account: string
-  /** The client's address; empty when unknown: then the account's counter alone applies. */
+  /** Client address; if it is empty, only the account's counter applies. */
   readonly address: string
-  /** Id of the device, when the account has signed in from it before. */
+  /** Id of the device if the account has signed in from it before; otherwise null. */
   readonly device: string | null
 }
 
-/** One account from one address: a person's own typing errors. */
+/** Limit for one account from one address: typing errors of a person. */
 const PAIR: AttemptLimit = { free: 5, secondsEach: 60 }
-/** One account from all addresses together. There are only a million codes, so fewer guesses of those. */
+/** Limit for one account from all addresses together; lower for codes, because there are only a million. */
 const ACCOUNT: Readonly<Record<Guessed, AttemptLimit>> = {
   password: { free: 50, secondsEach: 120 },
   code: { free: 10, secondsEach: 600 },
 }
-/** One address, all accounts: one password tried on many. High enough for the typing errors of an office behind one address. */
+/**
+ * Limit for one address and all accounts, against one password tried on many accounts. Sufficient for the typing errors
+ * of an office behind one address.
+ */
 const ADDRESS: AttemptLimit = { free: 100, secondsEach: 10 }
 const DEVICE: AttemptLimit = { free: 10, secondsEach: 60 }
 /** Limit for a signed-in person who confirms the session. */
 const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 
-/** Limit for all unknown devices together at one process; it lies above what argon2id can check there. */
+/** Limit for all unknown devices of one process together; above its capacity for argon2id. */
 const STRANGERS = { burst: 200, perSecond: 50 } as const
-/** Most rows that the counters' table can have. Keys with the same slot share a count. */
+/** Maximum rows of the counters' table. Keys with the same slot share a count. */
 const SLOTS = 262_144
-/** How many full counters are remembered in memory. */
+/** Maximum number of full counters in memory. */
 const FULL_KEPT = 10_000
 
 const pairOf = ({ guessed, account, address }: Attempt): AttemptCounter => ({
@@ -83,18 +87,18 @@ const countersOf = (attempt: Attempt): AttemptCounter[] => {
 export interface ThrottleDependencies {
   readonly counters: SignInCounterTable
   readonly clock: Clock
-  /** A new key changes every slot, so all counts begin at zero once. */
+  /** A new key changes every slot, so all counts restart at zero. */
   readonly accountKeys: RotatingKeys
 }
 
 export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDependencies) => {
   const keys = deriveKeys(accountKeys, 'sign-in counters')
-  /** Slot → the time until which it is full, in monotonic milliseconds. */
+  /** Maps slots to the time until which they are full, in monotonic milliseconds. */
   const full = new LRUCache<number, number>({ max: FULL_KEPT })
   let strangers: number = STRANGERS.burst
   let strangersAtMs = clock.monotonicMs()
 
-  // Hashed with a key, so that nobody outside can find accounts that share a slot.
+  // Hashed with a key, so that outsiders can't find accounts that share a slot.
   const takeOf = ({ limit, key }: AttemptCounter): CounterTake => ({
     slot: macOf(keys()[0], key).readUInt32BE(0) % SLOTS,
     ...limit,
@@ -109,7 +113,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     strangers -= 1
   }
 
-  /** Refuses without a query when memory knows that a counter is full. @throws TooManyAttemptsError */
+  /** Refuses without a query if memory contains a full counter. @throws TooManyAttemptsError */
   const refuseKnown = (takes: readonly CounterTake[]): void => {
     for (const { slot } of takes) {
       const waitMs = (full.get(slot) ?? 0) - clock.monotonicMs()
@@ -117,7 +121,7 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
     }
   }
 
-  /** Counts the attempt, then runs `judge`. @throws TooManyAttemptsError, and what `judge` throws */
+  /** Counts the attempt, then runs `judge`. @throws TooManyAttemptsError and the errors of `judge` */
   const counted = async <Result>(
     counting: readonly AttemptCounter[],
     judge: () => Promise<Result>,
@@ -136,20 +140,20 @@ export const createThrottle = ({ counters, clock, accountKeys }: ThrottleDepende
       for (const { slot } of takes) full.delete(slot)
       return right
     } catch (error) {
-      // The guess was not checked, so it does not count.
+      // The guess was not checked, so it doesn't count.
       if (error instanceof QueueFullError) await counters.giveBack(takes)
       throw error
     }
   }
 
   return {
-    /** @throws TooManyAttemptsError, and what `judge` throws */
+    /** @throws TooManyAttemptsError and the errors of `judge` */
     attempt: async <Result>(attempt: Attempt, judge: () => Promise<Result>): Promise<Result> => {
       if (attempt.device === null) admitStranger()
       return counted(countersOf(attempt), judge)
     },
 
-    /** For a person who is signed in: counts that session's own guesses only. @throws as `attempt` */
+    /** Limits confirmations of a signed-in person, counted per account. @throws like `attempt` */
     confirmation: <Result>(userId: string, judge: () => Promise<Result>): Promise<Result> =>
       counted([{ limit: CONFIRMATION, key: ['confirmation', userId], forgives: true }], judge),
   }

@@ -1,4 +1,4 @@
-// Random secrets for a person or a browser. They can't be guessed, so the store keeps a plain SHA-256 of each.
+// Random secrets for people and browsers. They can't be guessed, so the store contains their plain SHA-256.
 import { createHash, randomBytes } from 'node:crypto'
 import { randomBase62 } from '../../domain/identifier.ts'
 
@@ -9,7 +9,7 @@ export interface Token {
 
 export const hashToken = (text: string): Uint8Array => createHash('sha256').update(text).digest()
 
-/** 256 random bits, base64url. */
+/** Returns 256 random bits as base64url. */
 export const newToken = (): Token => {
   const text = randomBytes(32).toString('base64url')
   return { text, hash: hashToken(text) }
@@ -20,8 +20,8 @@ const RECOVERY_CODE_GROUPS = 4
 const RECOVERY_CODE_GROUP = 5
 
 /**
- * Ten codes for a person whose authenticator is lost, to be written down. Each has 119 random bits, too many to find one from
- * its SHA-256 in a stolen table.
+ * Returns ten codes for a person whose authenticator is lost. Each has 119 random bits, too many to recover it from its
+ * SHA-256 in a stolen table.
  */
 export const newRecoveryCodes = (): readonly Token[] =>
   Array.from({ length: RECOVERY_CODES }, () => {
@@ -29,6 +29,8 @@ export const newRecoveryCodes = (): readonly Token[] =>
     return { text, hash: hashToken(text) }
   })
 
-/** Whether a text has the form of a recovery code, case included. Older codes have two groups, and still work. */
+/**
+ * Returns whether a text has the form of a recovery code, including case. Older codes with two groups are still valid.
+ */
 export const isRecoveryCode = (text: string): boolean =>
   /^[0-9A-Za-z]{5}-[0-9A-Za-z]{5}(-[0-9A-Za-z]{5}-[0-9A-Za-z]{5})?$/.test(text)

@@ -1,17 +1,17 @@
-// One-time codes from an authenticator app: RFC 6238 with the parameters that every app assumes (SHA-1, six digits, thirty
-// seconds). A code is accepted once (section 5.2), in its time step or the next one, because typing takes time.
+// One-time codes of authenticator apps: RFC 6238 with the usual parameters (SHA-1, six digits, thirty seconds). A code
+// is accepted once (section 5.2), in its time step or the next, because typing takes time.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOTP_STEP_SECONDS = 30
 const TOTP_DIGITS = 6
-/** How many steps after its own a code is still accepted. */
+/** Number of later steps in which a code is still accepted. */
 const LATE_STEPS = 1
-/** RFC 4226, section 4: 160 bits. */
+/** 160 bits (RFC 4226, section 4). */
 export const TOTP_SECRET_BYTES = 20
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** RFC 4648, section 6, without padding, as authenticator apps read it. */
+/** Encodes base32 without padding (RFC 4648, section 6), the form that authenticator apps read. */
 export const toBase32 = (bytes: Uint8Array): string => {
   let text = ''
   let bits = 0
@@ -30,7 +30,7 @@ export const toBase32 = (bytes: Uint8Array): string => {
 
 export type TotpHash = 'sha1' | 'sha256' | 'sha512'
 
-/** The code of a counter (RFC 4226, section 5.3). */
+/** Returns the code of a counter (RFC 4226, section 5.3). */
 export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, hash: TotpHash = 'sha1'): string => {
   const message = Buffer.alloc(8)
   message.writeBigUInt64BE(BigInt(counter))
@@ -40,10 +40,10 @@ export const hotp = (secret: Uint8Array, counter: number, digits = TOTP_DIGITS, 
   return String(truncated % 10 ** digits).padStart(digits, '0')
 }
 
-/** RFC 6238, section 4.2. */
+/** Returns the time step (RFC 6238, section 4.2). */
 export const totpStep = (unixSeconds: number): number => Math.floor(unixSeconds / TOTP_STEP_SECONDS)
 
-/** @returns the time step of this code; null when it is wrong, too old or was used before */
+/** @returns the time step of this code; null if it is wrong, too old or already used */
 export const matchTotp = (
   secret: Uint8Array,
   code: string,
@@ -53,7 +53,7 @@ export const matchTotp = (
   if (!/^[0-9]{6}$/.test(code)) return null
   const now = totpStep(unixSeconds)
   let matched: number | null = null
-  // Compare with all steps, so that the time taken reveals nothing.
+  // Compare with all steps, so that timing reveals nothing.
   for (let step = now - LATE_STEPS; step <= now; step++) {
     const same = timingSafeEqual(Buffer.from(hotp(secret, step)), Buffer.from(code))
     if (same && step > lastUsedStep) matched = step
@@ -61,7 +61,7 @@ export const matchTotp = (
   return matched
 }
 
-/** The text of the QR code for an authenticator app (Key URI format of Google Authenticator). */
+/** Returns the QR code text for an authenticator app (Key URI format of Google Authenticator). */
 export const totpUri = (issuer: string, account: string, secret: Uint8Array): string => {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`
   const parameters = `secret=${toBase32(secret)}&issuer=${encodeURIComponent(issuer)}`

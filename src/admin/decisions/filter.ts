@@ -1,4 +1,4 @@
-// Turns a query of the API into a filter of the decision index.
+// Converts an API query to a filter of the decision index.
 import type { WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { parseWalletAddress } from '../../domain/wallet.ts'

@@ -1,5 +1,5 @@
-// Keeps one process of the decision index running: starts it, restarts it when it ends, and fails its open requests then. The
-// process gets few questions at once, and organizations take turns.
+// Keeps one process of the decision index running. It restarts the process when it ends, and fails its open requests.
+// The process receives few requests at once, and organizations take turns.
 
 import type {
   IndexOperation,
@@ -29,7 +29,7 @@ export interface AskedProcessDependencies {
   readonly spawn: (listener: IndexProcessListener) => IndexProcess
   readonly after: Timers['after']
   readonly onEvent: (event: IndexEvent) => void
-  /** Called with each status that the process sends on its own. */
+  /** Called with each unsolicited status of the process. */
   readonly onStatus?: (status: IndexResults['status']) => void
 }
 
@@ -42,15 +42,15 @@ export interface AskedProcess {
 interface Waiting {
   readonly resolve: (result: IndexResults[IndexOperation]) => void
   readonly reject: (error: Error) => void
-  /** Cancels the time limit, and withdraws the question if it waits for a slot. */
+  /** Cancels the timeout, and withdraws the request if it waits for a slot. */
   readonly cancel: () => void
 }
 
 const ANSWER_WITHIN_MS = 20_000
-/** The process searches an SQLite file one question at a time; the second keeps it from waiting for the next one. */
+/** The process runs one SQLite search at a time; the second request keeps it busy between searches. */
 const AT_ONCE = 2
 const WAITING_MAX = 1_000
-/** Of one organization: more than its dashboards request at once. */
+/** Per organization; more than its dashboards request at once. */
 const OWN_WAITING_MAX = 50
 const FIRST_RESTART_MS = 250
 const LONGEST_RESTART_MS = 30_000
@@ -58,7 +58,7 @@ const LONGEST_RESTART_MS = 30_000
 const unavailable = (cause?: unknown): DependencyUnavailableError =>
   new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
 
-/** The organization that the question is about; empty for the deployment. */
+/** Returns the organization of the request; empty for the deployment. */
 const ownerOf = (request: IndexRequest): string => {
   if ('filter' in request) return request.filter.organizationId
   if ('question' in request) return request.question.organizationId ?? ''
@@ -68,7 +68,7 @@ const ownerOf = (request: IndexRequest): string => {
 export const createAskedProcess = (dependencies: AskedProcessDependencies): AskedProcess => {
   const { spawn, after, onEvent, onStatus } = dependencies
   const waiting = new Map<number, Waiting>()
-  /** Releases the slot of each question that the process works on, also after the question's time limit. */
+  /** Releases the slot of each request in progress, also after its timeout. */
   const working = new Map<number, () => void>()
   const slots = createFairSlots(AT_ONCE, WAITING_MAX, OWN_WAITING_MAX)
   let lastId = 0
@@ -134,7 +134,7 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
         waiting.set(id, { resolve, reject, cancel })
         void slot.then((release) => {
           const running = kept.running()
-          // The time was up, or the process has ended.
+          // The request timed out, or the process has ended.
           if (running === null || !waiting.has(id)) return release()
           working.set(id, release)
           running.send({ id, request })

@@ -1,5 +1,5 @@
-// Asks the decision index, which runs in two processes: one builds it, one answers searches. So a search takes no time of the
-// thread that signs, and does not wait for the builder.
+// Queries the decision index, which runs in two processes: one builds it, one searches. A search therefore takes no
+// time of the main thread and doesn't wait for the builder.
 import type { IndexOperation, IndexRequest, IndexResults } from '../../../workers/index/decision-index-protocol.ts'
 import {
   type AskedProcessDependencies,
@@ -36,13 +36,13 @@ const ROLES: Readonly<Record<IndexOperation, IndexRole>> = {
 
 export const createDecisionSearch = (dependencies: DecisionSearchDependencies): DecisionSearch => {
   const { spawn, after, onEvent = () => undefined } = dependencies
-  /** The builder sends its status by itself; null until it has done so once. */
+  /** Latest status from the builder; null before the first. */
   let status: IndexResults['status'] | null = null
   const builder = createAskedProcess({
     spawn: (listener) => spawn('build', listener),
     after,
     onEvent: (event) => {
-      // Without the builder, nobody knows whether the log has new lines.
+      // Without the builder, new lines of the log can't be detected.
       if (event.type === 'lost' && status !== null) status = { ...status, upToDate: false }
       onEvent(event)
     },

@@ -1,4 +1,4 @@
-// How the API shows a decision: a summary, the facts it was decided on, and its place in the log's hash chain.
+// API form of a decision: a summary, its facts, and its position in the log's hash chain.
 import type { DecisionRecord } from '../../decision-log/types.ts'
 import { isoTime } from '../../lib/time.ts'
 import { bindingSubject } from '../../store/organizations/bindings.ts'
@@ -52,7 +52,7 @@ export const DECISION = named(
   }),
 )
 
-/** Present names; null for what was deleted. */
+/** Current names; null for deleted objects. */
 export const DECISION_NAMES = closed({
   project: nullable(Type.String()),
   revision: nullable(Type.Integer({ description: 'Its number in the policy' })),
@@ -80,7 +80,7 @@ export const namesOf = async (
   }
 }
 
-/** Labels of the contracts that decisions were asked for, by chain and address: `base/0x…`. */
+/** Returns the labels of the contracts of decisions, by chain and address: `base/0x…`. */
 export const labelsOf = async (
   { bindings }: Pick<Tables, 'bindings'>,
   organizationId: string,
@@ -95,7 +95,7 @@ export const labelsOf = async (
   return labels
 }
 
-/** Fields of a single decision that lists leave out. */
+/** Fields of a single decision that lists omit. */
 export const BASIS = named(
   'DecisionBasis',
   closed({

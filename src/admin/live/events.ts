@@ -1,5 +1,5 @@
-// Events for the charts of the live page: starts of processes, which are noticed here, and changes of workers and policies,
-// which the audit log has from all nodes.
+// Events in the charts of the live page: process starts, which are detected here, and changes of workers and policies,
+// which the audit log contains for all nodes.
 import type { Store } from '../../store/store.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 import type { ProcessesLook } from './processes.ts'
@@ -21,7 +21,7 @@ export interface SeenStarts {
   since(sinceMs: number): readonly LiveEvent[]
 }
 
-/** Recognizes processes by pid: a restarted process has another. */
+/** Identifies processes by pid, which changes with a restart. */
 export const createSeenStarts = (): SeenStarts => {
   const known = new Set<number>()
   let events: readonly LiveEvent[] = []
@@ -54,7 +54,7 @@ const resizeText = (detail: Readonly<Record<string, unknown>>): string => {
 const policyText = (detail: Readonly<Record<string, unknown>>, organization: string): string =>
   `${newOf(detail['name']) ?? 'A policy'} of ${organization}: revision ${String(detail['number'])} became live`
 
-/** Oldest first. */
+/** Returns events oldest first. */
 export const readChanges = async (
   { audit, organizations }: Pick<Store, 'audit' | 'organizations'>,
   sinceSeconds: number,

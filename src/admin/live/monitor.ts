@@ -1,5 +1,5 @@
-// Keeps the last fifteen minutes by the second and the last day by the minute. It takes one reading a second, so its cost does
-// not depend on the number of decisions.
+// Stores the last fifteen minutes per second and the last day per minute. It takes one reading per second, so its cost
+// doesn't depend on the number of decisions.
 import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessRow } from './process-row.ts'
 
@@ -10,20 +10,20 @@ const SECONDS_PER_MINUTE = 60
 export type LiveWindow = '15m' | '24h'
 
 export interface LiveMonitor {
-  /** Takes a reading, one second after the last. The caller must not change it afterwards. */
+  /** Adds a reading, one second after the last. The caller must not change it afterwards. */
   take(reading: LiveReading, processes: readonly ProcessRow[]): void
-  /** Oldest first. */
+  /** Returns the points oldest first. */
   points(window: LiveWindow): readonly LivePoint[]
-  /** The last second; null before there are two readings. */
+  /** Returns the last second; null before the second reading. */
   newest(): LiveSecond | null
-  /** Calls the listener with each new second. @returns ends the subscription */
+  /** Calls the listener with each new second. @returns a function that ends the subscription */
   subscribe(listener: (second: LiveSecond) => void): () => void
 }
 
-/** A second of all processes together, and the last one also by process. */
+/** Figures of one second for all processes together, and also by process for the last second. */
 export type LiveSecond = LivePoint & { readonly processes: readonly ProcessRow[] }
 
-/** The newest `capacity` items, oldest first when read. */
+/** Returns a buffer of the newest `capacity` items, read oldest first. */
 const createRing = <Item>(capacity: number) => {
   const items: Item[] = []
   let next = 0
@@ -36,7 +36,7 @@ const createRing = <Item>(capacity: number) => {
   }
 }
 
-/** Event loop delays of a minute: the median of its seconds' medians, and the largest p99 and maximum. */
+/** Returns the event loop delays of a minute: the median of the medians per second, and the largest p99 and maximum. */
 const minuteEventLoop = (points: readonly LivePoint[]): LivePoint['event_loop_ms'] => {
   const measured = points.flatMap(({ event_loop_ms: figures }) => (figures === null ? [] : [figures]))
   if (measured.length === 0) return null
@@ -58,7 +58,7 @@ export const createLiveMonitor = (): LiveMonitor => {
   let newest: LiveSecond | null = null
 
   const closeMinute = (reading: LiveReading): void => {
-    // Percentiles over the whole minute, not the average of its seconds' percentiles.
+    // Percentiles of the whole minute, not the average of the percentiles per second.
     if (minuteStart !== null)
       minutes.add({ ...livePoint(reading, minuteStart), event_loop_ms: minuteEventLoop(ofMinute) })
     minuteStart = reading

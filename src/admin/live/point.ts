@@ -1,5 +1,5 @@
-// One second (or minute) of the service for the live page: rates from the counters of two readings, and the gauges of the
-// later one. Pure.
+// Figures of one second (or minute) for the live page: rates between two readings, and the gauges of the later one.
+// Pure functions.
 import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs } from '../../lib/fine-histogram.ts'
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
@@ -7,18 +7,18 @@ import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
 
-/** A reading of the service: counters since its start, and gauges. */
+/** Reading of the service: counters since its start, and gauges. */
 export interface LiveReading {
-  /** Unix milliseconds. Rates are computed with the monotonic clock below. */
+  /** Unix milliseconds. Rates use the monotonic clock below. */
   readonly atMs: number
   readonly monotonicMs: number
   readonly totals: MetricTotals
-  /** Counter of the attestation API's answers by duration (fine-histogram.ts). */
+  /** Counts of attestation API responses by duration (fine-histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
   /** Counter. */
   readonly cpuSeconds: number
-  /** Since the last reading; null when nothing was measured. */
+  /** Delays since the last reading; null if nothing was measured. */
   readonly eventLoop: { readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number } | null
   readonly memoryBytes: number
   readonly activeRequests: number
@@ -89,15 +89,15 @@ const percentilesBy = (valueAt: (share: number) => number | null): Percentiles |
     : (Object.fromEntries(entries.map(([name, value]) => [name, round(value ?? 0)])) as Percentiles)
 }
 
-/** Rounds to four digits, which is enough for a chart and a third of the bytes. */
+/** Rounds to four digits, which suffice for a chart and take a third of the bytes. */
 const round = (value: number): number => (Number.isFinite(value) ? Number(value.toPrecision(4)) : 0)
 
 const difference = (after: ArrayLike<number>, before: ArrayLike<number>): number[] =>
   Array.from(after, (count, index) => count - (before[index] ?? 0))
 
 /**
- * Percentile of a histogram with few buckets. Assumes that values are spread evenly within a bucket; values above the last
- * bound count as that bound.
+ * Returns a percentile of a histogram with few buckets. Assumes an even distribution within a bucket; values above the
+ * last bound count as that bound.
  */
 const coarsePercentile = (bounds: readonly number[], counts: readonly number[], share: number): number | null => {
   const total = counts.reduce((sum, count) => sum + count, 0)
@@ -154,7 +154,10 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
     }),
   )
 
-/** Whether an error is the service's fault. 408 is: the request was valid and was not answered in time. */
+/**
+ * Returns whether an error is a failure of the service. This includes 408, because the request was valid but not
+ * answered in time.
+ */
 const isFailure = (code: string): boolean => {
   const status: number = ERROR_STATUS[code as ErrorCode] ?? 500
   return status >= 500 || status === 408
@@ -163,7 +166,7 @@ const isFailure = (code: string): boolean => {
 const sumOf = (rates: Readonly<Record<string, number>>, counts: (code: string) => boolean): number =>
   round(Object.entries(rates).reduce((sum, [code, rate]) => sum + (counts(code) ? rate : 0), 0))
 
-/** The rates and latencies between two readings. */
+/** Returns the rates and latencies between two readings. */
 export const livePoint = (after: LiveReading, before: LiveReading): LivePoint => {
   const seconds = Math.max(0.001, (after.monotonicMs - before.monotonicMs) / 1000)
   const { count, rates, byChain } = decisionRates(after.totals, before.totals, seconds)

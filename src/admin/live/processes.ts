@@ -1,45 +1,44 @@
-// What the admin API needs of the service's processes: the state of all, and a way to change their number.
+// Interface of the admin API to the service's processes: reads their state and changes their number.
 import type { LiveReading } from './point.ts'
 
 export interface ProcessTarget {
   readonly processes: number
-  /** Signing workers of each process; 0: the thread that answers signs. */
+  /** Signing workers per process; with 0, the main thread signs. */
   readonly workers: number
 }
 
-/** How many threads of a process sign: its workers, or with 0 the thread that answers. */
+/** Returns the number of signing threads of a process: its workers, or the main thread if there are none. */
 export const signersOf = (workers: number): number => Math.max(1, workers)
 
-/**
- * `down`: the process ended and will be restarted. `starting`: it does not listen yet. `leaving`: it finishes its requests.
- */
+/** `down`: ended, to be restarted. `starting`: not listening yet. `leaving`: completing its requests. */
 export type ProcessState = 'down' | 'starting' | 'ready' | 'leaving'
 
 export interface ProcessLook {
-  /** Counts from 0. */
+  /** Index, starting at 0. */
   readonly index: number
-  /** Null while it is down. */
+  /** Null while the process is down. */
   readonly pid: number | null
   readonly state: ProcessState
-  /** Unix milliseconds; null while it is down. */
+  /** Unix milliseconds; null while the process is down. */
   readonly startedAtMs: number | null
-  /** Null when the process did not answer in time, or has no reading yet. */
+  /** Null if the process did not respond in time or has no reading yet. */
   readonly reading: LiveReading | null
 }
 
 export interface ProcessesLook {
   readonly target: ProcessTarget
-  /** The largest number of processes that can be set. */
+  /** Maximum number of processes. */
   readonly processesMax: number
   readonly processes: readonly ProcessLook[]
 }
 
 export interface ProcessControl {
-  /** @throws DependencyUnavailableError when the supervisor does not answer */
+  /** @throws DependencyUnavailableError if the supervisor doesn't respond */
   look(): Promise<ProcessesLook>
   /**
-   * Sets the number of processes and workers. Surplus ones finish their requests first; it resolves without waiting for them.
-   * @throws DependencyUnavailableError when the supervisor does not answer
+   * Sets the number of processes and workers. It resolves without waiting for surplus processes, which complete their
+   * requests.
+   * @throws DependencyUnavailableError if the supervisor doesn't respond
    */
   resize(target: ProcessTarget): Promise<ProcessesLook>
 }

@@ -1,15 +1,15 @@
-// The live page's event streams. Each second is encoded once and sent to all watchers. A watcher who loses the right to watch is
-// disconnected within 15 seconds, and one who stops reading sooner.
+// Event streams of the live page. Each second is encoded once and sent to all watchers. A watcher without rights is
+// disconnected within 15 seconds; a watcher that stops reading, sooner.
 import { QueueFullError } from '../../domain/errors.ts'
 import { createEventStream, type EventStream, type StreamEvent } from '../../server/event-stream.ts'
 import type { LiveMonitor, LiveSecond } from './monitor.ts'
 
 const STREAMS_MAX = 100
-/** Seconds between two checks of a watcher's rights. */
+/** Seconds between checks of a watcher's rights. */
 const CHECK_EVERY = 15
 
 export interface LiveStreams {
-  /** @throws QueueFullError when too many watch already */
+  /** @throws QueueFullError if there are too many watchers */
   open(stillAllowed: () => Promise<boolean>): EventStream
   size(): number
   close(): void
@@ -57,7 +57,7 @@ export const createLiveStreams = (monitor: LiveMonitor): LiveStreams => {
       }
       watchers.add(watcher)
       const newest = monitor.newest()
-      // Send the newest second to a new watcher, under its own number.
+      // Send the newest second to a new watcher, with its own sequence number.
       if (newest !== null) watcher.stream.begin({ sequence, data: JSON.stringify(newest) })
       else watcher.stream.begin({ sequence, data: 'null' })
       return watcher.stream

@@ -1,5 +1,5 @@
-// Adds up the counters of several processes, which may start and end. Adds only the growth between two readings of the same
-// process, so that a new process does not add its whole count at once.
+// Sums the counters of several processes, which may start and end. It adds only the growth between two readings of the
+// same process, so that a new process doesn't add its whole count at once.
 import type { HistogramSnapshot } from '../../lib/histogram.ts'
 import { type PoolStats, predictWaitMs } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -55,7 +55,7 @@ const grow = (grown: Grown, after: LiveReading, before: LiveReading): void => {
 const sumOf = <Item>(items: readonly Item[], read: (item: Item) => number): number =>
   items.reduce((sum, item) => sum + read(item), 0)
 
-/** Mean time a worker spends on a job, since the last reading; without jobs the mean of the processes' own means. */
+/** Returns the mean service time of a job since the last reading; without jobs, the mean of the processes' means. */
 const meanServiceMs = (newest: readonly { readonly pool: PoolStats; readonly answered: number }[]): number => {
   const jobs = sumOf(newest, ({ answered }) => answered)
   if (jobs > 0) return sumOf(newest, ({ pool, answered }) => pool.meanServiceMs * answered) / jobs
@@ -81,7 +81,9 @@ const histogramOf = ({ boundsMs, counts, sumMs }: Grown['histograms'][HistogramN
   return { boundsMs, counts: copied, count: sumOf(copied, (count) => count), sumMs }
 }
 
-/** Gauges of the processes that answered, and the summed counters of all processes since the first reading. */
+/**
+ * Returns the gauges of the processes that responded, and the summed counters of all processes since the first reading.
+ */
 const poolOf = (
   grown: Grown,
   newest: readonly { readonly pool: PoolStats; readonly answered: number }[],
@@ -112,7 +114,7 @@ const poolOf = (
   }
 }
 
-/** @returns a function that takes each reading in order and returns the sum; null when no process answered */
+/** @returns a function that takes each reading in order and returns the sum; null if no process responded */
 export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) => {
   const emptyHistogram = () => ({ boundsMs: [], counts: [], sumMs: 0 })
   const grown: Grown = {
@@ -123,7 +125,7 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     pool: { answered: 0, refused: 0, expired: 0, failed: 0, withheld: 0 },
     histograms: { wait: emptyHistogram(), run: emptyHistogram() },
   }
-  /** The last reading of each process, by pid. */
+  /** Last reading of each process, by pid. */
   let known = new Map<number, LiveReading>()
   return ({ processes }) => {
     const next = new Map<number, LiveReading>()
@@ -132,7 +134,7 @@ export const createLiveSum = (): ((look: ProcessesLook) => LiveReading | null) =
     for (const { pid, reading } of processes) {
       if (pid === null) continue
       const before = known.get(pid)
-      // A process that was too busy to answer keeps its last reading, so that the next one adds all of its growth.
+      // A process that was too busy to respond keeps its last reading, so that the next one adds all of its growth.
       if (reading !== null || before !== undefined) next.set(pid, (reading ?? before) as LiveReading)
       if (reading === null) continue
       if (before !== undefined) grow(grown, reading, before)

@@ -1,4 +1,4 @@
-// The admin API's document, from its table of routes.
+// OpenAPI document of the admin API, from its route table.
 import { type Access, isUnsafe, type Route } from '../route.ts'
 import { type TSchema, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
@@ -30,7 +30,7 @@ const needs = (access: Access): string => {
   }
 }
 
-/** Concerns people only: a key has no password or passkey. */
+/** For people only, because a key has no password or passkey. */
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:
@@ -61,7 +61,7 @@ const problemsOf = (route: Route): number[] => {
 const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
   isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor' && !streams
 
-/** Whether the body may be left out: every member is optional. */
+/** Returns whether the body may be omitted: all members are optional. */
 const isOptional = (body: TSchema): boolean => {
   const required = body['required'] as readonly string[] | undefined
   return (required ?? []).length === 0 && body['minProperties'] === undefined

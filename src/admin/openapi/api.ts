@@ -1,12 +1,12 @@
-// The document at /openapi.json of the API listener: the interfaces that the process serves, in one document.
+// OpenAPI document at /openapi.json of the API listener: the APIs that the process serves.
 import type { ProcessRole } from '../../domain/process-role.ts'
 import { ATTESTATION_INTERFACE } from './attestation.ts'
 import { openApiDocument } from './document.ts'
 import { IDENTITY_INTERFACE } from './identity.ts'
 
 /**
- * @param server where the API is reached
- * @param roles of the process
+ * @param server URL of the API
+ * @param roles roles of the process
  */
 export const apiDocument = (version: string, server: string, roles: ReadonlySet<ProcessRole>): string => {
   const interfaces = [

@@ -1,4 +1,4 @@
-// The attestation API in the words of OpenAPI: the shapes of its specification.
+// OpenAPI description of the attestation API, according to its specification.
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { closed, named, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
@@ -238,7 +238,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
     ],
-    // To other machines, unless `metrics-listen` is `api`; to all if metrics have a listener of their own.
+    // 404 to other machines, unless `metrics-listen` is `api`; to all if metrics have a separate listener.
     problems: [404],
   },
   {
@@ -277,6 +277,6 @@ export const ATTESTATION_INTERFACE: InterfaceDescription = {
   operations: OPERATIONS,
 }
 
-/** @param server where the API is reached */
+/** @param server URL of the API */
 export const attestationDocument = (version: string, server: string): string =>
   openApiDocument({ ...ATTESTATION_INTERFACE, version, server })

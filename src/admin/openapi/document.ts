@@ -1,5 +1,5 @@
-// Makes an OpenAPI 3.1 document of described operations. OpenAPI's schemas are JSON Schema 2020-12, and so are TypeBox values.
-// Source: https://spec.openapis.org/oas/v3.1.1.html.
+// Creates an OpenAPI 3.1 document from described operations. OpenAPI schemas are JSON Schema 2020-12, and so are
+// TypeBox values. Source: https://spec.openapis.org/oas/v3.1.1.html.
 
 import { isObject } from '../../lib/is-object.ts'
 import type { TSchema } from '../schema.ts'
@@ -24,10 +24,10 @@ const TEXTS: Readonly<Record<number, string>> = {
   503: 'The service is at capacity or a part of it is down; Retry-After says when to retry.',
 }
 
-/** Our own keywords, which are left out because JSON Schema does not have them. */
+/** Custom keywords, omitted because JSON Schema doesn't define them. */
 const OWN_WORDS = new Set(['$id', 'columns', 'printable', 'rule'])
 
-/** Writes `anyOf` of constants as `enum`. */
+/** Rewrites `anyOf` of constants to `enum`. */
 const asEnumeration = (schema: JsonObject): JsonObject => {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf) || anyOf.length === 0) return schema
@@ -37,10 +37,10 @@ const asEnumeration = (schema: JsonObject): JsonObject => {
   return values.length === anyOf.length ? { type: 'string', enum: values, ...rest } : schema
 }
 
-/** Collects named schemas, each once, and puts references in their places. */
+/** Collects each named schema once, and replaces its uses with references. */
 const createSchemas = () => {
   const components: JsonObject = {}
-  /** For `properties`: its keys are names of members, even where they look like keywords. */
+  /** Converts `properties`, whose keys are member names even if they look like keywords. */
   const convertMembers = (members: JsonObject): JsonObject =>
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, convert(schema)]))
   const convert = (schema: Json): Json => {
@@ -159,7 +159,7 @@ const describeOperation = (
   }
 }
 
-/** The whole document, as JSON text. */
+/** Returns the whole document as JSON text. */
 export const openApiDocument = (described: DescribedInterface): string => {
   const schemas = createSchemas()
   const paths: JsonObject = {}

@@ -1,4 +1,4 @@
-// The identity API in the words of OpenAPI: the shapes of its specification.
+// OpenAPI description of the identity API, according to its specification.
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { openApiDocument } from './document.ts'
@@ -152,6 +152,6 @@ export const IDENTITY_INTERFACE: InterfaceDescription = {
   operations: OPERATIONS,
 }
 
-/** @param server where the API is reached */
+/** @param server URL of the API */
 export const identityDocument = (version: string, server: string): string =>
   openApiDocument({ ...IDENTITY_INTERFACE, version, server })

@@ -1,11 +1,11 @@
-// The description of one operation, from which a document is made. Routes of the admin API are converted to it; interfaces A
-// and B are written in it by hand.
+// Description of one operation for an OpenAPI document. Admin API routes are converted to it; the attestation and
+// identity APIs are described by hand.
 import type { TObject, TSchema } from '../schema.ts'
 
 export interface DescribedAnswer {
   readonly status: number
   readonly description: string
-  /** Null: no body. */
+  /** Null for no body. */
   readonly schema: TSchema | null
   readonly contentType?: string
 }
@@ -23,11 +23,11 @@ export interface DescribedOperation {
   readonly tag: string
   readonly summary: string
   readonly description: string
-  /** Descriptions of the path's parameters, where they have one. */
+  /** Descriptions and schemas of path parameters. */
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
   readonly headers: readonly DescribedHeader[]
-  /** By media type; empty: the answer has no body. */
+  /** By media type; empty if the request has no body. */
   readonly bodies: Readonly<
     Record<
       string,
@@ -35,9 +35,9 @@ export interface DescribedOperation {
     >
   >
   readonly answers: readonly DescribedAnswer[]
-  /** Statuses answered with a problem (RFC 9457). */
+  /** Statuses with a problem as body (RFC 9457). */
   readonly problems: readonly number[]
-  /** Names of security schemes, of which one is enough; empty: none is needed. */
+  /** Names of security schemes, one of which suffices; empty if none is required. */
   readonly security: readonly string[]
 }
 
@@ -45,14 +45,14 @@ export interface DescribedInterface {
   readonly title: string
   readonly description: string
   readonly version: string
-  /** The URL before each path. */
+  /** URL prefix of all paths. */
   readonly server: string
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
   readonly securitySchemes: Readonly<Record<string, unknown>>
   readonly operations: readonly DescribedOperation[]
-  /** Body of every error; PROBLEM unless stated. */
+  /** Body of all errors. Defaults to PROBLEM. */
   readonly problem?: TSchema
 }
 
-/** An interface without its deployment: no version and no server. */
+/** Interface without the version and server of a deployment. */
 export type InterfaceDescription = Omit<DescribedInterface, 'version' | 'server'>

@@ -1,4 +1,4 @@
-// Finds policies and revisions of an organization, or throws 404; and what its documents may name.
+// Finds policies and revisions of an organization or throws 404, and returns the sources that its documents may name.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { PolicySubject } from '../../policy/types/document.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -17,7 +17,10 @@ export const requirePolicy = async (
   return policy
 }
 
-/** A revision can't change what its policy decides: requests or sessions. @throws FieldInvalidError */
+/**
+ * Refuses a revision whose document decides another subject than its policy: requests or sessions. @throws
+ * FieldInvalidError
+ */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
   if (document.decides === decides) return
   throw new FieldInvalidError('source', `decides ${document.decides}, and the policy decides ${decides}`)
@@ -46,7 +49,7 @@ export const requireRevision = async (
   return revision
 }
 
-/** The lists, chains and screeners that a document of this organization may name. */
+/** Returns the lists, chains and screeners that a document of this organization may name. */
 export const knownSources = async (
   store: Store,
   organizationId: string,

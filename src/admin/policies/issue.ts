@@ -1,4 +1,4 @@
-// The shape of a mistake or warning in a policy document.
+// Schema of a mistake or warning in a policy document.
 import type { PolicyIssue } from '../../policy/errors.ts'
 import { closed, named, Type } from '../schema.ts'
 
@@ -16,6 +16,6 @@ export const WARNINGS = Type.Array(POLICY_ISSUE, {
   description: 'What is likely not meant, with what probably is. It keeps nothing from being saved',
 })
 
-/** Each with its place. */
+/** Returns the API form of issues with their positions. */
 export const showIssues = (issues: readonly PolicyIssue[]): PolicyIssue[] =>
   issues.map(({ line, column, message, pointer }) => ({ line, column, message, pointer }))

@@ -1,4 +1,4 @@
-// Which revision of a policy decides.
+// Activation of policy revisions.
 import { compileRevision } from '../../policy/revision.ts'
 import type { Policy } from '../../store/organizations/policies.ts'
 import type { Tables } from '../../store/store.ts'
@@ -16,7 +16,7 @@ export const activate = async (
 ): Promise<Policy> => {
   const before = await requirePolicy(tables, organizationId, policyId)
   const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-  // Answers carry the name in the active document, so rename the policy.
+  // Responses contain the name in the active document, so rename the policy.
   const { name } = (await compileRevision(revision)).document
   if (name !== before.name) await tables.policies.rename(organizationId, policyId, name)
   const after = await tables.policies.activateRevision(organizationId, policyId, revisionId)

@@ -1,10 +1,11 @@
-// Describes the facts that a policy needs beside the request, with an example of each, for people who try the policy.
+// Describes the facts that a policy needs in addition to the request, with an example of each, for people who test the
+// policy.
 import { sourceOf } from '../../policy/sources/all.ts'
 import { type FactNeed, screenerKey } from '../../policy/types/needs.ts'
 
 const SCREENED = { flagged: false, score: 0, categories: [] }
 
-/** Completes the sentence "Asks for …". */
+/** Returns the description of a need, to complete the sentence "Asks for …". */
 export const wordsOf = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -20,7 +21,7 @@ export const wordsOf = (need: FactNeed): string => {
   }
 }
 
-/** An example answer for a need, as a part of a simulation's facts or lists. */
+/** Returns an example for a need, as part of a simulation's facts or lists. */
 const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   switch (need.kind) {
     case 'list':
@@ -38,7 +39,7 @@ const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** An example answer for each need. */
+/** Returns an example for each need. */
 export const exampleFactsOf = (needs: readonly FactNeed[]): Record<string, unknown> => {
   const all: Record<string, unknown> = {}
   for (const need of needs)

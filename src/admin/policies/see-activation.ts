@@ -1,5 +1,5 @@
-// What the person who activates a revision sees, and the person who approves it: the policy's name, the changes of its rules,
-// the projects it decides for, and its known effects.
+// Description of an activation for the person who requests it and the approver: the policy's name, changed rules,
+// affected projects and known effects.
 
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import { counted } from '../../lib/counted.ts'
@@ -40,13 +40,13 @@ const shadowText = async (
     })
   try {
     const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
-    if (same.count + different.count + failed.count === 0) return ['As shadow: nothing was decided beside it yet']
+    if (same.count + different.count + failed.count === 0) return ['As shadow: no decisions yet']
     const exact = same.exact && different.exact && failed.exact ? '' : 'at least '
     return [
       `As shadow: ${exact}${same.count} decided the same, ${different.count} otherwise, ${failed.count} not at all`,
     ]
   } catch (error) {
-    // The figures are optional: without the index, people can still ask for the change.
+    // The figures are optional: without the index, people can still request the change.
     if (error instanceof DependencyUnavailableError) return ['As shadow: its figures can’t be read now']
     throw error
   }
@@ -61,7 +61,8 @@ const replayText = async (
 ): Promise<readonly string[]> => {
   const ofSessions = policy.decides === 'sessions'
   const { contentHash } = revision
-  // Requests are those that this policy decided; sessions are those of the organization.
+  // Replays of request policies cover the policy's own decisions; replays of session policies cover the organization's
+  // sessions.
   const members = ofSessions ? { contentHash } : { contentHash, policyId: policy.id }
   const result = (await store.tasks.newestDone(organizationId, REPLAY_KIND, members))?.result ?? null
   if (result === null) return []
@@ -107,7 +108,7 @@ export const seeActivation = async (
   }
 }
 
-/** Call it outside of a transaction, because the index may be slow. */
+/** Must be called outside a transaction, because the index may be slow. */
 export const seeEffects = async (
   services: Services,
   organizationId: string,

@@ -1,4 +1,4 @@
-// Reads and compiles the document of a trial, which is in the request or in a revision.
+// Reads and compiles the document of a test, from the request or a revision.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { savedSteps, sourceSteps } from '../../policy/cel/compile.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
@@ -10,7 +10,7 @@ import type { Services } from '../services.ts'
 export const SOURCE_BYTES_MAX = 1_048_576
 export const SOURCE = Type.String({ minLength: 1, maxLength: 262_144, description: 'The document, YAML or JSON' })
 
-/** @throws PolicyInvalidError with its mistakes, QueueFullError */
+/** @throws PolicyInvalidError with all mistakes, QueueFullError */
 export const compiledOf = async (
   { store, policyWork }: Services,
   organizationId: string,

@@ -1,6 +1,6 @@
-// A policy decides sessions only by a revision that was tried on past sessions lately. The trial is a replay of exactly the
-// revision's document that is done, whichever door it was asked for through. A trial on no session counts only while people
-// have decided none.
+// Requires a recent test of a revision on past sessions before it decides sessions. The test is a completed replay of
+// exactly the revision's document, no matter how it was requested. A test without sessions counts only if people have
+// not decided any.
 
 import { PROGRAM } from '../../program/labels.ts'
 import type { StoredRevision } from '../../store/organizations/policies.ts'
@@ -12,10 +12,10 @@ const TRIAL_DAYS = 30
 const DAY_SECONDS = 86_400
 
 const EVER = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
-/** Newest sessions of each outcome among which one is searched that people have decided. */
+/** Number of newest sessions per outcome among which one decided by people is searched. */
 const SESSIONS_SEARCHED = 1_000
 
-/** @throws ConflictError if the revision was not tried, or on no session although people have decided some */
+/** @throws ConflictError if the revision was not tested, or only without sessions although people have decided some */
 const requireTrial = async (
   { tasks, sessions }: Pick<Tables, 'tasks' | 'sessions'>,
   { id, number, organizationId, contentHash }: StoredRevision,
@@ -30,14 +30,14 @@ const requireTrial = async (
   if (trial.result?.['sessions'] !== 0) return
   if ((await sessions.findDecidedByPeople(organizationId, EVER, SESSIONS_SEARCHED)).length === 0) return
   throw new ConflictError(
-    `the newest trial of revision ${number} had no session: try it on a time in which people have decided sessions`,
+    `the newest test of revision ${number} covered no session: test it on a period in which people decided sessions`,
   )
 }
 
 /**
- * To be called in the transaction that chose the policy or activated its revision, after it did: of two such changes at
- * once the later one sees the other.
- * @throws ConflictError where the policy decides sessions by a revision that was not tried
+ * Must be called in the transaction that selects the policy or activates its revision, after that change. Of two
+ * concurrent changes, the later one then sees the other.
+ * @throws ConflictError if the policy decides sessions by an untested revision
  */
 export const requireTriedDecider = async (
   tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,

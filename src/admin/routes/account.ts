@@ -1,4 +1,4 @@
-// One's own account: its name, its password, and where it is signed in.
+// The person's own account: name, password and sessions.
 import { isoTime } from '../../lib/time.ts'
 import type { UserSession } from '../../store/accounts/user-sessions.ts'
 import {
@@ -69,7 +69,10 @@ const showSession = (session: UserSession, current: UserSession) => ({
   expires_at: isoTime(session.expiresAtSeconds),
 })
 
-/** The origin of the page. Passkeys work under a host name, not under an IP address, so it decides whether they are offered. */
+/**
+ * Returns the origin of the page. Passkeys require a host name instead of an IP address, so it determines whether they
+ * are available.
+ */
 const originOf = ({ url }: Request, { origins }: Services): string =>
   URL.canParse(url) ? new URL(url).origin : origins.url
 
@@ -80,7 +83,7 @@ export const ACCOUNT_ROUTES = [
     summary: 'The caller',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
-      // A command has no account to show.
+      // A command has no account.
       if (actor.kind === 'command-line') throw new RoleInsufficientError('person')
       const person = actor.kind === 'person' ? actor : null
       const closedNow = person === null ? null : await closedUntilFactor(services.store, person)

@@ -1,4 +1,4 @@
-// Changes that wait for a second person: listed, counted, decided.
+// Changes that wait for a second person: list, count, decide.
 import type { ApprovalState } from '../../store/accounts/approvals.ts'
 import { APPROVAL, showApproval, showApprovals } from '../approvals.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
@@ -26,7 +26,7 @@ const DECIDING = {
     'Approving does it at once, if what it was based on is still so. Who approves was an administrator before it was asked ' +
     'for, and neither made, invited nor recovered the account of who asked, nor the other way round.',
   body: DECISION,
-  // A stolen cookie alone must not be the second person.
+  // A stolen cookie alone must not be sufficient for an approval.
   fresh: ({ approve }: Static<typeof DECISION>) => approve,
   answer: APPROVAL,
   errors: [409],
@@ -42,7 +42,7 @@ const approvalPage = async (
   return pageAnswer({ items: await showApprovals(store.users, items), next }, (approval) => approval)
 }
 
-/** @param routes every route whose change may wait for a second person */
+/** @param routes all routes whose changes may wait for a second person */
 export const approvalRoutes = (routes: readonly Route[]) => {
   const decide = async (call: DecidingCall & Pick<AnyCall, 'write'>, approvalId: string, approve: boolean) => {
     const decided = await call.write((tables, note) =>

@@ -1,5 +1,5 @@
-// The keys that sign, and whether the chains know them. A key is made on this machine and never leaves it; what is shown is
-// its address.
+// Signing keys and their state on the chains. A key is created on this machine and never leaves it; the API shows its
+// address.
 import { DependencyUnavailableError, FieldInvalidError } from '../../domain/errors.ts'
 import { isoTime } from '../../lib/time.ts'
 import { isTokenKey, tokenKeyOf } from '../../signing/token-key.ts'
@@ -57,9 +57,9 @@ const showAttester = ({ id, kind, address, keystoreFile, status, createdAtSecond
 })
 
 /**
- * Finds a key in the hardware token and lets it sign once.
- * @param given its label or PKCS#11 URI
- * @throws FieldInvalidError for `token_key`, DependencyUnavailableError while the token is away
+ * Finds a key in the hardware token and tests it with one signature.
+ * @param given label or PKCS#11 URI
+ * @throws FieldInvalidError for `token_key`, DependencyUnavailableError if the token is unavailable
  */
 const findTokenKey = async (
   { findService }: Pick<Services, 'findService'>,
@@ -121,8 +121,8 @@ const retireAttester = async (
 const retiredStatus = ({ final }: { readonly final?: boolean }) => (final === true ? 'retired' : 'retiring')
 
 /**
- * After a failed change: removes the keystore if no attester and no approval refers to it. When the store can't say so, the
- * file stays, because it may be a key in use.
+ * Removes the keystore after a failed change, if no attester and no approval refers to it. If the store can't confirm
+ * this, the file is kept, because the key may be in use.
  */
 const discardUnknownKeystore = async (
   services: Services,
@@ -134,11 +134,13 @@ const discardUnknownKeystore = async (
   const isKnown = async (): Promise<boolean> =>
     (await attesters.list()).some((attester) => attester.keystoreFile === keystoreFile) ||
     (await approvals.isRequested(null, 'attester.add', address))
-  // Keep the file when this can't be read.
+  // Keep the file if the store can't be read.
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 
-/** For the command line alone, which has read the key from a file and made its keystore: no request carries a key. */
+/**
+ * Only for the command line, which has read the key from a file and created its keystore: requests never contain keys.
+ */
 export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,
@@ -202,7 +204,7 @@ export const ATTESTER_ROUTES = [
     },
     handle: async ({ services, body, kept, write }) => {
       const { kind, token_key: tokenKey } = body
-      // Make or find the key when the change is requested, so that the approver sees the key's address.
+      // Create or find the key at the time of the request, so that the approver sees its address.
       const key =
         (kept as NewAttesterKey | null) ??
         (await (tokenKey === undefined ? services.createAttesterKey(kind) : findTokenKey(services, kind, tokenKey)))

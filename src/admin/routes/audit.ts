@@ -1,4 +1,3 @@
-// The audit log.
 import { csvLine } from '../../lib/csv.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { AuditEntry, AuditFilter, AuditTable } from '../../store/audit.ts'
@@ -78,7 +77,7 @@ const showEntry = (entry: AuditEntry) => ({
   hash: entry.hash,
 })
 
-/** With names, for people. */
+/** Returns entries with names of their subjects. */
 const showEntries = async ({ store }: Services, { items, next }: Page<AuditEntry>) => {
   const nameOf = createSubjectNames(store)
   const shown = []
@@ -108,7 +107,7 @@ const filterOf = ({
 
 const EXPORT_QUERY = Type.Object({ ...FILTERS, format: oneOf(['csv', 'ndjson']) })
 const EXPORT_ROWS = 500
-/** Most entries of one file; export more by dates, in several files. */
+/** Maximum entries of one file; larger exports need several files by date. */
 const EXPORT_MAX = 100_000
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 const EXPORT_ANSWER = {
@@ -139,7 +138,7 @@ const lineOf = (entry: ShownEntry, format: keyof typeof EXPORT_TYPES): string =>
     ? `${JSON.stringify(entry)}\n`
     : csvLine(CSV_COLUMNS.map((column) => (column === 'detail' ? JSON.stringify(entry.detail) : entry[column])))
 
-/** Streams entries, and reads a page from the store only when the client has taken the one before. */
+/** Streams entries. Each page is read from the store after the client has received the previous one. */
 async function* exported(audit: Pick<AuditTable, 'page'>, filter: AuditFilter, format: keyof typeof EXPORT_TYPES) {
   if (format === 'csv') yield csvLine(CSV_COLUMNS)
   let after: PagePosition | null = null

@@ -1,4 +1,4 @@
-// Which contracts and programs belong to a project.
+// Contracts and programs of a project.
 import { parseAddress, type WalletAddress } from '../../domain/address.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { walletAddressText } from '../../domain/wallet.ts'

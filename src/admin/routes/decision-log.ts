@@ -1,4 +1,4 @@
-// The decision log and its search index: the index's progress, its rebuild, and the check of every line.
+// Decision log and its search index: progress and rebuild of the index, and verification of the log.
 import { actorId } from '../actor.ts'
 import { DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, nullable, Type, time } from '../schema.ts'

@@ -1,5 +1,5 @@
-// Decisions: searched by wallet, project, verdict, rule and time, shown in full with their proof, exported as a file. The index
-// finds them, their content comes from the log.
+// Decisions: search by wallet, project, verdict, rule and time; details with proof; export. The index finds decisions,
+// and the log contains them.
 import type { DecisionFilter, DecisionPosition } from '../../store/decision-index/types.ts'
 import { decodeCursor, encodeCursor, LIMIT_DEFAULT } from '../cursor.ts'
 import { FILTER, FILTER_QUERY, filterOf } from '../decisions/filter.ts'
@@ -23,7 +23,7 @@ const route = declareRoutes('Decisions')
 const EXPORT_ROWS = 1_000
 const FORMATS = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 
-/** Streams rows, and asks the index for more only when the client has taken the part before. */
+/** Streams rows. The index is queried again after the client has received the previous part. */
 const exportStream = (services: Services, filter: DecisionFilter, format: keyof typeof FORMATS): ReadableStream => {
   const encoder = new TextEncoder()
   let after: DecisionPosition | null = null
@@ -112,7 +112,7 @@ export const DECISION_ROUTES = [
     handle: async ({ services, organization, query, requestId }) => {
       const { format, ...filters } = query
       const filter = filterOf(organization.id, filters)
-      // Ask before the answer begins: later, an error could only break the stream.
+      // Query the index before the response starts: later, an error could only break the stream.
       await services.decisions.ask({ operation: 'status' })
       return new Response(exportStream(services, filter, format), {
         headers: {

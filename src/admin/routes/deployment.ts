@@ -1,4 +1,4 @@
-// The deployment's description and settings.
+// Description and settings of the deployment.
 import { CALLER, DEPLOYMENT, declareRoutes } from '../route.ts'
 import { closed, named, nullable, oneOf, Type } from '../schema.ts'
 import { requireTwoApprovers } from '../second-person/approvers.ts'

@@ -1,4 +1,4 @@
-// The evidence of a session: its list, its fields, its documents, and erasing it. Every read is in the audit log.
+// Evidence of a session: overview, fields, documents and erasure. Every read is in the audit log.
 import { partOf } from '../../domain/requirements.ts'
 import type { Session } from '../../domain/session.ts'
 import type { EvidenceFields, EvidenceSession } from '../../identity/evidence-types.ts'
@@ -127,7 +127,7 @@ export const EVIDENCE_ROUTES = [
     command: { name: 'evidence erase', author: 'by', irreversible: true },
     secondPerson: {
       action: 'session.evidence-erase',
-      // As for shorter retention. Any other session never verified anybody, and none can be completed without evidence.
+      // As for shorter retention. Other sessions never verified anybody, and can't be completed without evidence.
       needs: async (tables, { organization, params }) => {
         const { session } = await requireSession(tables, organization.id, params.session)
         const events = await tables.sessions.listEvents(organization.id, session.id)

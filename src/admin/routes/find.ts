@@ -1,5 +1,5 @@
-// The dashboard's search over everything that an organization has. A person finds the kinds of things whose pages they may
-// see, and a few results of each kind.
+// Search of the dashboard over all objects of an organization. It returns a few results of each kind that the person
+// may access.
 
 import { parseWalletAddress } from '../../domain/wallet.ts'
 import type { OrganizationRole } from '../../store/accounts/role.ts'

@@ -1,4 +1,5 @@
-// API keys of an organization: issue, list, regenerate, revoke. Only the answer that makes a key contains it.
+// API keys of an organization: issue, list, regenerate, revoke. A key is contained only in the response that creates
+// it.
 import {
   type ApiKeyRecord,
   type ApiKeyScope,
@@ -51,7 +52,7 @@ const KEY = named(
   ['id', 'kind', 'environment', 'status', 'created_at', 'expires_at', 'last_used_at', 'rate_limit', 'name'],
 )
 
-/** Commands concern every organization's keys, so that a leaked key is revoked by its id alone. */
+/** Commands search the keys of all organizations, so that a leaked key can be revoked by its id alone. */
 const FIND_KEY: FieldOverride = { find: { in: 'listKeys', by: ['id'], everywhere: true } }
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {

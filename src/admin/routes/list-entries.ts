@@ -1,4 +1,4 @@
-// The addresses of a list, one by one.
+// Single addresses of a list.
 import { addressKey, addressOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { type ListEntry, MEMO_LENGTH_MAX } from '../../domain/list.ts'
@@ -37,7 +37,9 @@ const showEntry = ({ key, memo, author, addedAtSeconds }: ListEntry, keyNames: R
   added_at: isoTime(addedAtSeconds),
 })
 
-/** Names of the keys among the authors. Any organization's key may have written a shared list (`owner` null). */
+/**
+ * Returns the names of keys among the authors. Keys of any organization may have changed a shared list (`owner` null).
+ */
 const keyNamesOf = async (
   { apiKeys }: Pick<Tables, 'apiKeys'>,
   owner: string | null,
@@ -53,7 +55,7 @@ const keyNamesOf = async (
   return names
 }
 
-/** The last key of the page before, from the cursor. */
+/** Returns the last key of the previous page, from the cursor. */
 const keyOf = (after: PagePosition | null): string | null => {
   if (after === null) return null
   const [key] = after

@@ -1,4 +1,4 @@
-// Uploads and downloads a list as a file.
+// Upload and download of a list as a file.
 
 import { exportList, finishUpload, LIST_MEDIA_TYPES, requireList, type StagedUpload, uploadList } from '../lists.ts'
 import { declareRoutes } from '../route.ts'

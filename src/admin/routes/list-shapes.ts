@@ -1,4 +1,4 @@
-// Shared by the routes of lists: the owner in the path, and how the API shows a list.
+// Common parts of list routes: the owner in the path, and the API form of a list.
 import { AUTHOR_LENGTH_MAX, LIST_KEEPERS } from '../../domain/list.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
@@ -9,11 +9,11 @@ import { DEPLOYMENT, ORGANIZATION_ADMIN, VIEWER } from '../route.ts'
 import { closed, named, oneOf, Type, time, timeOrNull } from '../schema.ts'
 import type { Services } from '../services.ts'
 
-/** The same routes exist for an organization's lists and for the deployment's shared ones. */
+/** The same routes exist for an organization's lists and for the deployment's shared lists. */
 export interface ListOwner<Prefix extends string> {
   readonly tag: string
   readonly prefix: Prefix
-  /** Part of the operations' names. */
+  /** Part of the operation names. */
   readonly suffix: string
   readonly access: {
     readonly read: typeof VIEWER | typeof DEPLOYMENT

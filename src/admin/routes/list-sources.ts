@@ -1,5 +1,5 @@
-// Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch. A file
-// of this machine can be a source too, but only the command line sets one.
+// Sources of lists: a URL that is fetched regularly and replaces the list's content, and the result of the last fetch.
+// A local file can be a source too, but only the command line can set it.
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
@@ -108,9 +108,7 @@ const settingsHere = (body: Static<TObject<typeof HERE>>) => ({
   intervalSeconds: body.every_seconds,
 })
 
-/**
- * For the command line alone, which may also name a file of this machine and allow private addresses.
- */
+/** Only for the command line, which may also use a local file and private addresses. */
 const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }: ListOwner<Prefix>) => [
   declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
     access: access.write,
@@ -248,6 +246,6 @@ export const LIST_SOURCE_COMMANDS = [...sourceHereRoutes(OWN_LISTS), ...sourceHe
 
 export const LIST_SOURCE_ROUTES = [
   ...sourceRoutes(OWN_LISTS, closed(SETTINGS)),
-  // Only the deployment may allow private addresses.
+  // Only the deployment may permit private addresses.
   ...sourceRoutes(SHARED_LISTS, closed({ ...SETTINGS, reach: Type.Optional(REACH) })),
 ]

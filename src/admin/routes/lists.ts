@@ -1,4 +1,4 @@
-// Lists of addresses: each organization's own, and those of the deployment that all share.
+// Address lists of organizations, and shared lists of the deployment.
 import { DUTY_LIST_NAMES, LIST_NAME_RULE } from '../../domain/list.ts'
 import { requireList, requireNotScreening } from '../lists.ts'
 import { declareRoutes } from '../route.ts'
@@ -8,7 +8,7 @@ import { listEntryRoutes } from './list-entries.ts'
 import { listFileRoutes } from './list-files.ts'
 import { LIST, type ListOwner, OWN_LISTS, ownerOf, SHARED_LISTS, showList } from './list-shapes.ts'
 
-/** The store checks names, which have to be identifiers for policies. */
+/** The store validates names, which must be identifiers for policies. */
 const NAME = Type.String({ minLength: 1, maxLength: 64, description: LIST_NAME_RULE })
 
 const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
@@ -38,8 +38,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
       errors: [409],
       secondPerson: {
         action: 'list.create',
-        // A new list changes decisions: a policy fails without its list and decides with an empty one. Not so the lists allow and
-        // deny, which count as empty until they are made.
+        // A new list changes decisions: a policy fails without its list, and decides with an empty one. The allow and
+        // deny lists are exceptions, because they count as empty before they exist.
         needs: (_tables, { organization, body }) =>
           organization !== null && DUTY_LIST_NAMES.includes(body.name) ? 'nothing' : 'second-person',
         see: (_tables, { organization, body }) => seeCreation(ownerOf({ organization }), body.name),
@@ -73,7 +73,7 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
         await write(async (tables, note) => {
           const owner = ownerOf({ organization })
           const list = await requireList(tables, owner, params.list)
-          // Once its list of sanctioned people is disabled, screening would not write it again.
+          // After its list of sanctioned people is disabled, screening would not write it again.
           if (list.isOfSanctioned) requireNotScreening(list)
           await tables.lists.remove(owner, list.name)
           note({

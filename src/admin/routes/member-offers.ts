@@ -1,6 +1,6 @@
-// Open offers of membership, for the organization and for the person. Only the person's acceptance makes the membership. It
-// takes the link's code as well as a session of the account, so that an account that somebody else made for this email address
-// does not become a member instead.
+// Open membership offers, for the organization and the person. A membership starts when the person accepts with the
+// link's code and a session of the account. The code prevents acceptance by an account that someone else created for
+// this email address.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { Tables } from '../../store/store.ts'
@@ -106,7 +106,7 @@ export const MEMBER_OFFER_ROUTES = [
     answer: LINK,
     secondPerson: {
       action: 'member.invite',
-      // The actor gets the link and could accept the offer with an account of their own.
+      // The actor gets the link and could accept the offer with another account of theirs.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenOffer(await requireOffer(tables, organization.id, params.offer)),
@@ -160,7 +160,7 @@ export const MEMBER_OFFER_ROUTES = [
         if (taken === null) throw new CredentialWrongError('link')
         const { organizationId, role, askedBy } = taken
         await tables.memberships.add(organizationId, actor.user.id, role)
-        // For approvals, the person who made the offer and the person who accepts it do not count as two.
+        // For approvals, the person who made the offer and the person who accepts it don't count as two people.
         await recordCreator(tables, await makerOf(tables, askedBy), actor.user.id, organizationId)
         note({
           action: 'member.accept',

@@ -1,5 +1,5 @@
-// The members of an organization. The service sends no mail: the answer has the invitation's link, once, for the caller to pass
-// on. A person who has an account gets an offer instead, and becomes a member by accepting it.
+// Members of an organization. The service sends no email: the response contains the invitation link once, for the
+// caller to forward. A person with an account gets an offer instead, and becomes a member by accepting it.
 import { isoTime } from '../../lib/time.ts'
 import type { Member } from '../../store/accounts/memberships.ts'
 import type { Tables } from '../../store/store.ts'
@@ -190,7 +190,8 @@ export const MEMBER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'member.invite',
-      // The actor gets a link to the account, so the two no longer count as two people for approvals. A key has no account.
+      // The actor gets a link to the account, so the two no longer count as two people for approvals. A key has no
+      // account.
       needs: () => 'person',
       see: async (tables, { organization, params }) => ({
         ...seenMember(await requireMember(tables, organization.id, params.user)),

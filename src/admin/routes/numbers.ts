@@ -1,5 +1,5 @@
-// What an organization's overview counts and draws: decisions and latency of some days, and of a day hour by hour, and what
-// its rules decided. Summed up here, so that the page reads what it shows and no more.
+// Figures of an organization's overview: decisions and latency of several days and of a day by hour, and verdicts by
+// rule. They are summed here, so that the page receives only the displayed data.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { FINE_BUCKETS, finePercentileMs } from '../../lib/fine-histogram.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
@@ -15,7 +15,7 @@ const route = declareRoutes('Decisions')
 const DAYS_MAX = 8
 const HOURS = 24
 const HOUR_MS = 3_600_000
-/** A day on which the clock is turned back has an hour more. */
+/** Maximum length of a day, on which the clock is turned back by an hour. */
 const DAY_MAX_MS = 25 * HOUR_MS
 
 const LATENCY = nullable(
@@ -65,7 +65,7 @@ const daysOf = (text: string): readonly Span[] => {
   return spans
 }
 
-/** Adds up the quarters of an hour of some parts of a span. */
+/** Sums the quarter-hour counters of several parts of a span. */
 const readSpan = async (
   { store, decisions }: Services,
   organizationId: string,

@@ -1,4 +1,4 @@
-// Organizations: name, level, and the rule of the second person.
+// Organizations: name, level, and second-person rule.
 import { DEFAULT_RATE_LIMIT } from '../../domain/api-key.ts'
 import { LEVELS, type LevelName, levelName, parseLevel } from '../../domain/level.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -198,7 +198,7 @@ export const ORGANIZATION_ROUTES = [
         const before = (await tables.organizationSettings.read(organization.id)).secondPerson
         if (before !== body.second_person) {
           if (body.second_person) await requireTwoApprovers(tables, organization.id)
-          // Withdraw open offers of membership, because nobody approved them.
+          // Withdraw open membership offers, because nobody approved them.
           const withdrawn = body.second_person ? await tables.membershipOffers.withdrawAll(organization.id) : 0
           await tables.organizationSettings.setSecondPerson(organization.id, body.second_person)
           note({

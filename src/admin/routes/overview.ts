@@ -1,4 +1,5 @@
-// What needs an organization's attention: what waits, fails, or expires soon. Counts are read from an index and stop at a limit.
+// Items that need an organization's attention: waiting, failing or expiring soon. Counts are read from an index and
+// stop at a limit.
 import { apiKeyStatus } from '../../domain/api-key.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
@@ -14,7 +15,7 @@ const KEYS_READ = 1_000
 const POLICIES_READ = 50
 const ENDS_SOON_SECONDS = 30 * 86_400
 const MESSAGES_READ = 500
-/** A list counts as old when its source was not read for so many intervals. */
+/** Number of missed intervals after which a list counts as outdated. */
 const INTERVALS_MISSED = 2
 
 const OVERVIEW = named(
@@ -70,7 +71,7 @@ const OVERVIEW = named(
   }),
 )
 
-/** @param messages newest first; those of an endpoint before its first delivered one have failed since */
+/** @param messages newest first; an endpoint has failed since the messages before its first delivered one */
 export const failingSince = (messages: readonly WebhookMessage[]) => {
   const failing = new Map<string, { failed: number; sinceSeconds: number }>()
   const working = new Set<string>()

@@ -103,7 +103,7 @@ const save = async (
   return revision
 }
 
-/** For the command line alone, where people name a revision by its id and leave out its policy. */
+/** Only for the command line, which identifies a revision by its id without its policy. */
 export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,

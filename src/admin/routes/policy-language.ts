@@ -1,4 +1,4 @@
-// The policy language: its facts, its functions, the schema of documents, and templates.
+// Policy language: facts, functions, document schema and templates.
 
 import { POLICY_JSON_SCHEMA } from '../../policy/document/json-schema.ts'
 import { FACTS } from '../../policy/facts.ts'

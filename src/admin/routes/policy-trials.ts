@@ -1,4 +1,4 @@
-// Tries policies: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
+// Policy tests: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
 import { PolicyInvalidError } from '../../policy/errors.ts'
 import { draftSteps } from '../../policy/revision.ts'
@@ -60,7 +60,7 @@ const showChecked = ({ document, requires, needs }: CompiledPolicy) => ({
   tests: document.tests.length,
 })
 
-/** A document that can't be saved: every mistake with its place. */
+/** Returns the result for a document that can't be saved, with the position of each mistake. */
 const invalidReply = (error: PolicyInvalidError) => ({
   valid: false,
   issues: showIssues(error.issues),

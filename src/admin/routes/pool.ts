@@ -1,4 +1,4 @@
-// The service's processes and signing workers, and their figures by the second.
+// Processes and signing workers of the service, and their figures by second.
 
 import { availableParallelism } from 'node:os'
 import { FieldInvalidError } from '../../domain/errors.ts'
@@ -47,7 +47,7 @@ const POOL = named(
   }),
 )
 
-/** Whether the thread that answers signs. */
+/** Returns whether the main thread signs. */
 const signsInPlace = ({ workers }: { readonly workers: number }): boolean => workers === 0
 
 const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {

@@ -1,4 +1,4 @@
-// The verification page's look and texts for an organization, and how long evidence is kept.
+// Appearance and texts of the verification page for an organization, and retention of evidence.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'
@@ -35,12 +35,12 @@ const BRAND = named(
   }),
 )
 
-/** One paragraph that the organization's people read. */
+/** One paragraph for the organization's users. */
 const WORDS = nullable(Type.String({ minLength: 1, maxLength: 500, printable: true }))
 
 const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
-/** @param least of the outcomes of which 0 is refused; an earlier version accepted it */
+/** @param least minimum for outcomes that don't permit 0, which an earlier version accepted */
 const retentionFields = (least: 0 | 1) => ({
   completed_days: days(0, 'Days after the completion; 0: erased within an hour'),
   rejected_days: days(
@@ -85,7 +85,7 @@ const showRetention = ({ completedDays, rejectedDays, abandonedDays }: Retention
   abandoned_days: abandonedDays,
 })
 
-/** Accepts only a picture, because the logo is served as one. */
+/** Accepts only images, because the logo is served as an image. */
 const decodeLogo = (text: string): Logo => {
   const bytes = new Uint8Array(Buffer.from(text, 'base64'))
   const type = logoTypeOf(bytes)
@@ -184,8 +184,8 @@ export const PORTAL_SETTING_ROUTES = [
     answer: RETENTION,
     secondPerson: {
       action: 'organization.retention',
-      // Without their names, verified people are compared with no later version of a list. Without their traces, rejected
-      // people are not recognized again.
+      // Without their names, verified people can't be screened against later list versions. Without stored traces,
+      // rejected people aren't recognized again.
       needs: async ({ evidenceRetention }, { organization, body }) => {
         const before = await evidenceRetention.find(organization.id)
         const after = changedRetention(before, body)

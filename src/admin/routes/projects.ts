@@ -1,4 +1,4 @@
-// What an organization attests for. Its contracts and programs are in bindings.ts.
+// Projects of an organization. Their contracts and programs are in bindings.ts.
 
 import { ATTESTATION_PATHS } from '../../attestation/paths.ts'
 import { LIFETIME_SECONDS_MAX } from '../../domain/attestation.ts'
@@ -60,7 +60,7 @@ const showProject = (project: Project) => ({
   created_at: isoTime(project.createdAtSeconds),
 })
 
-/** A member of a trial call. Only its length is checked here; the attestation API checks the rest. */
+/** Member of a test call. Only its length is checked here; the attestation API checks the rest. */
 const CALL_TEXT = Type.String({ maxLength: 200 })
 const CALL_DATA_MAX = 131_074
 
@@ -74,10 +74,10 @@ export const requireProject = async (
   return project
 }
 
-/** The project's name and id, because two projects may have one name. */
+/** Returns the project's name and id, because names aren't unique. */
 export const projectText = ({ name, id }: Project): string => `${name} (${id})`
 
-/** The policy's name and id, because two policies may have one name, with a note when it has no active revision. */
+/** Returns the policy's name and id, because names aren't unique, with a note if it has no active revision. */
 export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
   `${name} (${id}${activeRevisionId === null ? ', none of its revisions is live' : ''})`
 
@@ -242,7 +242,7 @@ export const PROJECT_ROUTES = [
     answer: PROJECT,
     secondPerson: {
       action: 'project.change',
-      // A new name does not change who gets signed for.
+      // A new name doesn't affect signing.
       needs: (_tables, { body }) =>
         body.policy_id === undefined && body.lifetime_seconds === undefined ? 'nothing' : 'second-person',
       see: async (tables, { organization, params, body }) => {

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 documents of all three interfaces. Anyone may read them: they contain nothing but what the source code has.
+// OpenAPI 3.1 documents of all three APIs. They are public, because they contain nothing beyond the source code.
 import { SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, PUBLIC } from '../route.ts'
 import { Type } from '../schema.ts'
@@ -6,7 +6,7 @@ import type { Services } from '../services.ts'
 
 const route = declareRoutes('Reference')
 
-/** The documents by name, as JSON texts. */
+/** JSON texts of the documents by name. */
 export interface ApiDocuments {
   readonly admin: string
   readonly attestation: string
@@ -22,7 +22,7 @@ const documentResponse = (text: string, requestId: string): Response =>
     },
   })
 
-/** @throws SubjectUnknownError where the operator has switched the reference off */
+/** @throws SubjectUnknownError if the operator has disabled the reference */
 const served = ({ documents }: Services): ApiDocuments => {
   if (documents === null) throw new SubjectUnknownError('document')
   return documents

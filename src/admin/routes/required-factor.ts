@@ -1,4 +1,4 @@
-// Whether people need a second factor: in one organization, or everywhere.
+// Second-factor rules of an organization and of the deployment.
 
 import type { Tables } from '../../store/store.ts'
 import { setSecondFactorRule } from '../accounts/required-factor.ts'

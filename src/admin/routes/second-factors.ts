@@ -1,4 +1,4 @@
-// The signed-in person's own second factors: one-time codes, recovery codes, passkeys.
+// Second factors of the signed-in person: one-time codes, recovery codes, passkeys.
 import { randomBytes } from 'node:crypto'
 import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import { isoTime } from '../../lib/time.ts'
@@ -173,7 +173,8 @@ export const SECOND_FACTOR_ROUTES = [
     errors: [409],
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {
-        // Lock the account: otherwise two removals at once could each count the other's factor as the one that is left.
+        // Lock the account: otherwise, two concurrent removals could each treat the other's factor as the remaining
+        // one.
         await tables.users.lock(actor.user.id)
         if (!(await tables.passkeys.remove(actor.user.id, params.passkey))) throw new SubjectUnknownError('passkey')
         await requireFactorLeft(tables, actor)

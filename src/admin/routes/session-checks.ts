@@ -1,4 +1,4 @@
-// What the service found of a session, for whoever decides.
+// Check results of a session, for reviewers.
 import { isoTime } from '../../lib/time.ts'
 import { declareRoutes, REVIEWER } from '../route.ts'
 import { closed, named, nullable, oneOf, type Static, Type, time } from '../schema.ts'
@@ -76,7 +76,7 @@ export const SESSION_CHECK_ROUTES = [
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
       const { sessionChecks } = services.store
-      // Before the checks are read: a session leaves the queue only once its checks are stored.
+      // Must precede reading the checks: a session leaves the queue only after its checks are stored.
       const waiting = await sessionChecks.isPending(organization.id, session.id)
       const checks = await sessionChecks.list(organization.id, session.id)
       return {

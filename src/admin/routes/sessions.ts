@@ -1,5 +1,5 @@
-// The review of identity sessions: the queue, a session with its history, its assignment, and the decision. A reviewer sends the
-// state that they saw, so that two of them can't overwrite each other.
+// Review of identity sessions: queue, session with history, assignment, and decision. A reviewer sends the state that
+// the decision is based on, so that two reviewers can't overwrite each other.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { LEVELS } from '../../domain/level.ts'
 import { HIT_STATES } from '../../domain/screening-hit.ts'
@@ -30,7 +30,7 @@ const CORRECTIONS = Type.Optional(
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
 
-/** How many sessions' encrypted details one search request opens. */
+/** Maximum number of sessions whose encrypted details one search request opens. */
 const SEARCHED = 200
 
 const SESSION_LINK = named(
@@ -98,7 +98,7 @@ const decide = async ({ tables, note, actor, session, body, revoke, override }: 
   const action = revoke ? 'session.revoke' : 'session.decide'
   const shown = await detailOf(tables, state)
   const overridden = shown.events.at(-1)?.overridden ?? []
-  // Without the comments: those are in the session's history, from which they can be erased.
+  // Without the comments, which are in the session's history and can be erased there.
   note({
     action,
     subject: session.id,
@@ -325,7 +325,7 @@ export const SESSION_ROUTES = [
       try {
         return await decided
       } catch (error) {
-        // The refusal was rolled back with the decision, so the checks are queued in a transaction of their own.
+        // The refusal was rolled back with the decision, so the checks are queued in a separate transaction.
         if (error instanceof ChecksPendingError) {
           await services.store.sessions.queueMissingChecks(organization.id, params.session)
         }

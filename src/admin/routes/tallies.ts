@@ -1,4 +1,4 @@
-// Counts of decisions by time, by rule and by caller, from the counters of the decision index, with names.
+// Counts of decisions by time, rule and caller, from the counters of the decision index, with names.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import {
   TALLY_STEPS_MS,
@@ -17,7 +17,7 @@ const route = declareRoutes('Decisions')
 
 const SPAN_MAX_DAYS = 31
 const DAY_MS = 86_400_000
-/** Most groups of an answer, because each group's name is read from the store. */
+/** Maximum number of groups in a response, because each group's name is read from the store. */
 const GROUPS_SHOWN = 200
 
 const SINCE = {
@@ -77,12 +77,12 @@ const showTally = async (
 
 type Question = TallyQuestion & { readonly by: Exclude<TallyBy, 'time'> }
 
-/** The end of the present second. */
+/** Returns the end of the current second. */
 export const nowMs = ({ clock }: Services): number => (clock.unixSeconds() + 1) * 1000
 
 /**
- * With names, the most frequent first.
- * @param since the member that says since when
+ * Returns groups with names, the most frequent first.
+ * @param since name of the query member with the start time
  * @throws FieldInvalidError
  */
 export const readTallies = async ({ store, decisions }: Services, question: Question, since = 'since') => {

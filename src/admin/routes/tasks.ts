@@ -1,5 +1,5 @@
-// Tasks, which take longer than a request: their progress and results. In paths, operation ids, audit actions and ids a task is
-// called "job", as callers know it.
+// Tasks, which take longer than a request: progress and results. Paths, operation ids, audit actions and ids call them
+// jobs.
 import type { TaskResult } from '../../../workers/tasks/task-protocol.ts'
 import { isoTime } from '../../lib/time.ts'
 import type { Task } from '../../store/tasks.ts'
@@ -31,16 +31,16 @@ export const TASK = named(
   }),
 )
 
-/** Session ids are for reviewers, as the sessions are. */
+/** Returns the result without session ids for actors who may not see sessions. */
 const resultFor = (task: Task, actor: Actor): TaskResult | null => {
-  // As its process wrote it, perhaps that of an earlier version.
+  // As written by the task's process, possibly of an earlier version.
   const result = task.result as TaskResult | null
   if (task.organizationId === null || mayIn(actor, task.organizationId, 'reviewer')) return result
   if (result === null || !('disagreements' in result)) return result
   return { ...result, disagreements: result.disagreements.map((each) => ({ ...each, sessions: [] })) }
 }
 
-/** The runner's progress may be newer than the stored one. */
+/** The runner's progress may be newer than the stored progress. */
 export const showTask = (task: Task, { tasks }: Pick<Services, 'tasks'>, actor: Actor) => ({
   id: task.id,
   kind: task.kind,

@@ -1,4 +1,4 @@
-// All accounts of the deployment. The service sends no mail: an answer has its link, once, for the caller to pass on.
+// Accounts of the deployment. The service sends no email: a response contains its link once, for the caller to forward.
 import { isoTime } from '../../lib/time.ts'
 import { COMMAND_LINE } from '../../store/accounts/account-makers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -44,15 +44,15 @@ const showUser = (user: User) => ({
 const yesNo = (value: boolean): string => (value ? 'yes' : 'no')
 const yesNoOr = (value: boolean | undefined): string | undefined => (value === undefined ? undefined : yesNo(value))
 
-/** @throws ConflictError when no deployment admin would be left */
+/** @throws ConflictError if no deployment admin would be left */
 const requireOtherAdmin = async (tables: Tables): Promise<void> => {
   if ((await tables.users.countDeploymentAdmins()) === 0) throw new ConflictError('this is the last deployment admin')
 }
 
 /**
- * An organization that made an account gave its first link to a person whom the deployment does not know, so such an account
- * can't become a deployment admin before a recovery link of the deployment was used (sign-in.ts). An account that nobody has
- * used yet can: its links end.
+ * An organization that created an account gave its first link to a person unknown to the deployment. Such an account
+ * can't become a deployment admin before a recovery link of the deployment is used (sign-in.ts). An unused account can,
+ * because its links end.
  * @throws ConflictError
  */
 const requireOwnAccount = (user: User): void => {
@@ -83,7 +83,7 @@ export const USER_ROUTES = [
     errors: [409],
     secondPerson: {
       action: 'account.create',
-      // An account without rights needs nobody's approval.
+      // An account without rights needs no approval.
       needs: (_tables, { body }) => (body.deployment_admin ? 'second-person' : 'nothing'),
       see: async (_tables, { body }) => ({
         subject: body.email,

@@ -1,4 +1,4 @@
-// Which other organizations' verifications an organization accepts.
+// Organizations whose verifications an organization accepts.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { TRUSTED_MAX, type TrustedOrganizations } from '../../store/organizations/verification-trust.ts'
@@ -55,8 +55,8 @@ const inWords = ({
 }
 
 /**
- * Ids of the named organizations. One that the caller does not belong to has to be named by its id, which can't be guessed:
- * short names would reveal which organizations exist.
+ * Returns the ids of the named organizations. Organizations without the caller as a member must be named by id, because
+ * short names could be guessed and would reveal their existence.
  * @throws FieldInvalidError
  */
 const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly string[]): Promise<string[]> => {

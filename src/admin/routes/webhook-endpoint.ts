@@ -1,4 +1,4 @@
-// Webhook endpoints in answers of the admin API, and the secrets that requests for approval keep.
+// API form of webhook endpoints, and secrets kept with approval requests.
 import { VERIFICATION_SERVICES } from '../../domain/webhook-message.ts'
 import { IDENTITY_PATHS } from '../../identity/paths.ts'
 import { isoTime } from '../../lib/time.ts'
@@ -55,7 +55,7 @@ export const showEndpoint = (endpoint: WebhookEndpoint) => ({
     endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
 })
 
-/** A sealed secret as a waiting request keeps it. */
+/** Sealed secret in a waiting request. */
 interface KeptSecret {
   readonly id: string
   readonly sealed: string
@@ -70,14 +70,14 @@ export const keep = (id: string, { sealed, sealedUnder }: Sealed): KeptSecret =>
   sealedUnder: sealedUnder.toBase64(),
 })
 
-/** The secret of an approved request; null while the request is made. */
+/** Returns the secret of an approved request; null while the request is made. */
 export const keptOf = (kept: unknown): (Sealed & { readonly id: string }) | null => {
   if (kept === null) return null
   const { id, sealed, sealedUnder } = kept as KeptSecret
   return { id, sealed: Uint8Array.fromBase64(sealed), sealedUnder: Uint8Array.fromBase64(sealedUnder) }
 }
 
-/** Makes a secret: the text for its receiver, and the sealed bytes for the store. */
+/** Creates a secret: the text for its receiver, and the sealed bytes for the store. */
 export const newSecret = async (
   { webhooks }: Pick<Services, 'webhooks'>,
   organizationId: string,

@@ -1,4 +1,5 @@
-// Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead messages.
+// Webhooks: endpoints that receive an organization's session events, the state of each message, and resending dead
+// messages.
 
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
@@ -151,8 +152,8 @@ export const WEBHOOK_ROUTES = [
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
     secondPerson: {
       action: 'webhook.secret',
-      // The answer has the secret, so it can't wait. Whoever has the secret of an endpoint that decides can decide sessions,
-      // as a reviewer can; a key's holder is unknown.
+      // The response contains the secret, so it can't wait. The secret of a deciding endpoint permits deciding
+      // sessions, like a reviewer; the holder of a key is unknown.
       needs: async (tables, { organization, params }) =>
         (await requireEndpoint(tables, organization.id, params.endpoint)).purpose === 'decisions'
           ? 'person'

@@ -1,5 +1,5 @@
-// Who may approve another person's change. Two accounts count as two people only if neither made the other, directly or through
-// accounts in between, and no account that recovered one of them made or recovered the other.
+// Determines who may approve another person's change. Two accounts count as two people only if neither created the
+// other, directly or indirectly, and no account that recovered one of them created or recovered the other.
 import type { Administrator, MakerKind } from '../../store/accounts/account-makers.ts'
 import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
@@ -7,19 +7,22 @@ import { accountOf, keyIdOf } from '../actor.ts'
 import { ConflictError } from '../errors.ts'
 
 /**
- * The account that counts as the maker of what an actor makes: for a key, the account that was handed the key. Null for the
- * command line, and for a key that no account was handed.
- * @param actor as `actorId` names it
+ * Returns the account that counts as the creator of an actor's objects; for a key, the account that received the key.
+ * Null for the command line, and for a key without a recipient.
+ * @param actor id from `actorId`
  */
 export const makerOf = async (tables: Pick<Tables, 'apiKeys'>, actor: string): Promise<string | null> => {
   const keyId = keyIdOf(actor)
   if (keyId === null) return accountOf(actor)
-  // A key can issue a key. The chain ends, because each key is older than the key that it issued.
+  // A key can issue a key. The chain ends, because each key is older than the keys that it issued.
   const recipient = await tables.apiKeys.findRecipient(keyId)
   return recipient === null ? null : makerOf(tables, recipient)
 }
 
-/** Stores who made or recovered an account. Idempotent. @param makerId null: nobody in particular */
+/**
+ * Records the account that created or recovered an account. Idempotent. @param makerId null if there is no particular
+ * account
+ */
 export const recordCreator = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   makerId: string | null,
@@ -31,9 +34,9 @@ export const recordCreator = async (
 }
 
 /**
- * Call it when somebody makes an account a deployment admin. If the deployment's rule asked nobody for approval, the account
- * counts as its maker's in each organization whose rule is on, so that two of them can't end that rule. An account that
- * administers the organization anyway stays independent, because the organization has approved it.
+ * Must be called when somebody makes an account a deployment admin. If no approval was required, the account counts as
+ * its creator's in each organization whose rule is on, so that both together can't end that rule. Accounts that already
+ * administer the organization stay independent, because the organization approved them.
  */
 export const recordUnapprovedAdmin = async (
   tables: Pick<Tables, 'accountMakers' | 'memberships' | 'organizationSettings'>,
@@ -54,7 +57,7 @@ const listed = (names: readonly string[]): string => names.join(', ')
 const overlap = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
   [...left].some((id) => right.has(id))
 
-/** Whether the same person could hold both accounts. */
+/** Returns whether the same person could hold both accounts. */
 const belongTogether = async (
   { accountMakers }: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -71,8 +74,8 @@ const belongTogether = async (
 }
 
 /**
- * @param organizationId the request's organization; null: the deployment
- * @throws ConflictError with the reason why this account can't approve this request
+ * @param organizationId organization of the request; null for the deployment
+ * @throws ConflictError with the reason that this account can't approve the request
  */
 export const requireApprover = async (
   tables: Pick<Tables, 'accountMakers'>,
@@ -84,14 +87,14 @@ export const requireApprover = async (
   if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')
   const administrators = await tables.accountMakers.administrators(organizationId)
   const approver = administrators.find(({ userId }) => userId === approverId)
-  // Within one second, nobody knows which came first.
+  // Within the same second, the order is unknown.
   if (approver === undefined || approver.sinceSeconds >= createdAtSeconds) {
     throw new ConflictError(
       'you were not an administrator before this was asked for: someone who was one has to approve it',
     )
   }
   if (!administrators.some(({ userId }) => userId === requestedBy)) {
-    throw new ConflictError('who asked is no administrator any more: reject it, and ask for it yourself if it is right')
+    throw new ConflictError('the requester is no longer an administrator: reject the request, and make it yourself if it is right')
   }
   if (await belongTogether(tables, organizationId, requestedBy, approverId)) {
     throw new ConflictError(
@@ -119,7 +122,7 @@ export const requireSomeApprover = async (
   )
 }
 
-/** The administrators who can approve a request of at least one other administrator. */
+/** Returns the administrators, and those who can approve a request of at least one other administrator. */
 const approversAmong = async (
   tables: Pick<Tables, 'accountMakers'>,
   organizationId: string | null,
@@ -138,9 +141,9 @@ const approversAmong = async (
 }
 
 /**
- * Requires two people who can approve each other's changes; otherwise nobody could even end the rule.
- * @param organizationId the rule's organization; null: the deployment
- * @throws ConflictError that says who is missing
+ * Requires two people who can approve each other's changes; otherwise nobody could end the rule.
+ * @param organizationId organization of the rule; null for the deployment
+ * @throws ConflictError that names the missing approver
  */
 export const requireTwoApprovers = async (
   tables: Pick<Tables, 'accountMakers'>,

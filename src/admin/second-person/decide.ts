@@ -1,4 +1,4 @@
-// Approves or rejects a waiting request. Approval runs the request's own route in the transaction that approves it.
+// Approves or rejects a waiting request. Approval runs the request's route in the same transaction.
 import type { Approval } from '../../store/accounts/approvals.ts'
 import { storeWithin, type Tables } from '../../store/store.ts'
 import type { PersonActor } from '../actor.ts'
@@ -9,13 +9,13 @@ import type { Services } from '../services.ts'
 import { requireApprover, requireTwoApprovers } from './approvers.ts'
 import { type AnyCall, basisOf, isRuleOn, type KeptRequest } from './guard.ts'
 
-/** The parts of the deciding call that `decide` uses. */
+/** Used parts of the deciding call. */
 export type DecidingCall = Pick<
   AnyCall,
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
 > & { readonly actor: PersonActor }
 
-/** The services with the transaction's tables as their store. */
+/** Returns the services with the transaction's tables as their store. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
   store: storeWithin(services.store, tables),
@@ -38,7 +38,7 @@ const perform = async (
   if (rule === null) throw new Error(`${route.operationId} does not wait for a second person`)
   const { params, query, body, kept, basis } = request
   const organizationId = deciding.organization?.id ?? null
-  // The requester is the actor, with their present rights; the audit log also names the approver.
+  // The requester is the actor, with current rights; the audit log also names the approver.
   const actor = await actorOf(tables, requestedBy, deciding.actor)
   const call: AnyCall = {
     request: deciding.request,
@@ -82,9 +82,9 @@ const requestOf = (approval: Approval): KeptRequest => {
 }
 
 /**
- * Decides a request and, if it is approved, makes its change, in one transaction.
- * @throws SubjectUnknownError; ConflictError when the request was decided already, this account can't approve it, or its
- * basis has changed; and what the change itself throws
+ * Decides a request and, on approval, makes its change in the same transaction.
+ * @throws SubjectUnknownError; ConflictError if the request is already decided, this account can't approve it, or its
+ * basis has changed; the errors of the change
  */
 export const decideApproval = async (
   deciding: DecidingCall,
@@ -118,7 +118,7 @@ export const decideApproval = async (
   return decided
 }
 
-/** Deletes what a rejected request had kept. Call it once the rejection is stored. */
+/** Deletes objects kept by a rejected request. Call it after the rejection is stored. */
 export const discardKept = async (services: Services, routes: readonly Route[], approval: Approval): Promise<void> => {
   if (approval.state !== 'rejected' || approval.request === null) return
   const { operation, kept } = requestOf(approval)

@@ -1,5 +1,5 @@
-// What a route declares if it can change who gets signed for: the action's name, when it needs a second person, and what the
-// requester and the approver see. The rule itself is in this folder.
+// Declaration of a route whose change affects signing: the action, when a second person is required, and the
+// description for requester and approver. This folder implements the rule.
 import type { Tables } from '../../store/store.ts'
 import { ConflictError } from '../errors.ts'
 import type { Services } from '../services.ts'
@@ -41,7 +41,7 @@ export const APPROVAL_ACTIONS = [
 ] as const
 export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
-/** Why an operation that changes something never waits for a second person. */
+/** Reasons that an operation with changes never waits for a second person. */
 export const ALONE = {
   'own-sign-in': 'the account’s own sign-in; gives no right',
   recovery: 'urgent; the link’s maker and the account don’t count as two people',
@@ -62,54 +62,54 @@ export const ALONE = {
 } as const
 export type AloneReason = keyof typeof ALONE
 
-/** One change, in words; `before` or `after` is null when there was, or will be, nothing. */
+/** One change, described in words; `before` is null for a new value, `after` for a removed one. */
 export interface SeenChange {
   readonly what: string
   readonly before: string | null
   readonly after: string | null
 }
 
-/** The change as both the person who requests it and the person who approves it see it. */
+/** Description of the change for the requester and the approver. */
 export interface Seen {
-  /** Id of what is changed. */
+  /** Id of the changed object. */
   readonly subject: string
-  /** Its name for people. */
+  /** Display name of the changed object. */
   readonly name: string
   readonly changes: readonly SeenChange[]
-  /** Differences between the rules of two revisions, in the words of policy documents. */
+  /** Differences between the rules of two revisions, in the terms of policy documents. */
   readonly differences?: readonly Readonly<Record<string, unknown>>[]
-  /** More state that the request was based on. If this or a `before` has changed, the request can't be approved. */
+  /** Additional state that the request is based on. If this or a `before` changes, the request can't be approved. */
   readonly basis?: unknown
 }
 
 /**
- * What a request needs while the rule is on: a second person; a person (not a key, whose holder is unknown); or nothing, since
- * the change can only withhold signatures.
+ * Requirement of a request while the rule is on: a second person; a person instead of a key, whose holder is unknown;
+ * or nothing, if the change can only withhold signatures.
  */
 export type Needs = 'second-person' | 'person' | 'nothing'
 
 export interface SecondPersonRule<Call> {
   readonly action: ApprovalAction
-  /** Left out: always a second person. */
+  /** If undefined, a second person is always required. */
   readonly needs?: (tables: Tables, call: Call) => Needs | Promise<Needs>
-  /** The body as it is stored with a waiting request, without its secrets; `kept` then has them sealed. */
+  /** Returns the body to store with a waiting request, without its secrets; `kept` contains them sealed. */
   readonly withoutSecrets?: (body: never) => unknown
-  /** Runs in the change's transaction, before the change. @throws what the change itself throws */
+  /** Runs in the change's transaction, before the change. @throws the errors of the change */
   readonly see: (tables: Tables, call: Call) => Promise<Seen>
-  /** Describes the change's known effects at the time of the request. Runs outside of any transaction. */
+  /** Describes the change's known effects at the time of the request. Runs outside any transaction. */
   readonly effects?: (call: Call) => Promise<readonly string[]>
-  /** The change may remove an approver: it is refused if fewer than two people who can approve would be left. */
+  /** The change may remove an approver; it is refused if fewer than two people who can approve would remain. */
   readonly leavesApprovers?: true
-  /** For routes that make something before the transaction and give it to `write` as `kept` (see Call). */
+  /** For routes that create something before the transaction and pass it to `write` as `kept` (see Call). */
   readonly kept?: {
-    /** Protects it from being cleaned up until the request expires. */
+    /** Protects the object from cleanup until the request expires. */
     readonly hold?: (tables: Tables, kept: unknown, untilSeconds: number) => Promise<void>
-    /** Deletes it after the request was rejected. */
+    /** Deletes the object after the request was rejected. */
     readonly discard: (services: Services, kept: unknown) => Promise<void> | void
   }
 }
 
-/** @returns the changes between two settings; a field is named as the API names it */
+/** @returns the changes between two settings, with the field names of the API */
 export const changedFields = (before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>) => {
   const text = (value: unknown): string =>
     value === null ? 'none' : Array.isArray(value) ? value.join(', ') || 'no list' : String(value)
@@ -124,7 +124,7 @@ export const changedFields = (before: Readonly<Record<string, unknown>>, after: 
     )
 }
 
-/** @returns the change of an optional field; nothing when the request leaves it out or does not change it */
+/** @returns the change of an optional field; empty if the request omits it or doesn't change it */
 export const change = <Value extends string | number | boolean>(
   what: string,
   before: Value,
@@ -133,7 +133,7 @@ export const change = <Value extends string | number | boolean>(
   after === undefined || after === before ? [] : [{ what, before: String(before), after: String(after) }]
 
 /**
- * Refuses a request in which an approver would see no change.
+ * Refuses a request without a visible change for the approver.
  * @throws ConflictError
  */
 export const requireVisibleChange = ({ changes }: Seen): void => {

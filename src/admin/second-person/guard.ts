@@ -1,5 +1,6 @@
-// While the rule is on, a change that needs a second person runs in a transaction that is rolled back, so that an impossible
-// change is refused immediately. Then the request is stored as it was sent, with what the requester saw.
+// Applies the second-person rule. A change that requires a second person first runs in a transaction that is rolled
+// back, so that an impossible change is refused at once. The request is then stored as sent, with the description shown
+// to the requester.
 import { NamedError } from '../../lib/named-error.ts'
 import type { Tables } from '../../store/store.ts'
 import type { Actor, CommandActor } from '../actor.ts'
@@ -10,15 +11,18 @@ import { requireSomeApprover, requireTwoApprovers } from './approvers.ts'
 import { requireVisibleChange, type Seen } from './declaration.ts'
 
 const LIFE_SECONDS = 604_800
-/** `refuse`: refuse the change instead of storing it. The dashboard then asks for a comment and repeats the request. */
+/**
+ * With the value `refuse`, the change is refused instead of stored. The dashboard then requests a comment and repeats
+ * the request.
+ */
 const HEADER = 'x-approval'
 
 export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
-/** The call without `write`, so that a declaration can't change anything. */
+/** Call without `write`, so that a declaration can't change anything. */
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 
-/** The stored request, with all that its route needs to run. */
+/** Stored request, with all data that its route needs. */
 export interface KeptRequest {
   readonly operation: string
   readonly params: Readonly<Record<string, string>>
@@ -28,7 +32,7 @@ export interface KeptRequest {
   readonly basis: unknown
 }
 
-/** Ends the route's handler: the request is stored and the answer is 202. */
+/** Ends the route's handler: the request is stored and the response is 202. */
 export class AwaitsApproval extends NamedError {
   readonly reply: Reply
   constructor(reply: Reply) {
@@ -54,7 +58,7 @@ export const isRuleOn = async (
     ? organizationSettings.readDeploymentSecondPerson()
     : (await organizationSettings.read(organizationId)).secondPerson
 
-/** The state that must not have changed when the request is approved. */
+/** Returns the state that must be unchanged when the request is approved. */
 export const basisOf = ({ changes, basis }: Seen): unknown => [
   changes.map(({ what, before }) => [what, before]),
   basis ?? null,
@@ -66,13 +70,13 @@ const requirePerson = (actor: Actor | null) => {
   return actor.user
 }
 
-/** A command may override the rule. Each of its audit entries then has the reason. */
+/** A command may override the rule. Each of its audit entries then contains the reason. */
 const overriding = ({ override }: CommandActor, note: Note): Note => {
   if (override === null) throw new SecondPersonNeededError()
   return (entry) => note({ ...entry, detail: { ...entry.detail, override: true, reason: override.reason } })
 }
 
-/** Wraps `write` with the rule. @param write the transaction without the rule */
+/** Applies the rule to `write`. @param write transaction without the rule */
 export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write => {
   const { secondPerson: rule } = route
   if (rule === null) return write
@@ -97,7 +101,7 @@ export const guardedWrite = (route: Route, call: SeenCall, write: Write): Write 
         organizationId,
         action: rule.action,
         subject,
-        // Kept, so that a later name does not take the place of the one that an approver knows.
+        // Stored, so that a later change of the name can't mislead the approver.
         detail: { name, changes, differences, effects, comment, requester: { name: user.name, email: user.email } },
         request: { ...request },
         requestedBy: user.id,

@@ -1,4 +1,4 @@
-// What a file changes in a list, for the person who approves it: counts, the first addresses, and a hash of the result.
+// Difference between a file and a list, for the approver: counts, the first addresses, and a hash of the result.
 import { addressOfKey } from '../../domain/address-key.ts'
 import type { ListEntry } from '../../domain/list.ts'
 import { compareKeys } from '../../facts/lists/write-list.ts'
@@ -6,28 +6,28 @@ import { nextTurn } from '../../lib/time.ts'
 import type { SeenChange } from './declaration.ts'
 
 export interface ListDifference {
-  /** Version of the list to which the file was compared. */
+  /** Version of the list that the file was compared with. */
   readonly version: number
   readonly added: number
   readonly removed: number
-  /** Addresses that stay, with another memo. */
+  /** Number of addresses with a changed memo. */
   readonly remarked: number
-  /** The first of each kind. */
+  /** First changes of each kind. */
   readonly shown: readonly SeenChange[]
-  /** SHA-256 of the addresses that the list then has, as its export in text form has them. */
+  /** SHA-256 of the resulting list's export as text. */
   readonly sha256: string
 }
 
-/** Addresses shown of each kind of change. */
+/** Maximum number of addresses shown per kind of change. */
 const SHOWN_MAX = 50
-/** Entries compared in one turn of the event loop: some milliseconds. */
+/** Entries compared per turn of the event loop: some milliseconds. */
 const TURN_ENTRIES = 1_024
 
 export const memoText = (memo: string): string => (memo === '' ? 'in the list' : `in the list: ${memo}`)
 
 const textOf = (entry: ListEntry | null): string | null => (entry === null ? null : memoText(entry.memo))
 
-/** Each address of either stream with its two entries. Both streams are in the order of `compareKeys`. */
+/** Yields each address of either stream with its two entries. Both streams are in the order of `compareKeys`. */
 async function* pairs(
   before: AsyncIterable<ListEntry>,
   after: AsyncIterable<ListEntry>,

@@ -1,12 +1,13 @@
-// How approvals, answers and the audit log show a URL or a file: enough to tell two locations apart, without their secrets.
+// Form of a URL or file in approvals, responses and the audit log: it distinguishes locations without revealing
+// secrets.
 import { createHash } from 'node:crypto'
 
 const HASH_DIGITS = 16
 
 /**
- * Host, path and the names of query parameters, whose values may be keys. The hash covers the complete text, so that two
- * locations that differ only in a value look different.
- * @param location a URL, or the path of a file, which is not shown
+ * Returns host, path and the names of query parameters, whose values may be keys. The hash covers the complete text, so
+ * that locations with different values look different.
+ * @param location URL, or path of a file, which isn't shown
  */
 export const locationText = (location: string): string => {
   const url = /^https?:/i.test(location) ? URL.parse(location) : null

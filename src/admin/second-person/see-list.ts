@@ -1,5 +1,6 @@
-// What people see of a list's change, and when it needs a second person. Adding to an organization's `deny` or removing from its
-// `allow` only withholds signatures, so it needs none. For other lists, only the policies that read them know which way is safe.
+// Describes list changes and determines whether they need a second person. Additions to an organization's `deny` and
+// removals from its `allow` only withhold signatures, so they need none. For other lists, the safe direction depends on
+// the policies.
 
 import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { counted } from '../../lib/counted.ts'
@@ -20,7 +21,7 @@ interface Edit {
 const named = ({ name, organizationId }: Pick<AddressList, 'name' | 'organizationId'>): string =>
   organizationId === null ? `shared list ${name}` : `list ${name}`
 
-/** `allow` and `deny` are special as an organization's lists only, not as shared ones. */
+/** `allow` and `deny` are special only as lists of an organization, not as shared lists. */
 export const needsForEdit = (name: string, owner: ListOwner, { add = [], remove = [] }: Edit): Needs => {
   if (owner !== null && name === 'deny' && remove.length === 0) return 'nothing'
   if (owner !== null && name === 'allow' && add.length === 0) return 'nothing'
@@ -39,7 +40,7 @@ export const seeEdit = async (
   const list = await tables.lists.find(owner, name)
   const read = async (address: string): Promise<string | null> => {
     const canonical = parseAnyAddress(address)
-    // The change itself refuses a missing list and a text that is not an address.
+    // The change itself refuses a missing list and an invalid address.
     if (list === null || canonical === null) return null
     const entry = await tables.lists.findEntry(list, addressKey(canonical))
     return entry === null ? null : memoText(entry.memo)
@@ -61,7 +62,7 @@ export const seeUpload = async (
   { merge, entries, read, sha256, difference }: StagedUpload,
 ): Promise<Seen> => {
   const list = await requireList(tables, owner, name)
-  // The rule was turned on, or the list changed, while the file was read; or an earlier version stored the request.
+  // The rule was turned on or the list changed during the upload, or an earlier version stored the request.
   if (difference?.version !== list.version) {
     throw new ConflictError('the list is not what the file was compared to: upload the file again')
   }

@@ -584,7 +584,7 @@ describe('an activation', () => {
         { what: 'for the projects', before: 'Vault', after: 'Vault' },
       ],
       differences: [{ kind: 'rule-removed', rule: 'all', place: 1 }],
-      effects: ['As shadow: nothing was decided beside it yet'],
+      effects: ['As shadow: no decisions yet'],
     })
   })
 
@@ -594,7 +594,7 @@ describe('an activation', () => {
     const { status, body } = await world.decide(asked.body.id, true, world.bob)
     expect([status, body.detail]).toEqual([
       409,
-      'who asked is no administrator any more: reject it, and ask for it yourself if it is right',
+      'the requester is no longer an administrator: reject the request, and make it yourself if it is right',
     ])
   })
 
