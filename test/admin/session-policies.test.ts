@@ -133,7 +133,7 @@ test('a trial on no session does not count once people have decided one', async 
   const refused = await choose()
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'the newest trial of revision 1 had no session: try it on a time in which people have decided sessions',
+    'the newest trial of revision 1 covered no session: try it on a period in which people decided sessions',
   ])
   harness.clock.advance(1)
   const input = { contentHash: contentHashOf(PEOPLE) }

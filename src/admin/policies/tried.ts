@@ -1,5 +1,5 @@
-// Requires a recent test of a revision on past sessions before it decides sessions. The test is a completed replay of
-// exactly the revision's document, no matter how it was requested. A test without sessions counts only if people have
+// Requires a recent trial of a revision on past sessions before it decides sessions. The trial is a completed replay of
+// exactly the revision's document, no matter how it was requested. A trial without sessions counts only if people have
 // not decided any.
 
 import { PROGRAM } from '../../program/labels.ts'
@@ -15,7 +15,7 @@ const EVER = { sinceSeconds: 0, untilSeconds: Number.MAX_SAFE_INTEGER }
 /** Number of newest sessions per outcome among which one decided by people is searched. */
 const SESSIONS_SEARCHED = 1_000
 
-/** @throws ConflictError if the revision was not tested, or only without sessions although people have decided some */
+/** @throws ConflictError if the revision was not tried, or only without sessions although people have decided some */
 const requireTrial = async (
   { tasks, sessions }: Pick<Tables, 'tasks' | 'sessions'>,
   { id, number, organizationId, contentHash }: StoredRevision,
@@ -30,14 +30,14 @@ const requireTrial = async (
   if (trial.result?.['sessions'] !== 0) return
   if ((await sessions.findDecidedByPeople(organizationId, EVER, SESSIONS_SEARCHED)).length === 0) return
   throw new ConflictError(
-    `the newest test of revision ${number} covered no session: test it on a period in which people decided sessions`,
+    `the newest trial of revision ${number} covered no session: try it on a period in which people decided sessions`,
   )
 }
 
 /**
- * Must be called in the transaction that selects the policy or activates its revision, after that change. Of two
- * concurrent changes, the later one then sees the other.
- * @throws ConflictError if the policy decides sessions by an untested revision
+ * Must be called in the transaction that selects the policy or activates its revision, after that change. If two
+ * changes are concurrent, the later one then sees the other.
+ * @throws ConflictError if the policy decides sessions by an untried revision
  */
 export const requireTriedDecider = async (
   tables: Pick<Tables, 'tasks' | 'sessions' | 'policies' | 'sessionPolicies'>,

@@ -1,4 +1,4 @@
-// Policy tests: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
+// Policy trials: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
 import { PolicyInvalidError } from '../../policy/errors.ts'
 import { draftSteps } from '../../policy/revision.ts'
