@@ -94,7 +94,9 @@ export const requireApprover = async (
     )
   }
   if (!administrators.some(({ userId }) => userId === requestedBy)) {
-    throw new ConflictError('the requester is no longer an administrator: reject the request, and make it yourself if it is right')
+    throw new ConflictError(
+      'the requester is no longer an administrator: reject the request, and make it yourself if it is right',
+    )
   }
   if (await belongTogether(tables, organizationId, requestedBy, approverId)) {
     throw new ConflictError(
