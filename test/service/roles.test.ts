@@ -285,6 +285,15 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
     ])
   })
 
+  test('without attestation no worker opens a decision log, and no keystore is made', () => {
+    const inFolder = (role: string, name: string): string[] => readdirSync(join(folder, role, name))
+    expect(inFolder('attestation', 'decisions').length).toBeGreaterThan(1)
+    for (const role of ['identity', 'portal', 'dashboard']) {
+      expect([role, inFolder(role, 'decisions'), inFolder(role, 'keystores')]).toEqual([role, ['node-name'], []])
+      expect(inFolder(role, 'secrets')).not.toContain('passphrase')
+    }
+  })
+
   test('a decision of one is found in the dashboard of another, which proves it', async () => {
     const { uuid } = (await ask(attestation.service)).attestation
     const [organization] = (await administer(dashboard, 'GET', '/organizations')).body.data
