@@ -2,7 +2,7 @@
 import type { ReadinessCheck } from '../server/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
 
-/** Of a process that serves attestations. */
+/** State of signing in a process that serves attestations. */
 export interface SigningReadiness {
   /** Number of live workers. */
   workers(): number

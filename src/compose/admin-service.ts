@@ -111,7 +111,7 @@ export interface Admin {
 
 const LIVE_TICK_MS = 1_000
 
-/** Stands in for all that needs attester keys, in a process that does not serve attestations. */
+/** Replaces each service that needs attester keys, in a process that does not serve attestations. */
 const refuse = (): Promise<never> => Promise.reject(new RoleNotServedError('attestation'))
 
 const prepareWelcome = async ({ store, clock }: AdminDependencies, dashboardUrl: string): Promise<NewLink | null> =>

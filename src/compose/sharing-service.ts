@@ -19,7 +19,7 @@ import type { SharingMetrics } from '../telemetry/sharing-metrics.ts'
 
 export interface SharingDependencies {
   readonly store: Pick<Store, 'liveProcesses' | 'leaderLeases' | 'rateLeases' | 'velocityTallies' | 'tasks'>
-  /** Of this process among those of its machine, from 0. */
+  /** Number of this process on its machine, from 0. */
   readonly index: number
   readonly clock: Clock
   readonly timers: Pick<Timers, 'after'>
