@@ -19,7 +19,7 @@ export class BrowserUnknownError extends fixedError(
 /** Not in the table of transitions, or leaving `completed` without saying so. */
 export class TransitionRefusedError extends CountersignError {
   constructor(from: SessionStatus, to: SessionStatus) {
-    super('SESSION_CONFLICT', `a session that is ${from} can not become ${to}`)
+    super('SESSION_CONFLICT', `a session that is ${from} cannot become ${to}`)
   }
 }
 
@@ -37,7 +37,7 @@ export class RetriesExhaustedError extends fixedError(
 /** Nobody can complete a session whose evidence is gone. */
 export class EvidenceErasedError extends fixedError(
   'SESSION_CONFLICT',
-  'the evidence of the session was erased: it can not be completed until it is handed in again',
+  'the evidence of the session was erased: it cannot be completed until evidence is submitted again',
 ) {}
 
 /** Nobody completes a session while its person or wallet may be listed, whichever door the decision comes through. */

@@ -49,9 +49,9 @@ export interface TransactionOptions {
   /**
    * Failures that an acknowledged write survives. `power-loss` (the default) waits for the disk. `process-crash` only
    * passes the write to the operating system: kill -9 loses nothing, but a power loss may lose the latest writes. Use
-   * it for rows written per request.
-   * On PostgreSQL, both values wait for the disk. With synchronous_commit = off, a crash of any server process would
-   * lose commits, and setting it per transaction costs as much as it saves, because the server groups commits.
+   * it for rows written per request. On PostgreSQL, both values wait for the disk. With synchronous_commit = off, a
+   * crash of any server process would lose commits. Setting it per transaction costs as much as it saves, because the
+   * server groups commits.
    */
   readonly survives?: 'power-loss' | 'process-crash'
 }

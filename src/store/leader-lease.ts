@@ -1,6 +1,6 @@
-// The leases that make one process of the deployment the leader of a role: each is a row with a beat that the holder
-// increments. Another process takes the lease over when it has seen the same beat for long enough by its own clock, so that
-// differing clocks never make two leaders. A write that a former leader must not make checks the term in its own transaction.
+// Leases: each makes one process the leader of a role, and is a row with a beat that the holder increments. A process
+// takes a lease over if it sees the same beat for long enough by its own clock, so that clock differences never cause
+// two leaders. Writes that a former leader must not make check the term in their transaction.
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'

@@ -140,7 +140,7 @@ const refuseForeignHistory = ({ applied, worksWith }: History, migrations: reado
     if (migration === undefined && row.number > migrations.length) continue
     if (migration === undefined || contentHash(migration) !== row.content_hash) {
       throw new StoreUnusableError(
-        `the database's schema ${row.number} is not the one of this program: restore a backup`,
+        `the database's schema ${row.number} differs from this program's schema: restore a backup`,
       )
     }
   }

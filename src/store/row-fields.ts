@@ -27,7 +27,7 @@ export const remembered = (spell: (name: string) => string): ((name: string) => 
 const fieldNameOf = remembered((column) => column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
 export const columnNameOf = remembered((field) => {
   // The name becomes part of a statement, so a name from external input must be rejected.
-  if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is no name of a column')
+  if (!/^[a-z][A-Za-z0-9_]*$/.test(field)) throw new TypeError('a field of an item is not a valid column name')
   return field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 })
 

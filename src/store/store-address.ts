@@ -1,7 +1,6 @@
-// Reads the setting `store`, the address of the store: `sqlite:<file>` or `postgres://…`. The address of a PostgreSQL
-// database may hold its password, so no message here repeats any part of it. A connection that leaves this machine verifies
-// the server's certificate unless the address names a weaker mode, and never falls back from TLS to clear text.
-// Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS.
+// Parses the setting `store`: `sqlite:<file>` or `postgres://…`. The latter may contain a password, so no message
+// repeats any part of it. A connection to another machine verifies the server's certificate unless the address sets a
+// weaker mode, and never falls back to clear text.
 import { isLoopbackHost } from '../lib/loopback.ts'
 
 export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full'
@@ -15,9 +14,9 @@ export interface PostgresTarget {
   readonly user: string
   readonly password: string
   readonly tls: TlsMode
-  /** The file of the authorities that may have signed the server's certificate; null for the system's. */
+  /** The file with the authorities for the server's certificate. Null for the system's authorities. */
   readonly authorityFile: string | null
-  /** Connections that one process opens at most, besides the one that listens. */
+  /** Maximum number of connections per process, not including the listening connection. */
   readonly poolSize: number
 }
 
@@ -28,17 +27,20 @@ export interface SqliteTarget {
 
 export type StoreTarget = SqliteTarget | PostgresTarget
 
-/** At least one connection reads and one writes. */
+/** At least one connection for reads and one for writes. */
 const POOL_SIZE_MIN = 2
 const POOL_SIZE_MAX = 200
 const POOL_SIZE = 10
 const TLS_MODES: readonly TlsMode[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full']
 const OPTIONS: ReadonlySet<string> = new Set(['sslmode', 'sslrootcert', 'host', 'pool_max'])
 
-/** With these the driver uses clear text when the server, or an attacker in its place, says that it has no TLS. */
+/**
+ * With these modes, the driver uses clear text if the server, or an attacker in its place, says that it does not
+ * support TLS.
+ */
 const FALLBACK_MODES: ReadonlySet<string> = new Set(['allow', 'prefer'])
 
-/** Whether bytes to this host stay on this machine: a loopback address, or the folder of a Unix socket. */
+/** Returns whether data sent to this host stays on this machine: a loopback address, or the folder of a Unix socket. */
 const staysHere = (host: string): boolean => host.startsWith('/') || isLoopbackHost(host)
 
 const parseTlsMode = (given: string | null, host: string): TlsMode => {
@@ -57,7 +59,7 @@ const decode = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error('holds a percent sign that starts no escape; write a % in the password as %25')
+    throw new Error('contains a percent sign that does not start an escape; write % in the password as %25')
   }
 }
 
@@ -83,7 +85,7 @@ const parsePostgres = (text: string): PostgresTarget => {
   const tls = parseTlsMode(url.searchParams.get('sslmode'), host)
   const authorityFile = url.searchParams.get('sslrootcert')
   if (tls === 'disable' && authorityFile !== null) {
-    throw new Error('has an sslrootcert, and with sslmode=disable no certificate is asked for: leave one of them out')
+    throw new Error('has an sslrootcert, but sslmode=disable uses no certificate: omit one of them')
   }
   if (host === '' || database === '' || user === '') throw new Error('must name a user, a host and a database')
   return {
@@ -107,23 +109,26 @@ export const parseStoreAddress = (text: string): StoreTarget => {
   return { kind: 'sqlite', path }
 }
 
-/** For people: without user, password or options. */
+/** For display: without user, password and options. */
 export const describeStore = (target: StoreTarget): string =>
   target.kind === 'sqlite'
     ? `the store ${target.path}`
     : `the store ${target.database} at ${target.host}${target.host.startsWith('/') ? '' : `:${target.port}`}`
 
 const WEAKNESSES: Readonly<Partial<Record<TlsMode, string>>> = {
-  disable: 'in clear text: anyone on the way reads and changes it',
-  require: 'over TLS without asking who answers: anyone on the way can take the server’s place',
-  'verify-ca': 'over TLS with any server of the same authority, whatever its name',
+  disable: 'in clear text: anyone on the network path can read and change the data',
+  require: 'over TLS without verifying the server: anyone on the network path can impersonate it',
+  'verify-ca': 'over TLS with any server of the same authority, regardless of its name',
 }
 
-/** What an attacker between this machine and the store could do, in one line for people; null when nothing. */
+/**
+ * Returns what an attacker between this machine and the store could do, in one line for display. Null if the connection
+ * is safe.
+ */
 export const describeWeakConnection = (target: StoreTarget): string | null => {
   if (target.kind === 'sqlite' || staysHere(target.host)) return null
   const weakness = WEAKNESSES[target.tls]
   return weakness === undefined
     ? null
-    : `the service talks to ${describeStore(target)} ${weakness}; sslmode=verify-full in the setting store ends that`
+    : `the service talks to ${describeStore(target)} ${weakness}; set sslmode=verify-full in the setting store to prevent that`
 }

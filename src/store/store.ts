@@ -1,5 +1,5 @@
-// The store's interface for the rest of the service: opens and migrates the database, offers one object of table
-// functions, and runs several of them as one transaction.
+// The store's interface for the rest of the service: opens and migrates the database, provides all table functions in
+// one object, and runs several of them as one transaction.
 import type { Clock } from '../lib/time.ts'
 import type { PolicySource } from '../policy/types/source.ts'
 import { databaseScope, transactionScope } from './copy/table-scope.ts'
@@ -12,35 +12,37 @@ import { createWalletStandings, type WalletStandings } from './sessions/wallet-s
 import { createAll, createTables, type Tables } from './tables.ts'
 import { createUpkeep, type Upkeep } from './upkeep.ts'
 
-// The store's readers import it from here.
+// Importers of the store get the type from here.
 export type { Tables }
 
 export interface Store extends Tables {
   /** For the change feed. */
   readonly database: Database
   readonly kind: 'sqlite' | 'postgres'
-  /** Created on the first start, and never changed. */
+  /** Created at the first start and never changed. */
   readonly deploymentId: string
   readonly policySource: PolicySource
-  /** Who is verified: the reads behind interface B4 and the identity facts of policies. */
+  /** The queries for verified wallets, behind interface B4 and the identity facts of policies. */
   readonly walletStandings: WalletStandings
   /**
-   * Runs table functions as one transaction: all of it is stored, or nothing. Inside, use only the tables handed in.
-   * @throws what `work` throws, after rolling back.
+   * Runs table functions as one transaction: stores all of it or nothing. Inside, use only the tables passed to `work`.
+   * @throws the errors of `work`, after rolling back
    */
   transaction<Result>(work: (tables: Tables) => Promise<Result>, options?: TransactionOptions): Promise<Result>
   /**
-   * Resolves when a write reached the file within the last second. For `/readyz`.
-   * @throws StoreUnavailableError when it can't be written.
+   * Resolves if a write reached the file within the last second. For `/readyz`.
+   * @throws StoreUnavailableError if writing fails
    */
   checkWritable(): Promise<void>
-  /** Writes uses of keys in batches and deletes expired rows. Servers start it; commands don't need it. */
+  /** Writes API key uses in batches and deletes expired rows. Servers start it; commands do not need it. */
   readonly upkeep: Pick<Upkeep, 'start' | 'flush' | 'sweep'>
-  /** Writes batched data, waits for requested transactions, and closes. Safe to call twice. */
+  /** Writes batched data, waits for queued transactions, and closes. Can be called twice. */
   close(): Promise<void>
 }
 
-/** The store as the functions of an open transaction see it: its tables take part, and no further transaction begins. */
+/**
+ * Returns the store for functions inside an open transaction: its tables take part, and no nested transaction begins.
+ */
 export const storeWithin = (store: Store, tables: Tables): Store => ({
   ...store,
   ...createAll(tables),
@@ -49,7 +51,7 @@ export const storeWithin = (store: Store, tables: Tables): Store => ({
 
 const WRITE_CHECK_VALID_MS = 1_000
 
-/** Writes at most once a second, however often it is called: `/readyz` is open to anyone. */
+/** Writes at most once a second, regardless of the number of calls, because `/readyz` is public. */
 const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void>) => {
   let lastWriteMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | undefined
@@ -72,9 +74,9 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
 }
 
 /**
- * Opens the store and brings its tables up to date. A missing SQLite file is created; a PostgreSQL database must exist.
- * @throws StoreUnusableError, with one line for the operator, when the store can't be used as it is;
- *   StoreUnavailableError when tables are missing and the file stays locked
+ * Opens the store and migrates its tables. A missing SQLite file is created; a PostgreSQL database must exist.
+ * @throws StoreUnusableError, with one line for the operator, if the store cannot be used as it is;
+ * StoreUnavailableError if tables are missing and the file stays locked
  */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
   const { clock } = options

@@ -1,13 +1,13 @@
-// Deletes rows whose time is over, a batch at a time, so that no sweep holds other transactions up.
+// Deletes expired rows in batches, so that no sweep delays other transactions.
 import type { SqlParameter, Transaction } from './database.ts'
 
-/** Rows that one statement deletes at most. */
+/** Maximum number of rows that one statement deletes. */
 export const SWEEP_BATCH = 500
 
 /**
  * @param key columns that identify a row
  * @param condition of the rows to delete, with a placeholder for each parameter
- * @returns how many rows were deleted: call again until it is 0
+ * @returns the number of deleted rows; repeat the call until it is 0
  */
 export const sweepRows = (
   transaction: Transaction,
@@ -17,7 +17,7 @@ export const sweepRows = (
   ...parameters: readonly SqlParameter[]
 ): Promise<number> =>
   transaction.execute(
-    // The condition stands twice: a row that another transaction renews meanwhile must stay.
+    // The condition is repeated, so that a row that another transaction renews in the meantime stays.
     `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE ${condition} LIMIT ?)
      AND (${condition})`,
     [...parameters, SWEEP_BATCH, ...parameters],
@@ -26,7 +26,7 @@ export const sweepRows = (
 /**
  * Deletes a session's rows except the `most` that expire last.
  * @param key the column that identifies a row
- * @param ofLink if given, only the rows of this link count
+ * @param ofLink restricts this to the rows of one link
  */
 export const keepNewest = (
   transaction: Transaction,

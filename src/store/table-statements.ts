@@ -1,4 +1,4 @@
-// The usual statements of one declared table (table.ts), over both databases.
+// The common statements of a declared table (table.ts), for both databases.
 import {
   type Column,
   Expression,
@@ -15,12 +15,12 @@ import { type Page, type PageRequest, queryPage } from './paging.ts'
 import { columnNameOf, remembered } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** Where a write runs: in a transaction of its own, or in one that is open. */
+/** Where a write runs: in its own transaction, or in an open one. */
 type Target = TableScope | Transaction
-/** Values of columns; undefined in a list or a page: any value. */
+/** Values of columns. In a list or a page, undefined matches any value. */
 export type Where<Columns extends Shape> = Values<Columns> &
   (Columns extends { readonly organizationId: Column<infer Owner, Use> } ? { readonly organizationId: Owner } : unknown)
-/** Ascending unless it says otherwise. */
+/** Ascending by default. */
 type Order<Columns extends Shape> =
   | readonly StoredField<Columns>[]
   | { readonly by: readonly StoredField<Columns>[]; readonly descending?: boolean; readonly limit?: number }
@@ -41,7 +41,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
   const list = read.map(([field, { text }]) => `${text ?? `${name}.${names.get(field)}`} AS "${field}"`).join(', ')
   const select = `SELECT ${list} FROM ${name}`
 
-  // The same string each time, so that a prepared statement is found quickly.
+  // Always the same string, so that a prepared statement is found quickly.
   const finding = remembered((where) => `${select} WHERE ${where}`)
   const inserting = remembered((into) => `INSERT INTO ${name} (${into}) VALUES (${into.replace(/\w+/g, '?')})`)
   const updating = remembered((change) => `UPDATE ${name} SET ${change}`)
@@ -65,7 +65,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
     return encoder === undefined ? (value as SqlParameter) : encoder(value)
   }
 
-  /** `column = ?` for each field that has a value. */
+  /** Builds `column = ?` for each field with a value. */
   const assign = (values: Values<Columns>) => {
     const parts: string[] = []
     const parameters: SqlParameter[] = []
@@ -119,7 +119,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
   }
 
   return {
-    /** The first row found; null when there is none. */
+    /** Returns the first row. Null if there is none. */
     find: async (statements: Statements, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       return toItems(await statements.query<object>(finding(text), parameters))[0] ?? null
@@ -169,14 +169,14 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const values = row as Record<string, unknown>
       return toItem(Object.fromEntries(read.map(([field]) => [field, values[field] ?? null])) as Row<Columns>)
     },
-    /** Inserts the row unless one is in its place. @returns whether it did */
+    /** Inserts the row unless it already exists. @returns whether it was inserted */
     insertNew: async (target: Target, row: NewRow<Columns>): Promise<boolean> => {
       const { into, parameters } = insertion(row as Values<Columns>)
       return (await target.execute(`${inserting(into)} ON CONFLICT DO NOTHING`, parameters)) === 1
     },
     /**
      * Sets values of the row with this key, or inserts it.
-     * @param fresh values that only an inserted row gets
+     * @param fresh values for an inserted row only
      */
     put: async (target: Target, key: Which, values: Values<Columns>, fresh?: Values<Columns>): Promise<void> => {
       const { into, parameters } = insertion({ ...fresh, ...values, ...key })
@@ -186,7 +186,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const update = set.length === 0 ? 'NOTHING' : `UPDATE SET ${set.join(', ')}`
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
     },
-    /** Undefined values are not changed. @returns the updated row; null if there is none */
+    /** Does not change undefined values. @returns the updated row; null if there is none */
     update: async (
       target: Target,
       which: Which,
@@ -196,23 +196,23 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))[0] ?? null
     },
-    /** The same for any number of rows. @returns the rows after it */
+    /** Like `update`, for any number of rows. @returns the updated rows */
     updateRows: async (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]) => {
       const { text, parameters } = change(which, values, and)
       return toItems(await inTransaction(target, ({ query }) => query<object>(returning(text), parameters)))
     },
-    /** The same for any number of rows. @returns how many */
+    /** Like `update`, for any number of rows. @returns the number of updated rows */
     updateAll: (target: Target, which: Which, values: Values<Columns>, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = change(which, values, and)
       return target.execute(text, parameters)
     },
-    /** @returns the row before it; null when there is none */
+    /** @returns the deleted row; null if there is none */
     remove: async (target: Target, which: Which, ...and: Expression[]): Promise<Item | null> => {
       const { text, parameters } = match(which, and)
       const rows = await inTransaction(target, ({ query }) => query<object>(returning(removing(text)), parameters))
       return toItems(rows)[0] ?? null
     },
-    /** The same for any number of rows. @returns how many */
+    /** Like `remove`, for any number of rows. @returns the number of deleted rows */
     removeAll: (target: Target, which: Which, ...and: Expression[]): Promise<number> => {
       const { text, parameters } = match(which, and)
       return target.execute(removing(text), parameters)
@@ -226,7 +226,7 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const locking = returning(updating(`${nameOf(field)} = ${nameOf(field)} WHERE ${text}`))
       return toItems(await inTransaction(target, ({ query }) => query<object>(locking, parameters)))[0] ?? null
     },
-    /** For statements written by hand: the list of a SELECT or RETURNING, and what its rows stand for. */
+    /** For handwritten statements: the list of a SELECT or RETURNING, and the conversion of its rows. */
     columns: list,
     toItems,
   }

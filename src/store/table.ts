@@ -1,6 +1,6 @@
-// Tables declared once: the columns give the type of a row, the list of a SELECT and the usual statements. The names in a
-// statement come from the declaration, other text from literals of this program (`sql`), and all values are parameters.
-// Rows with an `organizationId` are reached only by naming it, unless the caller asks for `everywhere`.
+// Tables declared once: the columns define the type of a row, the list of a SELECT and the common statements.
+// Statements contain only declared names, literals of this program (`sql`) and parameters. Rows with an
+// `organizationId` are accessible only with it, unless the caller uses `everywhere`.
 import { type ChangeTopic, recordChange } from './changes.ts'
 import type { Row, Shape, Values } from './columns.ts'
 import type { TableScope, TransactionScope } from './copy/table-scope.ts'
@@ -8,7 +8,7 @@ import { statementsOf, type Where } from './table-statements.ts'
 
 /**
  * @param name of the table in the database
- * @param toItem what a row stands for, if that is not the row itself
+ * @param toItem converts a row to an item, if they differ
  */
 export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   name: string,
@@ -19,12 +19,12 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   const table = {
     shape: columns,
     ...statementsOf<Columns, Item, Where<Columns>>(name, columns, toItem, owner),
-    /** Without naming an owner: for the deployment's own work, and where the owner is not known before. */
+    /** Without an owner: for the deployment's own work, and if the owner is not known yet. */
     everywhere: statementsOf<Columns, Item, Values<Columns>>(name, columns, toItem, null),
   }
   return {
     ...table,
-    /** The same table, each of whose changed rows is announced to the caches; `quietly` announces nothing. */
+    /** Returns the same table, which announces each changed row to the caches; `quietly` announces nothing. */
     announcing: (
       topic: ChangeTopic,
       subjectOf: (item: Item) => string,
@@ -56,7 +56,7 @@ export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   }
 }
 
-/** What a table's rows stand for. */
+/** The type of a table's items. */
 export type ItemOf<Table extends { readonly find: (...given: never[]) => Promise<unknown> }> = NonNullable<
   Awaited<ReturnType<Table['find']>>
 >

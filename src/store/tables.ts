@@ -1,4 +1,4 @@
-// Every table of the store by name, each created when it is first used: a transaction uses two or three of fifty.
+// All tables of the store by name. Each is created at its first use, because a transaction uses two or three of fifty.
 
 import { createAccountMakerTable } from './accounts/account-makers.ts'
 import { createApprovalTable } from './accounts/approvals.ts'
@@ -118,13 +118,13 @@ type Name = keyof typeof TABLES
 /** Creates tables in a scope. */
 export type TableFactory<Table> = (scope: TableScope) => Table
 
-/** One object per table family; each function is atomic by itself. */
+/** One object per table family. Each function is atomic. */
 export type Tables = { readonly [Each in Name]: ReturnType<(typeof TABLES)[Each]> } & {
-  /** The tables of an optional module, in the same scope. They are created once per scope and factory. */
+  /** Returns the tables of an optional module, in the same scope. They are created once per scope and factory. */
   readonly of: <Table>(create: TableFactory<Table>) => Table
 }
 
-/** Creates a table when its name is first read. */
+/** Creates a table at the first read of its name. */
 const READERS = Object.defineProperties(
   {},
   Object.fromEntries(
@@ -153,6 +153,6 @@ export const createTables = (scope: TableScope): Tables => {
   return tables as Tables
 }
 
-/** Creates all of them, in an object that can be spread. */
+/** Creates all tables, in an object that can be spread. */
 export const createAll = (tables: Tables): Tables =>
   Object.fromEntries([...Object.keys(TABLES), 'of'].map((name) => [name, tables[name as Name]])) as unknown as Tables

@@ -1,5 +1,5 @@
-// Tasks take longer than a request: their input, their progress and their result. Their table and the prefix of their ids
-// keep the name "jobs", as the admin API does.
+// Tasks run longer than a request: their input, progress and result. Their table and the prefix of their ids use the
+// name "jobs", like the admin API.
 import { newIdentifier } from '../domain/identifier.ts'
 import { among, hidden, integer, json, nullable, sql, text, typed } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
@@ -12,31 +12,31 @@ type Members = Readonly<Record<string, unknown>>
 
 const TASKS = defineTable('jobs', {
   id: text,
-  /** Null for what belongs to the deployment. */
+  /** Null for a task of the deployment. */
   organizationId: nullable(text),
   kind: text,
   state: typed<TaskState>(),
   input: json<Members>(),
-  /** The unit depends on the kind of task; `progressTotal` is 0 while it is not known. */
+  /** The unit depends on the kind of task. `progressTotal` is 0 while it is unknown. */
   progressDone: integer,
   progressTotal: integer,
   /** Null unless done. */
   result: nullable(json<Members>()),
-  /** Chosen text; null unless failed. */
+  /** Predefined text. Null unless failed. */
   failure: nullable(text),
   actor: text,
   createdAtSeconds: integer,
   startedAtSeconds: nullable(integer),
   finishedAtSeconds: nullable(integer),
-  /** The process that runs it. */
+  /** The process that runs the task. */
   runner: hidden(nullable(text)),
 })
-/** For the runner, which knows a task by its id. */
+/** For the runner, which finds a task by its id. */
 const ANYONES = TASKS.everywhere
 
 export interface Task extends ItemOf<typeof TASKS> {}
 
-/** Waits or runs. */
+/** Waiting or running. */
 const OPEN = sql`IN ('queued', 'running')`
 
 type TaskEnd =
@@ -44,7 +44,7 @@ type TaskEnd =
   | { readonly state: 'failed'; readonly failure: string }
 
 export const createTaskTable = (scope: TableScope) => ({
-  /** @param result of a task that is done already; without it, the task waits for a runner */
+  /** @param result of a task that is already done; without it, the task waits for a runner */
   create: (
     { organizationId, kind, input, actor }: Pick<Task, 'organizationId' | 'kind' | 'input' | 'actor'>,
     result: Members | null = null,
@@ -68,9 +68,9 @@ export const createTaskTable = (scope: TableScope) => ({
   },
 
   /**
-   * The newest of a kind that is done and whose input has these members; null for none.
-   * @param members ids and hashes: they are found in the stored text as they are
-   * @param withinSeconds how long ago it ended at most
+   * Returns the newest completed task of a kind whose input has these members. Null if there is none.
+   * @param members ids and hashes, which are stored as unescaped text
+   * @param withinSeconds maximum time since it ended
    */
   newestDone: async (
     organizationId: string,
@@ -91,7 +91,7 @@ export const createTaskTable = (scope: TableScope) => ({
 
   find: (organizationId: string | null, id: string): Promise<Task | null> => TASKS.find(scope, { organizationId, id }),
 
-  /** How many wait or run. */
+  /** Returns the number of waiting and running tasks. */
   countOpen: (organizationId: string | null): Promise<number> => TASKS.count(scope, { organizationId, state: OPEN }),
 
   /** Newest first. */
@@ -99,8 +99,9 @@ export const createTaskTable = (scope: TableScope) => ({
     TASKS.page(scope, { organizationId }, { by: ['createdAtSeconds', 'id'], descending: true }, page),
 
   /**
-   * The oldest that waits, now running; null when none waits, or another runner was faster. For the runner.
-   * @param runner the process; null for one that nobody else knows of.
+   * Starts the oldest waiting task and returns it. Returns null if none is waiting, or another runner was faster. For
+   * the runner.
+   * @param runner the process; null if no other process knows it
    */
   takeNext: (runner: string | null = null): Promise<Task | null> =>
     ANYONES.update(
@@ -112,7 +113,7 @@ export const createTaskTable = (scope: TableScope) => ({
       { state: 'running', startedAtSeconds: scope.nowSeconds(), runner },
     ),
 
-  /** For the runner: puts a task back into the queue that it took and did not start. */
+  /** For the runner: returns a task that it did not start to the queue. */
   giveBack: async (id: string): Promise<void> => {
     const waiting = { state: 'queued', startedAtSeconds: null, runner: null } as const
     await ANYONES.updateAll(scope, { id, state: 'running' }, waiting)
@@ -124,19 +125,19 @@ export const createTaskTable = (scope: TableScope) => ({
     await ANYONES.updateAll(survivingCrashes(scope), { id, state: 'running' }, progress)
   },
 
-  /** For the runner. A task that was cancelled meanwhile stays so. */
+  /** For the runner. A task that was cancelled in the meantime stays cancelled. */
   finish: async (id: string, end: TaskEnd): Promise<void> => {
     const finished = { result: null, failure: null, ...end, finishedAtSeconds: scope.nowSeconds() }
     await ANYONES.updateAll(scope, { id, state: 'running' }, finished)
   },
 
-  /** Null when no task of this id waits or runs. */
+  /** Returns null if no task with this id is waiting or running. */
   cancel: (organizationId: string | null, id: string): Promise<Task | null> => {
     const cancelled = { state: 'cancelled', finishedAtSeconds: scope.nowSeconds() } as const
     return TASKS.update(scope, { organizationId, id, state: OPEN }, cancelled)
   },
 
-  /** Marks tasks as failed whose process is dead. Returns how many. */
+  /** Marks tasks of dead processes as failed. Returns their number. */
   failInterrupted: (living: readonly string[] = []): Promise<number> =>
     ANYONES.updateAll(
       scope,

@@ -1,4 +1,4 @@
-// Regular work of the store in a running server: writes batched rows and deletes expired ones.
+// Periodic work of the store in a running server: writes batched rows and deletes expired ones.
 
 import { nextTurn } from '../lib/time.ts'
 import type { AnswerLatencyTable } from './answer-latencies.ts'
@@ -7,17 +7,17 @@ import type { TableScope } from './copy/table-scope.ts'
 import type { LastUsedWriter } from './last-used.ts'
 
 export interface UpkeepOptions {
-  /** Key id → Unix seconds of the last use, for the keys used since the last call. */
+  /** Returns key id → Unix seconds of the last use, for the keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
-  /** Hands over how long organizations waited since the last call; what could not be written is handed over again. */
+  /** Passes on how long organizations waited since the last call. Data that could not be written is passed on again. */
   readonly drainLatencies?: (write: AnswerLatencyTable['add']) => Promise<void>
-  /** Called with each failure; the work is tried again at its next turn. */
+  /** Called with each failure. The work is retried at its next turn. */
   onError(error: unknown): void
-  /** Called before each batch: false while another process deletes expired rows. */
+  /** Called before each batch. Returns false while another process deletes expired rows. */
   readonly sweeps?: () => boolean
-  /** How often uses are written. */
+  /** How often to write uses. */
   readonly flushIntervalMs?: number
-  /** How often latencies are written and old rows are deleted. */
+  /** How often to write latencies and to delete old rows. */
   readonly sweepIntervalMs?: number
 }
 
@@ -25,17 +25,17 @@ export interface UpkeepDependencies {
   readonly scope: TableScope
   readonly lastUsed: LastUsedWriter
   readonly answerLatencies: Pick<AnswerLatencyTable, 'add'>
-  /** `sweep` deletes a batch of a table's expired rows and returns how many. */
+  /** `sweep` deletes a batch of a table's expired rows and returns their number. */
   readonly tables: readonly { sweep(): Promise<number> }[]
 }
 
 export interface Upkeep {
   start(options: UpkeepOptions): void
-  /** Writes the batched rows immediately. Rejects when the store can't be written. */
+  /** Writes the batched rows immediately. Rejects if writing fails. */
   flush(): Promise<void>
-  /** Deletes expired rows immediately. Rejects when the store can't be written. */
+  /** Deletes expired rows immediately. Rejects if writing fails. */
   sweep(): Promise<void>
-  /** Stops, after one last flush if it was started. */
+  /** Stops, with a last flush if it was started. */
   stop(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
     const { sweeps = () => true } = settings ?? {}
     if (!sweeps()) return
     await trimChanges(scope)
-    // A batch at a time, each its own transaction, so that requests get their turn in between.
+    // One transaction per batch, so that requests can run between batches.
     for (const table of tables) {
       while (sweeps() && (await table.sweep()) > 0) await nextTurn()
     }
@@ -74,7 +74,7 @@ export const createUpkeep = (dependencies: UpkeepDependencies): Upkeep => {
   const every = (intervalMs: number, chore: () => Promise<void>): void => {
     let current: Promise<void> | undefined
     const timer = setInterval(() => {
-      // The next turn does not start while a slow one still runs.
+      // The next turn does not start while a slow one is running.
       if (current !== undefined) return
       const turn = perform(chore).finally(() => {
         current = undefined

@@ -1,14 +1,13 @@
-// The counts of each wallet's requests, by process (src/facts/velocity.ts). A process writes only its own rows, as
-// totals and not as differences, so that reading a row twice does no harm. Each write has an increasing number, by
-// which other processes find the rows that are new to them. The rows outlive the process: later processes use its
-// counts.
+// Request counts of each wallet, by process (src/facts/velocity.ts). A process writes only its own rows, as totals
+// instead of differences, so that reading a row twice is harmless. Each write has an increasing number, by which other
+// processes find new rows. The rows outlive the process, because later processes use its counts.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { TableScope } from './copy/table-scope.ts'
 import type { SqlParameter } from './database.ts'
 import { chunkRows, fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
-/** How far a process has written. */
+/** A process and the number of its last write. */
 interface VelocityWriter {
   readonly processId: string
   readonly sequence: number
@@ -18,9 +17,9 @@ type TallyRow = RowOf<VelocityTally> & { readonly sequence: number }
 
 const COLUMNS = `organization_id, project_id, wallet, chain_name, window_seconds, part, count, value, sequence,
   expires_at_seconds`
-/** Tallies of one write at most. */
+/** Maximum number of tallies in one write. */
 export const VELOCITY_WRITE_MAX = 500
-/** Rows of one page: more than one write has, so that each page reaches a new number. */
+/** Number of rows in a page. Greater than the rows of one write, so that each page reaches a new number. */
 const PAGE = 2 * VELOCITY_WRITE_MAX
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -45,7 +44,7 @@ const parametersOf = (processId: string, sequence: number, tally: VelocityTally)
 ]
 
 export const createVelocityTallyTable = (scope: TableScope) => ({
-  /** Writes tallies of the process itself, each at most once, at most VELOCITY_WRITE_MAX, under its next number. */
+  /** Writes up to VELOCITY_WRITE_MAX tallies of this process, each at most once, under its next number. */
   write: (processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void> =>
     scope.write(async (transaction) => {
       if (tallies.length > VELOCITY_WRITE_MAX) throw new RangeError(`at most ${VELOCITY_WRITE_MAX} tallies at a time`)
@@ -65,7 +64,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
       )
     }, DURABILITY),
 
-  /** All processes that have written rows which may still count. */
+  /** Returns all processes that have written rows which may still count. */
   writers: async (): Promise<readonly VelocityWriter[]> => {
     const rows = await scope.statements.query<RowOf<VelocityWriter>>(
       'SELECT process_id, sequence FROM velocity_writers',
@@ -75,7 +74,7 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
 
   /**
    * Reads a page of what a process wrote after `sequence`, for all organizations. Pass the returned `sequence` to the
-   * next call, until null is returned. Some rows may come twice.
+   * next call until null is returned. Some rows may be returned twice.
    */
   readAfter: async (
     processId: string,
@@ -88,13 +87,15 @@ export const createVelocityTallyTable = (scope: TableScope) => ({
     const last = rows.at(-1)
     if (last === undefined) return null
     return {
-      // The last number of a full page may have more rows, so it is read again.
+      // There may be more rows with the last number of a full page, so it is read again.
       sequence: rows.length < PAGE ? last.sequence : last.sequence - 1,
       tallies: rows.map(({ sequence: _written, ...row }) => fieldsOf(row)),
     }
   },
 
-  /** Deletes a batch of tallies whose window is over. @returns how many: call again until it is 0 */
+  /**
+   * Deletes a batch of tallies of past windows. @returns the number of deleted tallies; repeat the call until it is 0
+   */
   sweep: (): Promise<number> =>
     scope.write(async (transaction) => {
       const nowSeconds = scope.nowSeconds()

@@ -23,6 +23,7 @@ const EDITED = [
   'src/decision-log/**/*.{ts,tsx}',
   'src/setup/*.ts',
   'src/telemetry/{[!m]*,metrics}.ts',
+  'src/store/**/*.ts',
   'src/zone-reader/**/*.ts',
   'src/lib/**/*.{ts,tsx}',
   'src/policy/**/*.ts',

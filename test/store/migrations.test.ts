@@ -271,7 +271,7 @@ describeDatabases((dialect) => {
     test('that were edited after they were applied stop the start', async () => {
       await migrate(database, 5, [first])
       const edited: Migration = { ...first, statements: () => ['CREATE TABLE one (number INTEGER)'] }
-      expect(await refusal([edited, second])).toContain('schema 1 is not the one of this program')
+      expect(await refusal([edited, second])).toContain("schema 1 differs from this program's schema")
       expect(await tables()).not.toContain('two')
     })
 

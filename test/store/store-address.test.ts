@@ -97,7 +97,7 @@ describe('the address of a store', () => {
       for (const mode of ['disable', 'require', 'verify-ca', 'verify-full']) expect(modeOf(host, mode)).toBe(mode)
     }
     for (const host of HERE) expect(modeOf(host, 'prefer')).toBe('prefer')
-    expect(refusal('postgres://ada@h/c?sslmode=disable&sslrootcert=/a.pem')).toContain('leave one of them out')
+    expect(refusal('postgres://ada@h/c?sslmode=disable&sslrootcert=/a.pem')).toContain('omit one of them')
   })
 
   test('that asks for less than certainty is told, without the password', () => {

@@ -14,7 +14,7 @@ export type MakerKind =
    */
   | 'recovered'
 
-/** Stands for an operator of the machine. All accounts recovered on the command line count as one person. */
+/** Represents an operator of the machine. All accounts recovered on the command line count as one person. */
 export const COMMAND_LINE = 'command-line'
 
 export interface Administrator {

@@ -46,7 +46,10 @@ export const createUserLinkTable = (scope: TableScope) => {
     /** Returns a link without using it. Null if it is unknown, used or expired. */
     find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(scope, open(hash)),
 
-    /** Uses a link. Returns null under the same conditions as `find`. Of concurrent calls, only one gets the link. */
+    /**
+     * Uses a link. Returns null under the same conditions as `find`. Only one of several concurrent calls gets the
+     * link.
+     */
     spend: (hash: Uint8Array): Promise<UserLink | null> => LINKS.remove(scope, open(hash)),
   }
 }

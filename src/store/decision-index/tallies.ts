@@ -22,7 +22,7 @@ export const DAY_GROUPS: Readonly<Record<TallyBy, TallyGroup | null>> = {
   source: 'source-day',
 }
 
-/** Stands for the policy's default in place of a rule id. Rule ids cannot contain these characters. */
+/** Represents the policy's default instead of a rule id. Rule ids cannot contain these characters. */
 export const DEFAULT_RULE = '(default)'
 
 export interface TallyQuestion {

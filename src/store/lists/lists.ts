@@ -171,12 +171,12 @@ export const createListTable = (scope: TableScope) => {
         const { owner, name } = input
         if (!isListName(name)) throw new FieldInvalidError('name', `must be ${LIST_NAME_RULE}`)
         if (owner === null && DUTY_LIST_NAMES.includes(name)) {
-          throw new FieldInvalidError('name', 'is that of an organization’s own list')
+          throw new FieldInvalidError('name', 'is the name of an organization’s own list')
         }
         // The lock serializes the creation of a shared list and an organization's list with the same name.
         await lockDeployment(transaction)
         const shared = await LISTS.find(transaction, { organizationId: null, name })
-        if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is that of a shared list')
+        if (owner !== null && shared !== null) throw new FieldInvalidError('name', 'is the name of a shared list')
         const [screening] = await transaction.query('SELECT name FROM screening_lists WHERE name = ?', [
           screeningListName(name),
         ])

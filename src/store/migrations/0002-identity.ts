@@ -43,7 +43,8 @@ export const identity: Migration = {
        CHECK ((person_id IS NULL) = (user_id IS NULL)),
        CHECK (status <> 'completed' OR person_id IS NOT NULL)
      )${tableEnd}`,
-    // Of two concurrent registrations of one wallet, the second finds the first's session instead of creating another.
+    // If two registrations of one wallet are concurrent, the second finds the first's session instead of creating
+    // another.
     `CREATE UNIQUE INDEX sessions_pending_by_lock ON sessions (organization_id, environment, check_type, locked_address)
        WHERE status = 'pending' AND locked_address IS NOT NULL`,
     'CREATE INDEX sessions_by_lock ON sessions (locked_address, environment) WHERE locked_address IS NOT NULL',

@@ -1,7 +1,6 @@
 // One connection to PostgreSQL with limits on both sides: the server ends slow statements, and the connection is
 // dropped if the server does not answer. It is a Bun.SQL pool of size one; a connection reopened by Bun is never used,
-// because it could split a transaction. Source: https://bun.com/docs/api/sql,
-// https://www.postgresql.org/docs/current/runtime-config-client.html.
+// because it could split a transaction. Source: https://bun.com/docs/api/sql.
 import { SQL } from 'bun'
 import { errorCodeOf } from '../../lib/named-error.ts'
 import type { SqlParameter } from '../database.ts'
@@ -78,7 +77,7 @@ const whyNotConnected = (error: unknown): unknown => {
   if (error instanceof SQL.PostgresError || error instanceof ConnectionLostError) return error
   // Errors that are not from the driver come from reading the authority file or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
-    ? new AuthorityUnreadableError('the file of authorities can not be read', { cause: error })
+    ? new AuthorityUnreadableError('the authority file cannot be read', { cause: error })
     : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
 }
 

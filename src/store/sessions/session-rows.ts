@@ -137,7 +137,8 @@ export const lockState = async (
 
 /**
  * Returns the session with its row locked until the transaction ends: by SQLite's single writer, or by this write in
- * PostgreSQL. Later checks and counts therefore hold until the commit. Records the time as that of the last step.
+ * PostgreSQL. Later checks and counts therefore hold until the commit. Records the current time as the time of the last
+ * step.
  */
 export const lockSession = async (
   transaction: Statements,

@@ -1,5 +1,5 @@
-// The only place where a session's status is written. One transaction holds the transition, its event, the person whom
-// it identifies, and its row in the change feed. Source: decisions §5, "Session states".
+// The only place that writes a session's status. One transaction contains the transition, its event, the person that it
+// identifies and its row in the change feed. Source: decisions §5, "Session states".
 
 import {
   isOperatorActor,
@@ -39,7 +39,7 @@ const checkChange = (session: Session, change: StatusChange): void => {
   if (change.to === 'retry' && retryCount >= RETRIES_MAX) throw new RetriesExhaustedError()
 }
 
-/** The statuses that decide whether the session's wallets are verified. */
+/** Statuses that decide whether the session's wallets are verified. */
 const DECISIONS: ReadonlySet<SessionStatus> = new Set(['completed', 'rejected'])
 const TOLD: ReadonlySet<SessionStatus> = new Set(['retry', 'rejected'])
 
@@ -52,7 +52,7 @@ const writeStatus = async (
 ): Promise<Session> => {
   const completed = change.to === 'completed'
   const publicComment = change.publicComment ?? null
-  // A person who is already known stays. Leaving out the person's columns then avoids updating their indexes.
+  // A known person stays. Omitting the person's columns then avoids updating their indexes.
   const isUnknown = session.personId === null
   const rejected = isUnknown && change.to === 'rejected' ? await identifyRejected(transaction, session) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
@@ -93,9 +93,10 @@ const writeStatus = async (
 }
 
 /**
- * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing to
- * check, but an open hit and pending checks hold for them, too. An operator can decide what nothing automatic may.
- * @returns the required parts that are missing and overridden
+ * Checks that nothing prevents the completion of the session. The sandbox forces outcomes of sessions that have nothing
+ * to check, but open hits and pending checks prevent their completion too. An operator may complete sessions that
+ * automatic deciders may not.
+ * @returns the missing required parts that are overridden
  */
 const checkCompletion = async (
   transaction: Transaction,
@@ -119,10 +120,11 @@ const checkCompletion = async (
 }
 
 /**
- * Moves a session to another status and returns its new state; null when the organization has no such session.
- * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError, ChangesUnsubmittedError,
- *   ChecksPendingError, HitOpenError, SessionIncompleteError, and for an automatic decision HitConfirmedError,
- *   UncomparedError, RejectedBeforeError: nothing was changed then
+ * Moves a session to another status and returns its new state. Returns null if the organization has no such session.
+ * Changes nothing if it throws.
+ * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
+ * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; for an automatic decision also
+ * HitConfirmedError, UncomparedError, RejectedBeforeError
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -150,8 +152,8 @@ export const createStatusWriter =
     }, options)
 
 /**
- * Queues the checks of a session that waits for its person, if they were not made for the wallets and the evidence that it
- * has. A completion refused with ChecksPendingError is possible once they are made.
+ * Queues the checks of a session that waits for its person, if they were not made for its current wallets and evidence.
+ * Afterwards, a completion that was refused with ChecksPendingError can be repeated.
  */
 export const createCheckQueuer =
   (scope: TableScope) =>

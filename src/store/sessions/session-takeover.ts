@@ -1,5 +1,5 @@
-// How a session moves to another browser: whether it is in use, whether its person has proved a wallet, and what the browsers
-// before lose. portal-links.ts decides when. Source: threats rows 2 and 4.
+// Moves a session to another browser: whether it is in use, whether its person has proved a wallet, and what the
+// previous browsers lose. portal-links.ts decides when. Source: threats rows 2 and 4.
 
 import type { Session } from '../../domain/session.ts'
 import { isSessionOpen } from '../../domain/session.ts'
@@ -14,7 +14,7 @@ const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND sess
     WHERE session_wallets.organization_id = ? AND session_wallets.session_id = ? AND wallet_proofs.kind <> 'sandbox'
   LIMIT 1`
 
-/** Whether somebody has opened the session, or submitted anything. The session must be locked. */
+/** Returns whether the session was opened, or anything was submitted. The session must be locked. */
 export const isInUse = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -34,7 +34,7 @@ export const hasWallets = async (
   return (await transaction.query(connected, [organizationId, sessionId])).length > 0
 }
 
-/** Whether somebody has ever connected a wallet. If not, nobody has proved anything. The session must be locked. */
+/** Returns whether a wallet was ever connected. If not, nobody has proved anything. The session must be locked. */
 export const wasProven = async (
   transaction: Transaction,
   { organizationId, sessionId }: LinkSession,
@@ -48,9 +48,9 @@ export const endHandovers = (transaction: Transaction, { organizationId, session
 
 /**
  * Takes the session from all other browsers. The session must be locked.
- * @param locked the session as it was locked; null if there is none
- * @param erasure why the agreement and an open session's evidence are not the new browser's, for the session's history; null
- *   if they are. Call it with a reason only if no wallet is connected
+ * @param locked the locked session; null if there is none
+ * @param erasure reason for the session's history why the new browser does not get the agreement and the evidence of an
+ * open session; null if it gets them. Pass a reason only if no wallet is connected
  */
 export const endOthers = async (
   transaction: Transaction,
@@ -66,6 +66,6 @@ export const endOthers = async (
   if (erasure === null) return
   await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
   if (locked === null || !isSessionOpen(locked.status)) return
-  // The sweep deletes the files, which nobody can read without their keys.
+  // The sweep deletes the files, which are unreadable without their keys.
   await eraseSessionEvidence(transaction, locked, { actor: 'person', privateComment: erasure }, nowSeconds)
 }

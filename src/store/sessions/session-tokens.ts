@@ -1,11 +1,11 @@
-// A session's links. Only hashes are stored, so no link can be shown twice: every registration, also of a reused session,
-// makes a new one, and the newest few keep working beside each other.
+// A session's links. Only hashes are stored, so no link can be shown twice: each registration, even of a reused
+// session, creates a new link. The newest links stay valid side by side.
 import type { SessionState } from '../../domain/session.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { readState } from './session-rows.ts'
 
-/** Links of one session that work at the same time: enough for every place a customer may have put one. */
+/** Maximum number of a session's valid links: enough for every place where a customer may have put one. */
 export const TOKENS_PER_SESSION_MAX = 10
 
 interface TokenSession {
@@ -16,13 +16,13 @@ interface TokenSession {
 export interface NewToken {
   readonly hash: Uint8Array
   /**
-   * Whether the link opens a session in use only with a proof of one of its wallets. False for a link that reaches the
-   * session's own person; true for a link that anyone gets who names a wallet.
+   * True if a proof of one of the session's wallets is required to open a session in use. False for a link that is sent
+   * to the session's own person; true for a link that anyone who names a wallet gets.
    */
   readonly requiresProof: boolean
 }
 
-/** Adds a link to a session just made, which has none. */
+/** Adds a link to a new session without links. */
 export const addFirstToken = (
   transaction: Transaction,
   session: TokenSession,
@@ -39,7 +39,7 @@ const ADD = `INSERT INTO session_tokens (hash, organization_id, session_id, ordi
   SELECT ?, ?, ?, COALESCE(MAX(ordinal), 0) + 1, ?, ? FROM session_tokens WHERE organization_id = ? AND session_id = ?
   RETURNING ordinal`
 
-/** Adds a link; the oldest end beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
+/** Adds a link and deletes the oldest beyond TOKENS_PER_SESSION_MAX. The session's row must be locked. */
 export const addToken = async (
   transaction: Transaction,
   { organizationId, id }: TokenSession,
@@ -64,7 +64,7 @@ export const addToken = async (
 }
 
 export const createTokenReader = (scope: TableScope) => ({
-  /** Finds a session by the link's hash alone, because it is not known who opens a link. Null when there is none. */
+  /** Finds a session by the link's hash alone, because the visitor is unknown. Returns null if there is none. */
   findByToken: async (hash: Uint8Array): Promise<SessionState | null> => {
     const [row] = await scope.statements.query<{ organization_id: string; session_id: string }>(
       'SELECT organization_id, session_id FROM session_tokens WHERE hash = ?',

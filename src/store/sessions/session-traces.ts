@@ -1,5 +1,5 @@
-// Keyed hashes of what people handed in. They reveal nothing but that the same document, portrait or person was handed in
-// under another identity of the organization. They are erased with the evidence.
+// Keyed hashes of submitted data. They reveal only that the same document, portrait or person was submitted under
+// another identity of the organization. They are erased with the evidence.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session } from '../../domain/session.ts'
 import { bytes, sql, text } from '../columns.ts'
@@ -25,7 +25,7 @@ interface TraceRow extends Trace {
   readonly session_id: string
 }
 
-/** Sessions that are shown; and candidates that share some bits, before all bits are compared. */
+/** Maximum number of sessions to show, and of candidates that share some bits before all bits are compared. */
 const FOUND_MAX = { value: 20, kind: 2_000 } as const
 const DURABILITY = { survives: 'process-crash' } as const
 
@@ -37,10 +37,10 @@ export const eraseTraces = (transaction: Transaction, organizationId: string, se
   TRACES.removeAll(transaction, { organizationId, sessionId })
 
 /**
- * Sessions of other persons: neither known as the same person nor holding one of the same wallets. Also sessions of the same
- * person that an operator has rejected.
- * Sorted by an expression: for the order of the primary key, SQLite would walk all of the organization's traces.
- * @param wanted how many kinds or values are asked for at once
+ * Selects sessions of other persons: not identified as the same person, and without the same wallets. Also sessions of
+ * the same person that an operator rejected. Sorted by an expression, because for the order of the primary key, SQLite
+ * would scan all traces of the organization.
+ * @param wanted number of kinds or values in the query
  */
 export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
   `SELECT t.session_id, t.kind, t.value FROM session_traces t
@@ -78,10 +78,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
   }
 
   return {
-    /** The sealed key of the organization's traces; null before there is one. */
+    /** Returns the sealed key of the organization's traces. Null if there is none yet. */
     findKey: (organizationId: string) => readKey(organizationId),
 
-    /** Stores the key unless there is one, and returns the stored one. @throws OrganizationKeyExchangedError */
+    /** Stores the key unless there is one, and returns the stored key. @throws OrganizationKeyExchangedError */
     addKey: (organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array> =>
       scope.write(async (transaction) => {
         await requireKeyInUse(transaction, organizationId, sealedUnder)
@@ -91,10 +91,10 @@ export const createSessionTraceTable = (scope: TableScope) => {
         return kept
       }),
 
-    /** Puts a session's traces whose kinds begin with `group` in place of those before; none where its evidence was erased. */
+    /** Replaces a session's traces whose kinds start with `group`. Adds none if its evidence was erased. */
     replace: (organizationId: string, sessionId: string, group: string, traces: readonly Trace[]): Promise<void> =>
       scope.write(async (transaction) => {
-        // The erasure of the evidence locks the session, too.
+        // Erasing the evidence locks the session too.
         await lockSessionAsItIs(transaction, organizationId, sessionId)
         await TRACES.removeAll(transaction, { organizationId, sessionId, kind: sql`LIKE ${`${group}%`}` })
         if ((await EVIDENCE.find(transaction, keptOf({ organizationId, sessionId }))) === null) return
@@ -103,11 +103,11 @@ export const createSessionTraceTable = (scope: TableScope) => {
         }
       }, DURABILITY),
 
-    /** The newest sessions of other persons that share one of these values of a kind. */
+    /** Returns the newest sessions of other persons that share one of these values of a kind. */
     findValues: (session: Parameters<typeof ofOthers>[0], kind: string, values: readonly string[]) =>
       ofOthers(session, 'value', values, [kind]),
 
-    /** The newest sessions of other persons that have one of these kinds, with any value. */
+    /** Returns the newest sessions of other persons that have one of these kinds, with any value. */
     findKinds: (session: Parameters<typeof ofOthers>[0], kinds: readonly string[]) =>
       ofOthers(session, 'kind', kinds, []),
   }

@@ -1,5 +1,5 @@
-// Connecting a wallet: the nonce is spent, the wallet counted and stored, and the change told, in one transaction, so
-// that neither a replayed proof nor a 21st wallet gets in however many try at once (threats rows 5 and 6).
+// Connects a wallet. One transaction uses the nonce, counts and stores the wallet, and announces the change. Concurrent
+// requests therefore cannot replay a proof or add a 21st wallet (threats rows 5 and 6).
 import type { WalletAddress } from '../../domain/address.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
@@ -27,7 +27,9 @@ import { acceptParts } from './portal-progress.ts'
 import { announceSession, noteChange, REMOVED_WALLETS } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 
-/** kill -9 loses no acknowledged wallet; a power cut may lose the last moments. The person waits for the answer. */
+/**
+ * kill -9 loses no acknowledged wallet; a power loss may lose the last moments. The person is waiting for the answer.
+ */
 const DURABILITY = { survives: 'process-crash' } as const
 
 const spendNonce = async (
@@ -95,7 +97,7 @@ const insertWallet = async (
   return wallet
 }
 
-/** As it was checked when the wallet was connected. */
+/** The proof as it was verified when the wallet was connected. */
 export interface WalletProof {
   readonly walletId: string
   readonly kind: ProofKind
@@ -105,11 +107,11 @@ export interface WalletProof {
 }
 
 export const createSessionWalletTable = (scope: TableScope) => ({
-  /** Connected wallets of sessions of one organization, by session: those that have any. */
+  /** Returns connected wallets of an organization's sessions, by session. Sessions without wallets are omitted. */
   ofSessions: (organizationId: string, sessionIds: readonly string[]) =>
     readWallets(scope.statements, organizationId, sessionIds),
 
-  /** By the wallet's id. */
+  /** Returns the proofs by wallet id. */
   listProofs: async (organizationId: string, sessionId: string): Promise<ReadonlyMap<string, WalletProof>> => {
     const rows = await scope.statements.query<RowOf<WalletProof>>(
       `SELECT wallet_proofs.wallet_id, wallet_proofs.kind, wallet_proofs.message, wallet_proofs.signature,
@@ -122,10 +124,10 @@ export const createSessionWalletTable = (scope: TableScope) => ({
   },
 
   /**
-   * Stores a wallet whose proof was checked; one that is connected already stays as it is. The state afterwards, or null
-   * when the organization has no such session.
-   * @throws ProofInvalidError (nonce unknown, spent or too old), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError: nothing was stored, and the nonce is not spent.
+   * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
+   * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
+   * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
+   * PartNotRequestedError, WalletLockedError, WalletLimitError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -154,7 +156,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
     }, DURABILITY),
 
   /**
-   * Takes a wallet out of an open session. Null when there is no such session or wallet.
+   * Removes a wallet from an open session. Returns null if there is no such session or wallet.
    * @throws BrowserUnknownError, SessionClosedError, PartNotRequestedError
    */
   remove: (input: WalletRemoval): Promise<SessionState | null> =>

@@ -1,5 +1,5 @@
-// Registers, reads and changes sessions; the parts are in the files beside this one. Each function names the organization,
-// except the portal's look-up by link.
+// Registers, reads and changes sessions; the other files of this folder contain the parts. Each function takes the
+// organization, except the portal's look-up by link.
 
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -24,15 +24,15 @@ interface SessionFilter {
   readonly status?: SessionStatus
   readonly checkType?: CheckType
   readonly environment?: ApiKeyEnvironment
-  /** Null: assigned to nobody. */
+  /** Null for sessions that are not assigned. */
   readonly assignedTo?: string | null
   readonly createdBeforeSeconds?: number
   readonly id?: string
-  /** Connected, or the only one that may connect. */
+  /** A connected wallet, or the only wallet that may connect. */
   readonly wallet?: WalletAddress
   readonly oldestFirst?: boolean
   readonly level?: Level
-  /** With a hit of this state; `none`: without any. */
+  /** Sessions with a hit in this state; `none` for sessions without hits. */
   readonly hits?: HitState | 'none'
 }
 
@@ -40,18 +40,18 @@ export const createSessionTable = (scope: TableScope) => ({
   ...createRegistration(scope),
   ...createTokenReader(scope),
   ...createSessionHistory(scope),
-  /** See session-status.ts: the only way in which a status changes. */
+  /** The only function that changes a status (session-status.ts). */
   changeStatus: createStatusWriter(scope),
   queueMissingChecks: createCheckQueuer(scope),
 
-  /** Null when the organization has no such session. */
+  /** Returns null if the organization has no such session. */
   find: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     readState(scope.statements, organizationId, sessionId),
 
-  /** The required parts that a session lacks. */
+  /** Returns the missing required parts of a session. */
   findMissing: (session: Session): Promise<readonly SessionPart[]> => findMissingParts(scope.statements, session),
 
-  /** A session as `find` returns it, locked: a change of the session waits until the transaction has ended. */
+  /** Returns a session as `find` does, and locks it: changes of the session wait until the transaction ends. */
   lock: (organizationId: string, sessionId: string): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
       await lockSessionAsItIs(transaction, organizationId, sessionId)
@@ -75,7 +75,7 @@ export const createSessionTable = (scope: TableScope) => ({
       parameters.push(filter.organizationId, filter.hits)
     }
     if (filter.wallet !== undefined) {
-      // Each part uses an index that begins with the address.
+      // Each part uses an index that starts with the address.
       where.push(`id IN (
         SELECT session_id FROM session_wallets WHERE address = ? AND environment IN ('live', 'test') AND organization_id = ?
         UNION ALL
@@ -111,12 +111,12 @@ export const createSessionTable = (scope: TableScope) => ({
 
   /**
    * Records that the person agreed to share the result with other organizations, and to which text (threats row 3). The
-   * first consent stays. Null when the organization has no such session.
+   * first consent stays. Returns null if the organization has no such session.
    */
   recordConsent: (input: {
     readonly organizationId: string
     readonly sessionId: string
-    /** Names the text that was shown. */
+    /** Version of the text that was shown. */
     readonly version: string
     readonly actor: string
   }): Promise<SessionState | null> =>
@@ -128,11 +128,11 @@ export const createSessionTable = (scope: TableScope) => ({
         if (locked === null) return null
         const session = await writeConsent(transaction, locked.session, { version, shares: true, actor }, nowSeconds)
         const state = { ...locked, session }
-        // What other organizations may see of its wallets changes with it.
+        // The consent changes which of the session's wallets are visible to other organizations.
         await announceSession(transaction, state, nowSeconds)
         return state
       },
-      // Later changes follow in the same log: if a power cut loses this one, it loses those as well.
+      // Later changes follow in the same log: a power loss that loses this change loses those too.
       { survives: 'process-crash' },
     ),
 })

@@ -1,6 +1,6 @@
-// The reads behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, however many
-// wallets there are. Another organization's session is visible only when it is completed, at the required level,
-// shared, and the asking organization relies on that organization.
+// The queries behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, regardless
+// of the number of wallets. Another organization's session is visible only if it is completed, at the required level
+// and shared, and the requesting organization relies on that organization.
 import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
@@ -22,16 +22,16 @@ interface StandingRow {
   readonly unsettled: number
 }
 
-/** More sessions than any real wallet has; a wallet with thousands of sessions must not cost thousands of rows. */
+/** More sessions than any real wallet has. A wallet with thousands of sessions must not cost thousands of rows. */
 const SESSIONS_MAX = 64
 /**
- * Rows with a decision that are kept of each type of check and proven chain. A session that is locked to the wallet and has
- * the wallet connected has two rows.
+ * Number of rows with a decision to keep per type of check and proven chain. A session that is locked to the wallet and
+ * has the wallet connected has two rows.
  */
 const DECISIONS_KEPT = 8
 const PERSON_WALLETS_MAX = 200
 
-/** Null when an older program, which knew no such numbers, decided while this one already ran. */
+/** Null if an older program, which did not write these numbers, made the decision while this one was running. */
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
   AS decided`
 
@@ -40,7 +40,8 @@ const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE
   CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
 
 /**
- * Whether the asking organization relies on the session's organization. One parameter: the asking organization's id.
+ * Whether the requesting organization relies on the session's organization. One parameter: the requesting
+ * organization's id.
  */
 const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id = ? AND (asking.trusts = 'all'
           OR EXISTS (SELECT 1 FROM trusted_organizations trusted WHERE trusted.organization_id = asking.id
@@ -49,7 +50,7 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/** An expression, because the index of a status leads to many more rows than the index of an address. */
+/** An expression, because the index of the status selects many more rows than the index of the address. */
 const REJECTED_LATER = `CASE WHEN rejected.status = 'rejected' THEN COALESCE(rejected.decided_sequence, 0) ELSE -1 END
   > COALESCE(sessions.decided_sequence, 0)`
 
@@ -90,12 +91,12 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} F
 
 /**
  * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
- * there are more rows than may be read, the ordered statement decides which of them count.
+ * there are more rows than the maximum, the ordered statement selects the rows.
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * The newest sessions, which always include those of each type of check that were decided last, and one that is
- * unsettled if there is any.
+ * The newest sessions. They always include the last decided sessions of each type of check, and an unsettled session if
+ * there is one.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (
@@ -121,7 +122,7 @@ export const PERSON_WALLETS = `SELECT session_wallets.address_text AS address, s
   ORDER BY MIN(session_wallets.connected_at_seconds), session_wallets.chain, session_wallets.address_text
   LIMIT ${PERSON_WALLETS_MAX}`
 
-/** Compares text as the databases do: by character codes, without a language's rules. */
+/** Compares text as the databases do: by character codes, without a locale. */
 const compare = (left: string | number, right: string | number): number => (left < right ? -1 : left > right ? 1 : 0)
 
 const bySessionOrder = (left: StandingRow, right: StandingRow): number =>
@@ -136,7 +137,7 @@ const byWalletOrder = (left: WalletRow, right: WalletRow): number =>
   compare(left.chain, right.chain) ||
   compare(left.address, right.address)
 
-/** Each wallet once, at its first connection in the given order. */
+/** Returns each wallet once, at its first connection in the given order. */
 const distinctWallets = (rows: readonly WalletRow[]): readonly VerifiedWallet[] => {
   const ordered = rows.length < 2 ? rows : [...rows].sort(byWalletOrder)
   const kept: VerifiedWallet[] = []

@@ -1,16 +1,16 @@
-// The checkpoint thread: moves committed pages from the write-ahead log into the database file, so that the thread that
-// answers requests never waits for the disk. Has its own connection; ends only when told to, never by force. Source:
+// The checkpoint thread: moves committed pages from the write-ahead log to the database file, so that the thread that
+// answers requests never waits for the disk. Has its own connection, and ends only on an order, never by force. Source:
 // https://sqlite.org/wal.html#ckpt, https://sqlite.org/pragma.html#pragma_wal_checkpoint.
 import { Database, SQLiteError } from 'bun:sqlite'
 import type { CheckpointOrder } from './checkpoints.ts'
 import { LOG_KEPT_BYTES, RESTART_PAGES } from './write-ahead-log.ts'
 
-/** How often commits are counted. */
+/** How often to count commits. */
 const LOOK_INTERVAL_MS = 100
-/** A checkpoint runs after this many commits; with fewer commits it runs after the time below. */
+/** A checkpoint runs after this many commits, or with fewer commits, after the time below. */
 const COMMITS_MAX = 200
 const LONGEST_WAIT_MS = 5_000
-/** How long writers of other threads and processes may be blocked during a WAL reset. */
+/** Maximum time for which a WAL reset blocks writers of other threads and processes. */
 const BUSY_TIMEOUT_MS = 25
 
 interface CheckpointRow {
@@ -25,11 +25,11 @@ const start = (path: string, commits: Int32Array): (() => void) => {
   const database = new Database(path, { readwrite: true, create: false })
   database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
   database.run('PRAGMA fullfsync = ON')
-  // This thread's own commits hold nothing that must survive a power cut.
+  // This thread's own commits contain nothing that must survive a power loss.
   database.run('PRAGMA synchronous = NORMAL')
   // The first commit after a WAL reset truncates the file.
   database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-  // From 0 on: commits made before this thread started must be checkpointed as well.
+  // Starts at 0, because commits made before this thread started must be checkpointed too.
   let seen = 0
   let lastMs = performance.now()
 
@@ -38,10 +38,10 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     return { pages: row?.log ?? 0, areAllMoved: row !== null && row.checkpointed === row.log }
   }
 
-  /** Let this thread make the first commit after a WAL reset, because that commit waits for fsync. */
+  /** Makes the first commit after a WAL reset in this thread, because that commit waits for fsync. */
   const beginLog = database.transaction(() => {
     const version = database.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
-    // A commit must write something. This value does not matter, and writing it changes nothing.
+    // A commit must write something. Writing this value changes nothing.
     database.run(`PRAGMA user_version = ${version}`)
   })
 
@@ -52,13 +52,13 @@ const start = (path: string, commits: Int32Array): (() => void) => {
     lastMs = performance.now()
     try {
       const { pages, areAllMoved } = checkpoint('PASSIVE')
-      // While writers continue, the log always holds a little more than was checkpointed, and would grow forever. Once
-      // it is long, checkpoint the rest while writers wait; that is little, because most was moved just before.
+      // While writers continue, the log always contains a little more than was checkpointed, and would grow forever. If
+      // it is long, checkpoint the rest while writers wait. The rest is short, because most was moved just before.
       const isLogDone =
         pages >= RESTART_PAGES ? checkpoint('RESTART').areAllMoved : areAllMoved && Atomics.load(commits, 0) === now
       if (isLogDone) beginLog.immediate()
     } catch (error) {
-      // The database is locked, or the disk is full: try again at the next check. The log keeps what is committed.
+      // The database is locked, or the disk is full: retry at the next check. The log keeps all commits.
       if (!(error instanceof SQLiteError)) throw error
     }
   }

@@ -1,5 +1,5 @@
-// Runs the checkpoint thread, so that the thread that answers requests does not wait for the disk. Without it, now and
-// then a single commit waits for the disk on behalf of hundreds before it (https://sqlite.org/wal.html, "Automatic
+// Runs the checkpoint thread, so that the thread that answers requests does not wait for the disk. Without it, some
+// commits wait for the disk on behalf of hundreds of earlier commits (https://sqlite.org/wal.html, "Automatic
 // Checkpoint").
 
 import { threadEntry } from '../../program/entries.ts'
@@ -8,7 +8,7 @@ export type CheckpointOrder =
   | {
       readonly type: 'start'
       readonly path: string
-      /** A shared counter that increments with each commit. */
+      /** Shared counter that increments with each commit. */
       readonly commits: Int32Array
     }
   | { readonly type: 'stop' }
@@ -20,10 +20,10 @@ export interface Checkpoints {
   stop(): Promise<void>
 }
 
-/** @param onLost called when the thread has ended by itself: the caller must then run checkpoints in another way */
+/** @param onLost called if the thread has ended unexpectedly: the caller must then run checkpoints in another way */
 export const startCheckpoints = (path: string, onLost: () => void): Checkpoints => {
   const commits = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
-  // The type is named, because this file is also compiled with a browser's types.
+  // The explicit type is needed because this file is also compiled with browser types.
   const worker = new Worker(threadEntry('src/store/sqlite/checkpoint.worker.ts'), { smol: true }) as Bun.Worker
   const ended = Promise.withResolvers<void>()
   let stopping = false
@@ -31,7 +31,7 @@ export const startCheckpoints = (path: string, onLost: () => void): Checkpoints 
     if (!stopping) onLost()
     ended.resolve()
   })
-  // A `close` event follows and is handled; this event's text would show source code.
+  // A `close` event follows and is handled. The text of this event would reveal source code.
   worker.addEventListener('error', (event) => event.preventDefault())
   const send = (order: CheckpointOrder): void => worker.postMessage(order)
   send({ type: 'start', path, commits })

@@ -1,12 +1,12 @@
-// Why a file can't be used, in words for the operator, from what the system or SQLite said of it.
-// Source: errno(3), https://sqlite.org/rescode.html.
+// Explains to the operator why a file cannot be used, from the error of the system or of SQLite. Source: errno(3),
+// https://sqlite.org/rescode.html.
 
 import { causesOf } from '../../lib/named-error.ts'
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   SQLITE_FULL: 'the disk is full',
-  // The index of the write-ahead log could not be made longer.
+  // The index of the write-ahead log could not be extended.
   SQLITE_IOERR_SHMSIZE: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EROFS: 'it is read-only',
@@ -22,12 +22,13 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
   if (typeof code !== 'string') return undefined
-  // A missing file may be a fault of ours. A folder that can't be made is under a broken link or a file system's own folder.
+  // A missing file may be a bug in this program. A folder that cannot be created is below a broken link or in a special
+  // file system.
   if (code === 'ENOENT' && syscall === 'mkdir') return "it can't be made there"
   return PROBLEMS[code] ?? (code.startsWith('SQLITE_IOERR') ? PROBLEMS['EIO'] : undefined)
 }
 
-/** Searches the error and its causes for a problem with a file. @returns it in words; null when there is none */
+/** Searches the error and its causes for a problem with a file. @returns its description; null if there is none */
 export const fileProblem = (error: unknown): string | null => {
   for (const each of causesOf(error)) {
     const problem = problemOf(each as Error & { code?: unknown; syscall?: unknown })
@@ -36,7 +37,7 @@ export const fileProblem = (error: unknown): string | null => {
   return null
 }
 
-/** The same as a sentence that a command or a start prints before it ends. @returns null when it is not about a file */
+/** Returns the problem as a sentence for a command or a failed start. Null if the error is not about a file. */
 export const explainFileProblem = (error: unknown): string | null => {
   const problem = fileProblem(error)
   if (problem === null) return null

@@ -1,6 +1,5 @@
 // Allows only one service per data folder: two would write to each other's decision log and sign without each other's
-// records. The lock is the operating system's, held through an open database, so it ends with the process, however that
-// ends.
+// records. It is the operating system's lock on an open database, so it ends with the process in any case.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
 import { StoreUnusableError } from '../errors.ts'
@@ -16,7 +15,7 @@ const openLock = (path: string): SqliteFile => {
   const file = new SqliteFile(path, { create: true })
   try {
     file.run('PRAGMA busy_timeout = 0')
-    // Nothing is ever stored here. A journal on the disk would make the lock fail when the disk is full.
+    // Nothing is ever stored here. With a journal on disk, the lock would fail if the disk is full.
     file.run('PRAGMA journal_mode = MEMORY')
     file.run('BEGIN EXCLUSIVE')
   } catch (error) {
@@ -27,8 +26,8 @@ const openLock = (path: string): SqliteFile => {
 }
 
 /**
- * @param held the message when another process holds the lock
- * @throws StoreUnusableError when another process holds the lock, or it can't be taken.
+ * @param held the message if another process holds the lock
+ * @throws StoreUnusableError if another process holds the lock, or locking fails
  */
 export const lockFolder = (
   path: string,

@@ -1,4 +1,4 @@
-// Runs reads that may examine many rows in a thread of their own, so that a listing does not delay an attestation. The
+// Runs reads that may examine many rows in a separate thread, so that a listing does not delay an attestation. The
 // thread starts with the first such read.
 import { threadEntry } from '../../program/entries.ts'
 import type { SqlParameter } from '../database.ts'
@@ -20,7 +20,7 @@ export interface LongReadReply {
 }
 
 export interface LongReads {
-  /** @returns null if the read failed or the thread ended: the caller then reads by its own connection */
+  /** @returns null if the read failed or the thread ended: the caller then reads on its own connection */
   read(sql: string, parameters: readonly SqlParameter[]): Promise<readonly unknown[] | null>
   /** Resolves when the thread has answered, closed its connection and ended. */
   stop(): Promise<void>
@@ -42,7 +42,7 @@ export const createLongReads = (path: string): LongReads => {
   }
 
   const start = (): ReadThread => {
-    // The type is named, because this file is also compiled with a browser's types.
+    // The explicit type is needed because this file is also compiled with browser types.
     const worker = new Worker(threadEntry('src/store/sqlite/long-reads.worker.ts'), { smol: true }) as Bun.Worker
     const ended = Promise.withResolvers<void>()
     worker.addEventListener('message', (event) =>
@@ -53,7 +53,7 @@ export const createLongReads = (path: string): LongReads => {
       for (const id of [...waiting.keys()]) resolveRead({ id, rows: null })
       ended.resolve()
     })
-    // A `close` event follows and is handled; this event's text would show source code.
+    // A `close` event follows and is handled. The text of this event would reveal source code.
     worker.addEventListener('error', (event) => event.preventDefault())
     const send = (order: LongReadOrder): void => worker.postMessage(order)
     send({ type: 'start', path })

@@ -1,4 +1,5 @@
-// The thread of long reads: answers one read after the other over its own connection. Ends only when told to, never by force.
+// The thread for long reads: executes reads one after the other on its own connection. Ends only on an order, never by
+// force.
 import type { LongReadOrder, LongReadReply } from './long-reads.ts'
 import { openSqliteConnection, type SqliteConnection } from './sqlite-connection.ts'
 
@@ -10,7 +11,7 @@ const read = (sql: string, parameters: Parameters<SqliteConnection['all']>[1]): 
   try {
     return connection?.all(sql, parameters) ?? null
   } catch {
-    // The caller repeats the read over its own connection, whose error is the one that is reported.
+    // The caller repeats the read on its own connection, and reports that connection's error.
     return null
   }
 }

@@ -1,5 +1,5 @@
-// One SQLite connection: its pragmas, prepared statements, values and errors. Synchronous, and used only through
-// sqlite.ts. Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
+// One SQLite connection: its pragmas, prepared statements, values and errors. Synchronous, and used only by sqlite.ts.
+// Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
 import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { SqlParameter } from '../database.ts'
@@ -7,14 +7,14 @@ import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, Stor
 import { narrowInteger, requireSafeInteger } from '../integers.ts'
 import { LOG_KEPT_BYTES } from './write-ahead-log.ts'
 
-/** SQLite blocks the whole thread while it waits, so it waits only this long: sqlite.ts retries without blocking. */
+/** Short, because SQLite blocks the thread while it waits; sqlite.ts retries without blocking. */
 const BUSY_TIMEOUT_MS = 1
-/** More than there are statements in the code; a guard against texts made at run time. */
+/** More than the number of statements in the code; limits statements built at run time. */
 const STATEMENT_CACHE_SIZE = 256
 
 /**
  * Size of the writer's page cache. While only one process writes, no other connection invalidates it, and a small
- * transaction in a large file touches some dozens of pages all over it. SQLite's own default is an eighth. Memory is
+ * transaction in a large file touches dozens of scattered pages. SQLite's default is an eighth of it. Memory is
  * allocated page by page.
  */
 const WRITER_CACHE_KIBIBYTES = 16_384
@@ -22,7 +22,7 @@ const WRITER_CACHE_KIBIBYTES = 16_384
 const BUSY = 5
 const LOCKED = 6
 const CONSTRAINT = 19
-/** NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: not this statement's fault. */
+/** NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOTADB: not caused by the statement. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([BUSY, LOCKED, 7, 8, 10, 11, 13, 14, 15, 26])
 
 const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
@@ -34,14 +34,14 @@ const CONSTRAINTS: Readonly<Record<string, ConstraintKind>> = {
   SQLITE_CONSTRAINT_DATATYPE: 'type',
 }
 
-/** The low byte of an extended result code is the primary one. */
+/** The low byte of an extended result code is the primary code. */
 const primaryCode = (error: SQLiteError): number => error.errno & 0xff
 
-/** True when another connection holds the lock, so that a later retry can help. */
+/** Returns true if another connection holds the lock, so that a retry can help. */
 export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && (primaryCode(error) === BUSY || primaryCode(error) === LOCKED)
 
-/** The store's own error for what SQLite threw; anything else is passed through. */
+/** Converts SQLite's errors to the store's own errors. Returns other errors unchanged. */
 export const toStoreError = (error: unknown): unknown => {
   if (!(error instanceof SQLiteError)) return error
   const code = primaryCode(error)
@@ -50,10 +50,10 @@ export const toStoreError = (error: unknown): unknown => {
 }
 
 export interface SqliteConnection {
-  /** True while a transaction is open, also after SQLite rolled one back by itself. */
+  /** True while a transaction is open. False after SQLite rolled it back by itself. */
   readonly inTransaction: boolean
   all<Row>(sql: string, parameters?: readonly SqlParameter[]): Row[]
-  /** How many rows changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, parameters?: readonly SqlParameter[]): number
   close(): void
 }
@@ -65,7 +65,7 @@ const toBinding = (parameter: SqlParameter, index: number): SqlParameter => {
   return parameter === (parameter | 0) ? parameter : BigInt(parameter)
 }
 
-/** Integers are read as bigints; those that fit become numbers. */
+/** Converts bigints, the type of all integers read, to numbers if they fit. */
 const narrowIntegers = <Row>(rows: Row[]): Row[] => {
   for (const row of rows as Record<string, unknown>[]) {
     for (const column in row) {
@@ -77,9 +77,9 @@ const narrowIntegers = <Row>(rows: Row[]): Row[] => {
 }
 
 /**
- * Opens an existing file. `readOnly` refuses writes; the connection is not opened read-only, since recovering the
- * write-ahead log after a crash needs to write.
- * @throws SQLiteError, also when the file is locked.
+ * Opens an existing file. `readOnly` rejects writes. The connection itself is not read-only, because recovering the
+ * write-ahead log after a crash requires writing.
+ * @throws SQLiteError, also if the file is locked
  */
 export const openSqliteConnection = (path: string, readOnly: boolean): SqliteConnection => {
   const database = new BunDatabase(path, { readwrite: true, create: false, strict: true, safeIntegers: true })
@@ -96,21 +96,21 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
   }
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`)
-    // Readers never wait for the writer, nor the writer for readers.
+    // Readers never wait for the writer, and the writer never waits for readers.
     database.run('PRAGMA journal_mode = WAL')
-    // Off by default in SQLite; the schema relies on them to keep tenants apart.
+    // Off by default in SQLite. The schema relies on foreign keys to separate tenants.
     database.run('PRAGMA foreign_keys = ON')
-    // A doctored file can't make a view or trigger call functions with side effects.
+    // Prevents a manipulated file from calling functions with side effects in a view or trigger.
     database.run('PRAGMA trusted_schema = OFF')
-    // Intermediate results never reach a file outside the data folder.
+    // Intermediate results are never written to a file outside the data folder.
     database.run('PRAGMA temp_store = MEMORY')
-    // What is deleted or overwritten, an erased key for example, is zeroed in its page, where that costs no further write.
+    // Deleted or overwritten data, for example an erased key, is zeroed in its page if this costs no additional write.
     database.run('PRAGMA secure_delete = FAST')
     database.run(`PRAGMA journal_size_limit = ${LOG_KEPT_BYTES}`)
-    // On macOS a plain fsync does not reach the disk; elsewhere this does nothing.
+    // On macOS, a plain fsync does not reach the disk. Elsewhere this does nothing.
     database.run('PRAGMA fullfsync = ON')
-    // Do not map the file into memory: mapped pages are released at the first read after each commit, and with hundreds
-    // of megabytes that blocked the thread for up to a second on a busy virtual machine.
+    // Do not map the file into memory: mapped pages are released at the first read after each commit. With hundreds of
+    // megabytes, that blocked the thread for up to a second on a busy virtual machine.
     if (readOnly) database.run('PRAGMA query_only = ON')
     else database.run(`PRAGMA cache_size = -${WRITER_CACHE_KIBIBYTES}`)
   } catch (error) {

@@ -1,5 +1,5 @@
-// A SQLite database as it is at one moment, in a file of its own, while others read and write it.
-// Source: https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
+// Copies a SQLite database in use to another file, as it is at one moment. Source:
+// https://sqlite.org/lang_vacuum.html#vacuum_with_an_into_clause.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs'
 import { MOVED_TO, movedError } from '../copy/moved.ts'
@@ -8,13 +8,13 @@ import { StoreUnavailableError, StoreUnusableError } from '../errors.ts'
 const BUSY_TIMEOUT_MS = 10_000
 
 /**
- * Blocks the thread while it copies: for commands, not for a service.
- * @param to must not exist; made for its owner alone.
+ * Blocks the thread during the copy: for commands, not for a service.
+ * @param to must not exist; created for its owner only
  * @throws StoreUnusableError, StoreUnavailableError
  */
 export const snapshotSqlite = (path: string, to: string): void => {
   if (!existsSync(path)) throw new StoreUnusableError(`there is no database in ${path}`)
-  // An empty file is taken as the target, and has the mode that it is to have from the first byte on.
+  // SQLite accepts an empty file as the target. Creating it first sets its mode before any content is written.
   closeSync(openSync(to, 'wx', 0o600))
   const file = new SqliteFile(path, { readwrite: true, create: false })
   try {
@@ -39,7 +39,7 @@ export const snapshotSqlite = (path: string, to: string): void => {
   closeSync(descriptor)
 }
 
-/** An attester whose key is in a hardware token, so that no backup holds it. */
+/** An attester with its key in a hardware token, which no backup contains. */
 export interface TokenAttester {
   readonly kind: 'secp256k1' | 'ed25519'
   readonly address: string
@@ -49,14 +49,14 @@ export interface TokenAttester {
 
 export interface DatabaseFacts {
   readonly deploymentId: string
-  /** The newest migration. */
+  /** Number of the newest migration. */
   readonly schema: number
   readonly tokenAttesters: readonly TokenAttester[]
 }
 
 /**
  * Describes a service's database file.
- * @throws StoreUnusableError when it is no such file, or its content was moved elsewhere
+ * @throws StoreUnusableError if the file is not a service's database, or its content was moved
  */
 export const describeSqlite = (path: string): DatabaseFacts => {
   const file = new SqliteFile(path, { readonly: true })

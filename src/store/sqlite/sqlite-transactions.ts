@@ -1,8 +1,6 @@
-// Runs several transactions on one SQLite connection in one commit. Each is a savepoint, so that a failing one does not
-// affect the others; a single statement needs none, because SQLite undoes it by itself. Writing the log, half the cost of
-// a small transaction, is paid once for all. Invariant: no caller is answered before the commit, neither with a result
-// nor with an error that may depend on what another transaction of the group wrote. Source:
-// https://sqlite.org/lang_savepoint.html, https://sqlite.org/lang_transaction.html.
+// Runs several transactions in one commit, because writing the log is half the cost of a small transaction. Each is a
+// savepoint, so that one failure does not affect the others. Invariant: callers get results, and errors that may depend
+// on the group's other writes, only after the commit.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Clock } from '../../lib/time.ts'
 import type { DeferredStatement, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
@@ -10,7 +8,7 @@ import { StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
 import { type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 
 export interface WaitingTransaction {
-  /** A single statement resolves with the number of rows that it changed. */
+  /** A single statement resolves with its number of changed rows. */
   readonly work: ((transaction: Transaction) => Promise<unknown>) | DeferredStatement
   readonly survives: NonNullable<TransactionOptions['survives']>
   /** On the monotonic clock: the transaction must begin before this time, or not at all. */
@@ -22,22 +20,21 @@ export interface WaitingTransaction {
 export interface TransactionRunnerDependencies {
   readonly writer: SqliteConnection
   readonly clock: Clock
-  /** How long one transaction's work may take, milliseconds. */
+  /** Maximum duration of one transaction's work, in milliseconds. */
   readonly transactionLimitMs: number
   readonly retryWhileLocked: <Result>(attempt: () => Result, deadlineMs: number) => Promise<Result>
   readonly committed: () => void
 }
 
 export interface TransactionRunner {
-  /** Runs the first of them in one commit and returns those that were not begun. Never rejects. */
+  /** Runs the first transactions in one commit, and returns those that were not started. Never rejects. */
   run(group: readonly WaitingTransaction[]): Promise<readonly WaitingTransaction[]>
-  /** True inside the work of a transaction that is open. */
+  /** Returns true inside the work of an open transaction. */
   isInside(): boolean
 }
 
 /**
- * After this much work no further transaction joins the commit, milliseconds, because the first ones are waiting for
- * it.
+ * No further transaction joins the commit after this time, in milliseconds, because the first ones are waiting for it.
  */
 const LONGEST_GROUP_MS = 5
 
@@ -47,7 +44,7 @@ type Outcome =
       readonly kind: 'failed'
       readonly member: WaitingTransaction
       readonly error: unknown
-      /** Whether the writes of the other transactions in the group are lost as well. */
+      /** Whether the writes of the group's other transactions are lost too. */
       readonly allLost: boolean
     }
 
@@ -63,11 +60,11 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
       writer.run(survives === 'power-loss' ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL')
       writerSurvives = survives
     }
-    // IMMEDIATE takes the write lock now; a deferred transaction could fail half-way through its work.
+    // IMMEDIATE takes the write lock now. A deferred transaction could fail halfway through its work.
     writer.run('BEGIN IMMEDIATE')
   }
 
-  /** Rolls back and returns the error to report: the one that ended the transaction, or a worse one. */
+  /** Rolls back and returns the error to report: the original error, or a worse one if the rollback failed. */
   const undo = (reason: unknown, statements: readonly string[]): unknown => {
     try {
       // After some failures, for example of the disk, SQLite has already rolled back.
@@ -78,15 +75,14 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
   }
 
-  /** The work's result. Rejects with what the work or one of its statements failed with, or when it took too long. */
+  /** Returns the work's result. Rejects if the work or one of its statements fails, or if it takes too long. */
   const perform = async (work: (transaction: Transaction) => Promise<unknown>): Promise<unknown> => {
     const state = { open: true }
     let failure: unknown
     const run = <Value>(statement: () => Value): Value => {
       if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // As in PostgreSQL: once a statement has failed, nothing of the transaction is kept, whether or not the work
-      // caught the error. No further statement runs either: SQLite may have rolled back already, and would commit it
-      // immediately.
+      // As in PostgreSQL: after a failed statement, nothing of the transaction is kept, even if the work caught the
+      // error. Further statements are rejected: SQLite may have rolled back already, and would commit them immediately.
       if (failure !== undefined) throw failure
       try {
         return statement()
@@ -142,7 +138,7 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
     }
   }
 
-  /** Nothing was kept: completed work has to be done again, and other failures may be consequences. */
+  /** Nothing was kept: completed work must be repeated, and other failures may be consequences. */
   const failAll = (outcomes: readonly Outcome[], error: unknown): void => {
     for (const { member } of outcomes) member.reject(error)
   }
@@ -162,7 +158,8 @@ export const createTransactionRunner = (dependencies: TransactionRunnerDependenc
   }
 
   const requireInTime = ({ deadlineMs }: WaitingTransaction): void => {
-    if (clock.monotonicMs() > deadlineMs) throw new StoreUnavailableError(new Error('no turn in time'))
+    if (clock.monotonicMs() > deadlineMs)
+      throw new StoreUnavailableError(new Error('the transaction did not start in time'))
   }
 
   const runAll = async (members: WaitingTransaction[]): Promise<void> => {

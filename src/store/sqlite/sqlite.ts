@@ -1,7 +1,6 @@
-// The database over one SQLite file: one connection writes, and its queued transactions share commits; another one
-// reads. An acknowledged write survives kill -9, because the operating system already has it, and a power cut as well
-// unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html,
-// https://sqlite.org/pragma.html#pragma_synchronous.
+// The database over one SQLite file: one connection writes, and its queued transactions share commits; another
+// connection reads. An acknowledged write survives kill -9, because the operating system already has it, and a power
+// loss too unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -17,35 +16,35 @@ import { createTransactionRunner, type WaitingTransaction } from './sqlite-trans
 export interface SqliteOptions {
   readonly path: string
   readonly clock: Clock
-  /** How long a call waits for its turn and for another process's lock, milliseconds. */
+  /** Maximum time for which a call waits for its turn and for another process's lock, in milliseconds. */
   readonly lockLimitMs?: number
-  /** How long one transaction's work may take before it is rolled back, milliseconds. */
+  /** Maximum duration of one transaction's work before it is rolled back, in milliseconds. */
   readonly transactionLimitMs?: number
-  /** How many transactions may wait before the next is refused at once. */
+  /** Maximum number of waiting transactions; further ones are rejected immediately. */
   readonly maximumQueued?: number
   /**
-   * Where checkpoints run. `by-commits`, the default: within a commit, which then waits for the disk. `separate-thread`, for
-   * servers: in a thread of their own.
+   * Where checkpoints run. `by-commits` (default): within a commit, which then waits for the disk. `separate-thread`,
+   * for servers: in a separate thread.
    */
   readonly checkpoints?: 'by-commits' | 'separate-thread'
-  /** Where reads of many rows run. `inline`, the default: in the calling thread. `separate-thread`, for servers. */
+  /** Where reads of many rows run. `inline` (default): in the calling thread. `separate-thread`: for servers. */
   readonly longReads?: 'inline' | 'separate-thread'
-  /** Resolves after that many milliseconds; replaced in tests. */
+  /** Resolves after the given number of milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const FIRST_RETRY_MS = 2
 const LONGEST_RETRY_MS = 50
 /**
- * Pages in the write-ahead log after which a commit runs a checkpoint. The first is SQLite's default; the second is
- * only reached when the checkpoint thread falls behind.
+ * Number of pages in the write-ahead log after which a commit runs a checkpoint. The first is SQLite's default. The
+ * second is reached only if the checkpoint thread falls behind.
  */
 const CHECKPOINT_PAGES = 1_000
 const CHECKPOINT_PAGES_BESIDE_THREAD = 131_072
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
-/** Creates the file for its owner alone, or takes everyone else's access away. */
+/** Creates the file for its owner only, or removes the access of others. */
 const protectFile = (path: string): void => {
   try {
     closeSync(openSync(path, 'a', 0o600))
@@ -57,8 +56,8 @@ const protectFile = (path: string): void => {
 }
 
 /**
- * Opens the file, and creates it with mode 0600 if it is missing.
- * @throws StoreUnusableError when the file is no database or can't be opened.
+ * Opens the file. Creates it with mode 0600 if it is missing.
+ * @throws StoreUnusableError if the file is not a database or cannot be opened
  */
 export const openSqliteDatabase = async (options: SqliteOptions): Promise<Database> => {
   const {
@@ -72,7 +71,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     wait = sleep,
   } = options
 
-  /** Tries again while another process holds the lock, leaving the thread free in between. */
+  /** Retries while another process holds the lock, without blocking the thread. */
   const retryWhileLocked = async <Result>(attempt: () => Result, deadlineMs: number): Promise<Result> => {
     for (let delayMs = FIRST_RETRY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)) {
       try {
@@ -80,7 +79,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       } catch (error) {
         if (!isBusy(error) || clock.monotonicMs() + delayMs > deadlineMs) throw toStoreError(error)
       }
-      // Spread out, so that two processes waiting for each other don't keep meeting.
+      // The delay is random, so that two processes that wait for each other do not collide repeatedly.
       await wait(delayMs * (0.5 + Math.random() / 2))
     }
   }
@@ -126,7 +125,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
     if (runner.isInside()) throw new TransactionMisuseError('inside a transaction only its handle may be used')
   }
 
-  /** Requests a transaction. An immediate refusal rejects the promise as well. */
+  /** Queues a transaction. An immediate refusal rejects the promise too. */
   const enqueue = (work: WaitingTransaction['work'], { survives = 'power-loss' }: TransactionOptions = {}) =>
     new Promise<unknown>((resolve, reject) => {
       requireUsable()
@@ -177,7 +176,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       enqueue(work, settings) as Promise<Result>,
     execute: (sql, parameters = [], settings) => enqueue({ sql, parameters }, settings) as Promise<number>,
     backlogMs: backlog.waitMs,
-    // SQLite changes this number for the reading connection when another connection, of any process, has committed.
+    // SQLite changes this number for the reading connection when another connection of any process has committed.
     commitMark: async () => (await query<{ data_version: number }>('PRAGMA data_version'))[0]?.data_version ?? null,
     close: async () => {
       if (closed) return

@@ -4,14 +4,14 @@
 const PAGE_BYTES = 4_096
 
 /**
- * Pages in the log after which it is reset: 128 MiB. Resets are rare, because they block writers, and the first commit
- * after one waits for fsync.
+ * Number of pages in the log after which it is reset: 128 MiB. Resets are rare, because they block writers, and the
+ * first commit after a reset waits for fsync.
  */
 export const RESTART_PAGES = 32_768
 
 /**
- * How much of a longer file remains after a WAL reset, so that a burst does not leave a huge file behind. Well above
- * the log's length in steady use: truncating 64 MiB blocks the committing thread for 40 ms, and writing to existing
- * blocks is faster.
+ * Remaining size of a longer file after a WAL reset, so that a burst does not leave a huge file. Well above the log's
+ * length in steady use: truncating 64 MiB blocks the committing thread for 40 ms, and writing to existing blocks is
+ * faster.
  */
 export const LOG_KEPT_BYTES = 2 * RESTART_PAGES * PAGE_BYTES

@@ -1,12 +1,12 @@
-// Where an organization receives messages about its sessions, or requests decisions. A removed endpoint keeps its row,
-// because messages refer to it, but loses its secrets.
+// The endpoints of an organization for messages about its sessions and for decision requests. A removed endpoint keeps
+// its row, because messages refer to it, but loses its secrets.
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
 
-// The table's readers import it from here.
+// Importers of the table get the type from here.
 export type { WebhookEndpoint }
 
 const ENDPOINTS = defineTable('webhook_endpoints', {
@@ -15,7 +15,7 @@ const ENDPOINTS = defineTable('webhook_endpoints', {
     'service sealedServiceSecret previousSealedServiceSecret previousServiceUntilSeconds',
   ),
   removedAtSeconds: hidden(nullable(integer)),
-  // Caches hold which service decides for the organization.
+  // Caches contain which service decides for the organization.
 }).announcing('organization', ({ organizationId }) => organizationId)
 
 const THERE = { removedAtSeconds: null }
@@ -37,7 +37,7 @@ interface NewSecret extends Pick<WebhookEndpoint, 'organizationId' | 'id' | 'sea
 export const newWebhookEndpointId = (): string => newIdentifier('endpoint')
 
 export const createWebhookEndpointTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError for a second decider of one organization. */
+  /** @throws ConstraintViolatedError for a second decider of an organization */
   add: (
     endpoint: Pick<WebhookEndpoint, 'id' | 'organizationId' | 'environment' | 'purpose' | 'url' | 'sealedSecret'>,
   ): Promise<WebhookEndpoint> => ENDPOINTS.insert(scope, { ...endpoint, createdAtSeconds: scope.nowSeconds() }),
@@ -45,18 +45,18 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   /** Oldest first. */
   list: (organizationId: string) => ENDPOINTS.list(scope, { organizationId, ...THERE }, ['createdAtSeconds', 'id']),
 
-  /** Null when the organization has no such endpoint. */
+  /** Returns null if the organization has no such endpoint. */
   find: (organizationId: string, id: string) => ENDPOINTS.find(scope, { organizationId, id, ...THERE }),
 
-  /** Finds an endpoint by its id alone, because the owner of an incoming result is not known before. */
+  /** Finds an endpoint by its id alone, because the owner of an incoming result is not known yet. */
   findDecider: (id: string) => ENDPOINTS.everywhere.find(scope, { id, ...DECIDES }),
 
-  /** The organizations whose sessions an outside service decides: for the cache in front of registrations. */
+  /** Returns the organizations whose sessions an external service decides, for the cache used by registrations. */
   organizationsWithDecider: async (): Promise<readonly string[]> =>
     (await ENDPOINTS.everywhere.list(scope, DECIDES, ['organizationId'])).map(({ organizationId }) => organizationId),
 
   /**
-   * The current secret continues to sign until `previousUntilSeconds`. False when the organization has no such
+   * The current secret continues to sign until `previousUntilSeconds`. Returns false if the organization has no such
    * endpoint.
    */
   rotateSecret: async ({ organizationId, id, sealedSecret, previousUntilSeconds }: NewSecret): Promise<boolean> => {
@@ -65,9 +65,8 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Sets the verification service whose webhooks decide, and the secret that it signs with. If the service stays the
-   * same, its previous secret is valid until `previousUntilSeconds`. False when there is no such endpoint for
-   * decisions.
+   * Sets the verification service whose webhooks decide, and its signing secret. If the service stays the same, its
+   * previous secret is valid until `previousUntilSeconds`. Returns false if there is no such endpoint for decisions.
    */
   setService: async (input: NewSecret & { readonly service: string }): Promise<boolean> => {
     const { organizationId, id, service, sealedSecret, previousUntilSeconds } = input
@@ -80,7 +79,9 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
     return (await ENDPOINTS.updateAll(scope, { organizationId, id, ...DECIDES }, values)) > 0
   },
 
-  /** Also removes the messages that still wait for the endpoint. False when the organization has no such endpoint. */
+  /**
+   * Also marks the messages that wait for the endpoint as dead. Returns false if the organization has no such endpoint.
+   */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (own) => {
       const nowSeconds = scope.nowSeconds()

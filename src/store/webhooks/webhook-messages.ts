@@ -1,6 +1,6 @@
-// The queue of webhook messages. A sender takes a message under a claim that expires, so that a sender that dies loses
-// nothing. A message ends as delivered or, after the last attempt, dead: it can then be inspected and sent again by
-// hand.
+// The queue of webhook messages. A sender takes a message under a claim that expires, so that a crashed sender loses
+// nothing. A message ends as delivered or, after the last attempt, as dead: it can then be inspected and sent again
+// manually.
 import type { WebhookMessageType, WebhookOutcome, WebhookSnapshot } from '../../domain/webhook-message.ts'
 import { shuffled } from '../../lib/shuffled.ts'
 import { hidden, integer, json, nullable, sql, text, typed } from '../columns.ts'
@@ -13,7 +13,7 @@ export const WEBHOOK_MESSAGE_STATES = ['waiting', 'delivered', 'dead'] as const
 export type WebhookMessageState = (typeof WEBHOOK_MESSAGE_STATES)[number]
 
 const COLUMNS = {
-  /** The same for every attempt, so that receivers recognise a repetition. */
+  /** The same for every attempt, so that receivers recognize a repetition. */
   id: text,
   organizationId: text,
   endpointId: text,
@@ -21,12 +21,12 @@ const COLUMNS = {
   sequence: integer,
   type: typed<WebhookMessageType>(),
   state: typed<WebhookMessageState>(),
-  /** Number of attempts made so far. */
+  /** Number of attempts so far. */
   attempts: integer,
   nextAttemptAtSeconds: integer,
-  /** HTTP status of the last attempt's answer; null when there was no answer. */
+  /** HTTP status of the last attempt's response. Null if there was no response. */
   lastStatus: nullable(integer),
-  /** Why the last attempt failed, in our own words. */
+  /** Why the last attempt failed, in this program's words. */
   lastFailure: nullable(text),
   createdAtSeconds: integer,
   settledAtSeconds: nullable(integer),
@@ -34,27 +34,26 @@ const COLUMNS = {
 }
 
 const MESSAGES = defineTable('webhook_messages', COLUMNS)
-/** With what is sent. */
+/** With the content to send. */
 export const SENT_MESSAGES = defineTable('webhook_messages', { ...COLUMNS, snapshot: json<WebhookSnapshot>() })
 
 export interface WebhookMessage extends ItemOf<typeof MESSAGES> {}
 type ClaimedMessage = ItemOf<typeof SENT_MESSAGES>
 
 /**
- * Maximum number of messages sent to one endpoint at once, so that an endpoint that does not answer does not block the
- * others.
+ * Maximum number of concurrent messages to one endpoint, so that an unresponsive endpoint does not block the others.
  */
 const PER_ENDPOINT_MAX = 8
 /** The same for all endpoints of one organization: fewer than a process sends at once. */
 const PER_ORGANIZATION_MAX = 24
-/** How long delivered and dead messages are kept. */
+/** How long to keep delivered and dead messages. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
-/** If a claim or an outcome is lost, the message is sent once more, with the same id. */
+/** If a claim or an outcome is lost, the message is sent once more with the same id. */
 const DURABILITY = { survives: 'process-crash' } as const
 
 /**
- * Endpoints with messages that are due, without favouring any of them: read from an index, however many messages wait.
+ * Endpoints with due messages, without preference: read from an index, regardless of the number of waiting messages.
  */
 const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WHERE removed_at_seconds IS NULL AND EXISTS (
     SELECT 1 FROM webhook_messages WHERE endpoint_id = webhook_endpoints.id AND state = 'waiting'
@@ -65,9 +64,9 @@ const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = '
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
-   * Claims messages that are due and that no other process is sending. The deployment's own work, over all
-   * organizations: those with the fewest messages under way come first.
-   * @param underWay how many messages the caller is already sending, by the id of an endpoint or organization
+   * Claims due messages that no other process is sending. For the deployment's own work, over all organizations: those
+   * with the fewest messages in progress come first.
+   * @param underWay returns how many messages the caller is sending, by the id of an endpoint or organization
    * @param allowed called in the transaction that claims, so that a process that may no longer send claims nothing
    */
   claim: async (
@@ -86,7 +85,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         ({ id, organization_id: owner }) => underWay(id) < PER_ENDPOINT_MAX && underWay(owner) < PER_ORGANIZATION_MAX,
       ),
     ).sort((one, other) => underWay(one.organization_id) - underWay(other.organization_id))
-    // Usually there is none, and then nothing is written.
+    // Usually there are no due messages, and then nothing is written.
     if (ready.length === 0) return []
     return scope.write(async (transaction) => {
       if (!(await allowed(transaction))) return []
@@ -115,9 +114,9 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * Records the result of an attempt. Returns false, and changes nothing, when the message was settled meanwhile (for
-   * example because its endpoint was removed), or when the claim expired and another attempt has begun, whose failure
-   * counts. A successful delivery counts whichever attempt reports it.
+   * Records the result of an attempt. Returns false and changes nothing if the message was settled in the meantime, for
+   * example because its endpoint was removed. Also if the claim expired and another attempt has begun, unless this
+   * attempt delivered the message.
    */
   settle: async (
     { organizationId, id, attempts }: Pick<WebhookMessage, 'organizationId' | 'id' | 'attempts'>,
@@ -142,8 +141,8 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
   },
 
   /**
-   * The number of waiting messages over all organizations, and when the first is due; null when none waits. Reads only
-   * an index.
+   * Returns the number of waiting messages over all organizations, and when the first is due; null if none is waiting.
+   * Reads only an index.
    */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
     const [row] = await scope.statements.query<{ waiting: number; next: number | null }>(
@@ -162,13 +161,13 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     return MESSAGES.page(scope, { organizationId, state, endpointId }, newestFirst, page)
   },
 
-  /** Null when the organization has no such message. */
+  /** Returns null if the organization has no such message. */
   find: (organizationId: string, id: string): Promise<WebhookMessage | null> =>
     MESSAGES.find(scope, { organizationId, id }),
 
   /**
-   * Sends again, immediately and from the first attempt: one message, delivered or dead, or all dead messages of an
-   * organization whose endpoints still exist. Returns their number.
+   * Sends one delivered or dead message again, or all dead messages of an organization whose endpoints still exist.
+   * They start immediately, from the first attempt. Returns their number.
    */
   resend: (organizationId: string, messageId: string | null): Promise<number> =>
     MESSAGES.updateAll(
@@ -185,7 +184,7 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`,
     ),
 
-  /** Deletes a batch of messages that were kept long enough. @returns how many: call again until it is 0 */
+  /** Deletes a batch of old messages. @returns the number of deleted messages; repeat the call until it is 0 */
   sweep: (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
     const before = sql`CASE state WHEN 'dead' THEN ${nowSeconds - DEAD_KEEP_SECONDS}

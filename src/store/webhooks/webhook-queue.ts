@@ -1,5 +1,5 @@
 // Queues a session's events for each endpoint that receives them, in the transaction that makes the change: an event is
-// queued exactly when it is true (invariant 7).
+// queued if and only if the change is stored (invariant 7).
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { newOrderedId } from '../../domain/identifier.ts'
 import type { SessionEvent, SessionEventKind } from '../../domain/session.ts'
@@ -20,7 +20,7 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   'wallet-removed': 'session.wallets_changed',
 }
 
-/** Receivers see the id. It has no full stop, which separates the parts of the signed text. */
+/** Visible to receivers. Contains no full stop, which separates the parts of the signed text. */
 const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 
 interface TargetRow {
@@ -28,7 +28,7 @@ interface TargetRow {
   readonly environment: ApiKeyEnvironment
 }
 
-/** Endpoints that receive events, unless another purpose is given. */
+/** Returns endpoints that receive events, unless another purpose is given. */
 const targetsOf = (
   transaction: Transaction,
   organizationId: string,
@@ -70,7 +70,7 @@ const readChecks = (transaction: Transaction, organizationId: string, sessionId:
     [organizationId, sessionId],
   )
 
-/** Costs one indexed read when no endpoint receives events. The session's row must already have its new state. */
+/** Costs one indexed read if no endpoint receives events. The session's row must already have its new state. */
 export const queueMessages = async (
   transaction: Transaction,
   session: { readonly organizationId: string; readonly id: string },
@@ -86,7 +86,7 @@ export const queueMessages = async (
   const { sequence, publicComment, createdAtSeconds, actor } = event
   const snapshot: WebhookSnapshot = {
     state,
-    // Comments for operators only are not sent.
+    // Comments that only operators may see are not sent.
     event: { sequence, publicComment, createdAtSeconds, actor },
     checks: event.kind === 'status' ? await readChecks(transaction, organizationId, id) : [],
   }
@@ -97,7 +97,7 @@ export const queueMessages = async (
 
 /**
  * Queues messages about something that did not change the session: all its checks are made, or it has a new hit. Only a
- * session whose checks are made is put to an outside decider.
+ * session with all checks made is submitted to an external decider.
  */
 export const queueCheckMessages = async (
   transaction: Transaction,
