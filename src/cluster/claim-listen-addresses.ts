@@ -35,7 +35,7 @@ export interface WantedAddresses extends ListenAddresses {
   readonly serve: ReadonlySet<ProcessRole>
 }
 
-/** Claims all addresses that the roles of the service need, as claimListenAddress does. @throws SettingInvalidError */
+/** Claims all addresses that the roles of the service need, like claimListenAddress. @throws SettingInvalidError */
 export const claimListenAddresses = (wanted: WantedAddresses): ListenAddresses => {
   const claimed = new Map<string, string>()
   const claim = (setting: string, address: ListenAddress): ListenAddress => {

@@ -1,7 +1,8 @@
-// Runs the tasks of a role that one process of the deployment does for all: refreshing lists, sending webhooks, deleting
-// expired rows. The process that holds the role's lease in the store does them. The holder stops before another process may begin: it
-// trusts a renewal for 4 s from before it sent the renewal, and another process takes the lease only when it has seen
-// the same beat for 5.5 s. Both count by their own monotonic clocks, so clocks of two machines are never compared.
+// Runs the tasks that one process performs for the deployment: refreshing lists, sending webhooks, deleting expired
+// rows. The leader of a role is the process that holds the role's lease in the store.
+// The leader stops before another process can start. It trusts a renewal for 4 s from before the request; another
+// process takes over only after the lease has not changed for 5.5 s. Each uses its own monotonic clock, so clocks of
+// different machines are never compared.
 import { NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Transaction } from '../store/database.ts'

@@ -1,4 +1,4 @@
-// Watches the lease of a role that this process does not serve, to report when no process of the deployment runs the
+// Watches the lease of a role that this process doesn't serve, to report that no process of the deployment runs the
 // role's tasks.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
@@ -7,21 +7,21 @@ export interface LeaseWatchDependencies {
   readonly lease: Pick<LeaderLeaseTable, 'read'>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Called once each time that nobody has held the lease for long. */
+  /** Called each time the lease has had no holder for ABANDONED_MS. */
   readonly onAbandoned: () => void
-  /** Called when the lease could not be read. */
+  /** Called if the lease could not be read. */
   readonly onError: (error: unknown) => void
 }
 
 export interface LeaseWatch {
-  /** Whether nobody has held the lease for long. */
+  /** Returns whether the lease has had no holder for ABANDONED_MS. */
   isAbandoned(): boolean
   start(): Promise<void>
   stop(): void
 }
 
 const LOOK_MS = 2_000
-/** Longer than a restart of the process that holds the lease, or of all processes of the role. */
+/** Exceeds the duration of a restart of the lease's holder, or of all processes of the role. */
 export const ABANDONED_MS = 60_000
 
 export const createLeaseWatch = ({ lease, clock, after, onAbandoned, onError }: LeaseWatchDependencies): LeaseWatch => {

@@ -1,4 +1,4 @@
-// Checks part by part whether this process can serve its roles now, for `/readyz`.
+// Checks whether each part of this process can serve its roles, for `/readyz`.
 import type { ReadinessCheck } from '../server/operations.ts'
 import type { ChangeFeed } from '../store/change-feed.ts'
 
@@ -6,7 +6,7 @@ import type { ChangeFeed } from '../store/change-feed.ts'
 export interface SigningReadiness {
   /** Number of live workers. */
   workers(): number
-  /** False while the decision log refuses records. */
+  /** Returns false while the decision log refuses records. */
   isLogHealthy(): boolean
 }
 
@@ -15,7 +15,7 @@ export interface ReadinessDependencies {
     checkWritable(): Promise<unknown>
     readonly attesters: { list(): Promise<readonly { readonly status: string }[]> }
   }
-  /** Null: nothing is signed here. */
+  /** Null if this process doesn't sign. */
   readonly signing: SigningReadiness | null
   readonly feed: Pick<ChangeFeed, 'healthy'>
   /** False until every listener of this process is open. */

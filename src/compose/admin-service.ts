@@ -69,18 +69,18 @@ export interface AdminDependencies {
   /** Services of modules. */
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
-  /** Names of the modules that are left out. */
+  /** Names of disabled modules. */
   readonly without: readonly string[]
-  /** Finds the module of an operation among the modules that are left out. */
+  /** Returns the disabled module that provides an operation, or null. */
   readonly findLeftOut: (method: string, path: string) => Promise<string | null>
   readonly notifyChanges: Services['notifyChanges']
   readonly processes: ProcessControl
   readonly identity: Pick<Identity, 'evidence' | 'readings' | 'registerIn' | 'decisionFacts' | 'sessionKnowledge'>
   readonly organizationKeys: Pick<OrganizationKeys, 'seal'>
   readonly factCollector: FactCollector
-  /** Null: this process does not serve attestations. */
+  /** Null if this process doesn't serve attestations. */
   readonly attest: Services['attest'] | null
-  /** Null: this process reads no keystore. */
+  /** Null if this process doesn't read keystores. */
   readonly passphrase: Passphrase | null
   readonly decisions: DecisionSearch
   readonly authenticator: Authenticator

@@ -18,9 +18,9 @@ export interface AppOptions
     ListenerOptions,
     'listen' | 'publicUrl' | 'tls' | 'shared' | 'idleTimeoutSeconds' | 'requestIds' | 'pacer'
   > {
-  /** Null: this process does not serve the API. */
+  /** Null if this process doesn't serve the attestation API. */
   readonly endpoints: AttestationEndpoints | null
-  /** Null: this process does not serve the API. */
+  /** Null if this process doesn't serve the identity API. */
   readonly identity: (IdentityEndpoints & ProviderEndpoints) | null
   readonly operations: OperationsRoutesOptions
   /** Null if the operator doesn't publish the log's tree. */

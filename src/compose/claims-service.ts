@@ -1,4 +1,4 @@
-// Where requests for attestations claim their idempotency keys, and the decisions of requests that were cut off.
+// Opens the store of idempotency claims for attestation requests, and the memory of decisions of interrupted requests.
 import { createDecisionMemory } from '../attestation/recall-answers.ts'
 import { createClaimTeller } from '../cluster/claim-teller.ts'
 import type { Config } from '../config/config.ts'
@@ -33,7 +33,10 @@ export const openClaims = async ({ config, store, folder, clock, log }: ClaimsDe
     claims: logged ?? (await withMovedClaims(store.idempotency, { database: store.database, clock })),
     memory,
     backlogMs: (logged ?? store.database).backlogMs,
-    /** Reports the decisions of cut-off requests to the other nodes, if there can be any. Returns a function that stops it. */
+    /**
+     * Starts to report the decisions of interrupted requests to other nodes, if there are any. Returns a function that
+     * stops it.
+     */
     startTeller: (): (() => void) => {
       if (memory.node === '') return () => undefined
       const teller = createClaimTeller({

@@ -1,5 +1,5 @@
-// The index of decisions. Each node that serves attestations or the dashboard keeps it current with its own decision log; the
-// dashboard also searches it.
+// Opens the index of decisions. Each node that serves attestations or the dashboard updates it from its own decision
+// log; the dashboard also searches it.
 import { createAskedProcess, type IndexEvent } from '../admin/decisions/index-process.ts'
 import { createDecisionSearch, type DecisionSearch } from '../admin/decisions/search.ts'
 import type { Config } from '../config/config.ts'
@@ -11,7 +11,7 @@ import { spawnIndexProcess } from './admin-processes.ts'
 import { sharedIndexOf } from './shared-index.ts'
 
 export interface DecisionIndex {
-  /** Null: this process does not serve the dashboard. */
+  /** Null if this process doesn't serve the dashboard. */
   readonly search: DecisionSearch | null
   close(): void
 }

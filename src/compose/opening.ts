@@ -1,6 +1,6 @@
-// Opens everything that must exist before the first request: the store with what a first start creates in it, signing and
-// its policies, the facts, the change feed, and the link to the deployment's other processes. It reads top to
-// bottom: nothing is used above the line that makes it.
+// Opens everything that must exist before the first request: the store with its initial content, signing and its
+// policies, the facts, the change feed, and the link to other processes. Nothing is used above the line that creates
+// it.
 
 import { followChanges } from '../cluster/change-followers.ts'
 import { createOrganizationShares } from '../cluster/organization-shares.ts'
@@ -60,7 +60,7 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
   const passphrase = config.serve.has('attestation')
     ? locatePassphrase(config, folder, await isFirstStart(store, folder))
     : null
-  /** As callers and browsers know them, without a trailing slash. */
+  /** Public URLs, without a trailing slash. */
   const urls = {
     api: config.apiUrl === '' ? listenUrl(config.apiListen, tls.api !== null) : config.apiUrl,
     portal: config.portalUrl === '' ? listenUrl(config.portalListen, tls.portal !== null) : config.portalUrl,

@@ -1,6 +1,5 @@
-// Opens the listeners for the roles of this process: the path that every request takes, the attestation API, the identity API, and in
-// the first process the pages.
-// Nothing is used above the line that constructs it.
+// Opens the listeners for the roles of this process: request path, attestation API, identity API, and, in the first
+// process, the pages. Nothing is used above the line that creates it.
 import { apiDocument } from '../admin/openapi/api.ts'
 import { PROVE_DECISION } from '../attestation/proof-endpoint.ts'
 import type { LeaderTask } from '../cluster/leader.ts'
@@ -220,7 +219,7 @@ export const serve = async (
   if (decisions !== null) closers.add(decisions.close)
   const search = decisions?.search ?? null
 
-  // After the API: bundling the pages takes longer than all the rest.
+  // After the API, because bundling the pages takes longer than all other steps.
   const portal =
     isFirst && serves('portal')
       ? await startPortalService({

@@ -1,5 +1,5 @@
-// Shares state with the deployment's other processes, on this machine and others: which processes live, which one leads each
-// role, the rest of each key's rate limit, and counts of wallets' attestations. Called by the composition root.
+// Shares state with the deployment's other processes on all machines: live processes, the leader of each role,
+// remaining rate limits per key, and attestation counts per wallet. Called by the composition root.
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createLeaseWatch, type LeaseWatch } from '../cluster/lease-watch.ts'
@@ -27,9 +27,12 @@ export interface SharingDependencies {
 }
 
 export interface SharingState {
-  /** Where the roles of this process are led: `here` if it leads one. Absent if its roles have no leader tasks. */
+  /**
+   * Location of the leaders of this process's roles: `here` if it leads any. Undefined if its roles have no leader
+   * tasks.
+   */
   readonly leader?: 'here' | 'elsewhere' | 'nobody'
-  /** Roles that no process of the deployment serves, with commas. */
+  /** Roles that no process of the deployment serves, separated by commas. */
   readonly unserved?: string
 }
 
@@ -41,20 +44,20 @@ export interface Sharing {
   /** Registers this process and reads the others. Call it before serving. Rejects if the store is unavailable. */
   join(): Promise<void>
   /**
-   * Runs the tasks of each given role while this process holds the role's lease, and watches the leases of other roles.
-   * Resolves after the first try to get each lease.
+   * Runs the leader tasks of each role while this process holds the role's lease, and watches the leases of other
+   * roles. Resolves after the first attempt to get each lease.
    */
   lead(leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
-  /** Whether this process holds a lease. */
+  /** Returns whether this process holds a lease. */
   leads(): boolean
-  /** For `/readyz`, which is public and must not name processes. */
+  /** Returns the state for `/readyz`, which is public and must not name processes. */
   describe(): SharingState
   metrics(): SharingMetrics
-  /** Releases the leases: the tasks end. */
+  /** Releases the leases, which ends the tasks. */
   stopLeading(): Promise<void>
-  /** Gives back the rate limits, and unregisters this process. */
+  /** Releases the rate limits, and unregisters this process. */
   stop(): Promise<void>
 }
 
@@ -112,7 +115,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
 
-  /** Safe in several leaders at once: it deletes only outdated rows. */
+  /** Safe in several leaders at once, because it deletes only outdated rows. */
   const createUpkeep = (): LeaderTask =>
     createRepeatedTask({
       name: 'upkeep of what processes share',

@@ -1,5 +1,5 @@
-// Opens signing in a process that serves attestations: the attesters whose keys are present, the parts of modules, the pool and
-// the reload of attesters. Other processes have no workers, and read no keystore and no passphrase.
+// Opens signing in a process that serves attestations: attesters with available keys, parts of modules, the pool, and
+// the reload of attesters. Other processes have no workers, and read neither keystores nor passphrases.
 import type { SigningReadiness } from '../cluster/readiness.ts'
 import type { Closers } from '../lib/closers.ts'
 import type { AttestationCore, AttestationParts, Module } from '../module-interface/module.ts'
@@ -18,19 +18,19 @@ export interface SigningDependencies extends Pick<SigningPoolDependencies, 'weig
 }
 
 export interface Signing {
-  /** The pool, not started yet. */
+  /** Pool that isn't started yet. */
   readonly pool: Pool
-  /** The secp256k1 backend of every worker, or `none`. */
+  /** secp256k1 backend of all workers, or `none`. */
   readonly signer: string
   readonly attesterReload: AttesterReload
   readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures'>
-  /** Null: nothing is signed here. */
+  /** Null if this process doesn't sign. */
   readonly readiness: SigningReadiness | null
-  /** For `/readyz`. */
+  /** Returns the state for `/readyz`. */
   describe(): Readonly<Record<string, string | number>>
-  /** Of modules. */
+  /** Leader tasks of modules. */
   readonly leaderTasks: NonNullable<AttestationParts['leaderTasks']>
-  /** Of modules. */
+  /** Adds metrics of modules. */
   readonly addMetrics: NonNullable<AttestationParts['addMetrics']>
 }
 
@@ -39,7 +39,7 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
   const { config, folder, store, passphrase, clock, after, log } = dependencies.core
   const readStored = () => readAttesters(store, folder)
   const attesters = presentAttesters(await readStored(), log)
-  // Closed after the pool: they also get what it writes last.
+  // Closed after the pool, because modules also process the last records of the pool.
   const { token, leaderTasks, addMetrics } = await openAttestationModules(
     modules,
     { ...dependencies.core, attesters },
