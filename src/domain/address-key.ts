@@ -1,5 +1,5 @@
-// An address as the bytes it stands for: 20 on EVM chains, the same on each of them, and 32 on Solana. Lists are stored,
-// sorted and searched by these, so that no spelling of an address slips past one (threats row 11).
+// An address as bytes: 20 on all EVM chains, and 32 on Solana. Lists are stored, sorted and searched by these keys, so
+// that no spelling of an address evades a list (threats row 11).
 import bs58 from 'bs58'
 import { BASE58_DIGITS } from '../lib/base58.ts'
 import {
@@ -10,7 +10,7 @@ import {
   type WalletAddress,
 } from './address.ts'
 
-/** Bytes of a key, which also tell the two families apart. */
+/** Number of bytes of a key, which also distinguishes the two families. */
 export type KeyWidth = 20 | 32
 export const EVM_KEY_WIDTH = 20
 export const SOLANA_KEY_WIDTH = 32
@@ -18,10 +18,10 @@ export const KEY_WIDTHS: readonly KeyWidth[] = [EVM_KEY_WIDTH, SOLANA_KEY_WIDTH]
 
 const EVM_WORDS = 5
 const SOLANA_WORDS = 8
-/** Words of the widest key. */
+/** Number of words of the widest key. */
 export const KEY_WORDS_MAX = SOLANA_WORDS
 
-/** Hex digit → its value; 255 for any other code below 128. */
+/** Hex digit → its value. 255 for any other code below 128. */
 const HEX_DIGITS = new Uint8Array(128).fill(255)
 for (const [value, character] of [...'0123456789abcdef'].entries()) HEX_DIGITS[character.charCodeAt(0)] = value
 
@@ -40,14 +40,14 @@ const readHexWords = (text: string, words: Uint32Array): boolean => {
   return seen < 16
 }
 
-/** Base58 digits that are taken together: five stay below 2^30, so their product with a limb is exact as a double. */
+/** Number of base58 digits per group: five stay below 2^30, so the product with a limb is exact as a double. */
 const GROUP_DIGITS = 5
-/** Groups of 45 digits: 32 bytes have 44 at most. */
+/** Groups for 45 digits: 32 bytes have at most 44. */
 const GROUPS = 9
 const LIMB = 2 ** 16
 const LIMBS = 16
 
-/** Limbs, least significant first, of 58^(5 × group), group after group from the last digits on. */
+/** Limbs, least significant first, of 58^(5 × group), by group, starting with the last digits. */
 const POWERS = new Float64Array(GROUPS * LIMBS)
 for (let group = 0, power = 1n; group < GROUPS; group++, power *= 58n ** BigInt(GROUP_DIGITS)) {
   for (let limb = 0, rest = power; limb < LIMBS; limb++, rest >>= 16n) {
@@ -55,22 +55,25 @@ for (let group = 0, power = 1n; group < GROUPS; group++, power *= 58n ** BigInt(
   }
 }
 
-/** Limb → the first group whose power reaches it. */
+/** Limb → the first group with a power that reaches it. */
 const FIRST_GROUPS = Uint8Array.from({ length: LIMBS }, (_, limb) =>
   Array.from({ length: GROUPS }, (__, group) => POWERS[group * LIMBS + limb]!).findIndex((power) => power > 0),
 )
 
-/** The groups of the text being read. Reused: nothing here waits. */
+/** The groups of the current text. Can be reused because this code is synchronous. */
 const values = new Float64Array(GROUPS)
 
-/** One limb of the number, before carries: nine products of at most 2^46, exact as a double. */
+/** Returns one limb of the number, before carries: nine products of at most 2^46, exact as a double. */
 const sumOf = (limb: number, groups: number): number => {
   let sum = 0
   for (let group = FIRST_GROUPS[limb]!; group < groups; group++) sum += values[group]! * POWERS[group * LIMBS + limb]!
   return sum
 }
 
-/** Each limb is a sum over groups of digits, and carries come last: a third of the time of digit after digit. */
+/**
+ * Each limb is a sum over groups of digits, and carries are computed last. Takes a third of the time of processing
+ * single digits.
+ */
 const readBase58Words = (text: string, words: Uint32Array): boolean => {
   let seen = 0
   let groups = 0
@@ -84,7 +87,7 @@ const readBase58Words = (text: string, words: Uint32Array): boolean => {
     }
     values[groups++] = value
   }
-  // Digits are below 58: only a character that is none reaches so far.
+  // Digits are below 58: only an invalid character sets this bit.
   if (seen >= 128) return false
   let carry = 0
   for (let word = SOLANA_WORDS - 1, limb = 0; word >= 0; word--, limb += 2) {
@@ -99,12 +102,12 @@ const readBase58Words = (text: string, words: Uint32Array): boolean => {
 }
 
 /**
- * Reads a canonical address (domain/address.ts) as big-endian 32-bit words, most significant first. Answers how many:
- * 5 or 8, or 0 for a text that is neither kind of address.
- * @param words at least KEY_WORDS_MAX long.
+ * Reads a canonical address (domain/address.ts) as big-endian 32-bit words, most significant first. Returns their
+ * number: 5 or 8, or 0 if the text is neither kind of address.
+ * @param words at least KEY_WORDS_MAX long
  */
 export const readAddressWords = (canonicalAddress: string, words: Uint32Array): 0 | 5 | 8 => {
-  // Base58 has no digit 0, so an EVM address can't be read as a Solana one.
+  // Base58 has no digit 0, so an EVM address cannot be read as a Solana address.
   if (canonicalAddress.charCodeAt(0) === 48) {
     return canonicalAddress.length === 42 && readHexWords(canonicalAddress, words) ? EVM_WORDS : 0
   }
@@ -112,12 +115,14 @@ export const readAddressWords = (canonicalAddress: string, words: Uint32Array): 
   return length >= 32 && length <= 44 && readBase58Words(canonicalAddress, words) ? SOLANA_WORDS : 0
 }
 
-/** The canonical address that a text stands for, of either family; null when it is none. */
+/** Returns the canonical address of either family. Null if the text is not an address. */
 export const parseAnyAddress = (text: string): WalletAddress | null => parseEvmAddress(text) ?? parseSolanaAddress(text)
 
 const scratch = new Uint32Array(KEY_WORDS_MAX)
 
-/** Writes the key of a canonical address at an offset and answers its width. @throws RangeError when it is no address. */
+/**
+ * Writes the key of a canonical address at an offset and returns its width. @throws RangeError if it is not an address
+ */
 export const writeAddressKey = (canonicalAddress: string, into: Uint8Array, offset: number): KeyWidth => {
   const count = readAddressWords(canonicalAddress, scratch)
   if (count === 0) throw new RangeError('not a canonical address')
@@ -131,13 +136,13 @@ export const writeAddressKey = (canonicalAddress: string, into: Uint8Array, offs
   return count === EVM_WORDS ? EVM_KEY_WIDTH : SOLANA_KEY_WIDTH
 }
 
-/** The key of a canonical address: 20 or 32 bytes. @throws RangeError when it is no address. */
+/** Returns the key of a canonical address: 20 or 32 bytes. @throws RangeError if it is not an address */
 export const addressKey = (canonicalAddress: string): Uint8Array => {
   const bytes = new Uint8Array(SOLANA_KEY_WIDTH)
   return bytes.slice(0, writeAddressKey(canonicalAddress, bytes, 0))
 }
 
-/** The canonical address of a key. @throws RangeError for any other length. */
+/** Returns the canonical address of a key. @throws RangeError for any other length */
 export const addressOfKey = (key: Uint8Array): WalletAddress => {
   if (key.length === EVM_KEY_WIDTH)
     return `0x${Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')}` as EvmAddress

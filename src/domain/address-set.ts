@@ -1,6 +1,6 @@
-// A set of addresses as one block of shared memory: filled once, then only read, by any number of threads, without a
-// copy. Keys are kept whole and in order, so that a look-up can't be wrong: an index over their first bits narrows it to
-// a few neighbours, and a binary search decides, however skewed the addresses are.
+// A set of addresses in one block of shared memory: filled once, then read by any number of threads without a copy.
+// Keys are stored completely and in order, so that look-ups are exact. An index over their first bits selects a few
+// candidates for a binary search, regardless of the distribution of addresses.
 
 import { NamedError } from '../lib/named-error.ts'
 import {
@@ -12,18 +12,18 @@ import {
   SOLANA_KEY_WIDTH,
 } from './address-key.ts'
 
-/** Words: how many EVM keys, how many Solana keys. Each family's index and keys follow. */
+/** Number of header words: the counts of EVM and Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2
 const WORD_BYTES = 4
-/** Words of a line of the processor's cache: keys begin with one, so that few of them lie across two. */
+/** Number of words of a cache line. Keys start at a line, so that few of them cross two lines. */
 const LINE_WORDS = 16
 
 interface Section {
   readonly width: KeyWidth
-  /** Words of one key. */
+  /** Number of words of one key. */
   readonly keyWords: number
   readonly count: number
-  /** How many leading bits of a key name its entry in the index. */
+  /** Number of leading bits of a key that select its index entry. */
   readonly bits: number
   /** Word offsets. */
   readonly index: number
@@ -33,7 +33,7 @@ interface Section {
 
 const layOut = (width: KeyWidth, count: number, start: number): Section => {
   const keyWords = width / WORD_BYTES
-  // One to two keys an entry: each further key would be another miss of the processor's cache.
+  // One to two keys per entry: each additional key would be another cache miss.
   const bits = count < 2 ? 0 : Math.floor(Math.log2(count))
   if (count === 0) return { width, keyWords, count, bits, index: start, keys: start, end: start }
   const keys = Math.ceil((start + 2 ** bits + 1) / LINE_WORDS) * LINE_WORDS
@@ -47,11 +47,13 @@ const layOutBoth = (evmCount: number, solanaCount: number): { evm: Section; sola
 
 const bucketOf = (firstWord: number, bits: number): number => (bits === 0 ? 0 : firstWord >>> (32 - bits))
 
-/** The keys are not what they were said to be: out of order, repeated, too many or too few. */
+/** The keys do not match what was announced: out of order, repeated, too many or too few. */
 export class AddressSetInvalidError extends NamedError {}
 
 export interface AddressSetBuilder {
-  /** Whole keys of one width, ascending as bytes, continuing where the last call for this width ended. */
+  /**
+   * Appends complete keys of one width, ascending as bytes. They must follow the keys of the last call for this width.
+   */
   append(width: KeyWidth, keys: Uint8Array): void
   finish(): SharedArrayBuffer
 }
@@ -59,13 +61,13 @@ export interface AddressSetBuilder {
 interface Filling {
   readonly section: Section
   filled: number
-  /** Index entries below this are written. */
+  /** Index entries below this number are written. */
   nextBucket: number
 }
 
 /**
- * Fills a set in slices, so that a large one does not hold its thread.
- * @throws AddressSetInvalidError from append and finish.
+ * Fills a set in slices, so that a large set does not block its thread.
+ * @throws AddressSetInvalidError from append and finish
  */
 export const createAddressSetBuilder = (evmCount: number, solanaCount: number): AddressSetBuilder => {
   const sections = layOutBoth(evmCount, solanaCount)
@@ -98,7 +100,7 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
       const start = section.keys + filling.filled * section.keyWords
       const target = Buffer.from(shared, start * WORD_BYTES, keys.length)
       target.set(keys)
-      // Keys are big-endian bytes, and this machine's words (every one that Bun runs on) little-endian.
+      // Keys are big-endian bytes; this machine's words are little-endian, like on all machines that Bun supports.
       target.swap32()
       for (let key = 0; key < added; key++) {
         const at = start + key * section.keyWords
@@ -123,17 +125,20 @@ export const createAddressSetBuilder = (evmCount: number, solanaCount: number): 
   }
 }
 
-/** A set without addresses: one for all who need it. */
+/** The shared empty set. */
 export const EMPTY_ADDRESS_SET = createAddressSetBuilder(0, 0).finish()
 
 export interface AddressSet {
   readonly evmCount: number
   readonly solanaCount: number
-  /** Of an address in its canonical text (domain/address.ts). False for a text that is no address. */
+  /** Looks up an address in its canonical text (domain/address.ts). Returns false if the text is not an address. */
   has(canonicalAddress: string): boolean
 }
 
-/** The key asked for last: one wallet is looked up in several lists. Reused, since nothing here waits. */
+/**
+ * The last key that was looked up, because one wallet is looked up in several lists. Can be reused because this code is
+ * synchronous.
+ */
 const key = new Uint32Array(KEY_WORDS_MAX)
 let keyText = ''
 let keyWords = 0
@@ -146,7 +151,7 @@ const readKey = (canonicalAddress: string): number => {
   return keyWords
 }
 
-/** Whether the section holds the key that was read last. */
+/** Returns whether the section contains the key that was read last. */
 const search = (words: Uint32Array, section: Section): boolean => {
   const first = key[0]!
   const bucket = bucketOf(first, section.bits)
@@ -168,7 +173,7 @@ const search = (words: Uint32Array, section: Section): boolean => {
   return false
 }
 
-/** A view of a finished set; any number may look at one. */
+/** Returns a view of a finished set. A set can have any number of views. */
 export const openAddressSet = (shared: SharedArrayBuffer): AddressSet => {
   const words = new Uint32Array(shared)
   const evmCount = words[0]!

@@ -1,12 +1,12 @@
-// Addresses, parsed once at the edge into one canonical text per byte string, so that equality of text is equality of
-// bytes from there on (decisions §2; threats row 11).
+// Addresses, parsed once at the edge into one canonical text per byte string, so that equal texts mean equal bytes
+// everywhere else (decisions §2; threats row 11).
 import bs58 from 'bs58'
 import { isBase58Of32Bytes } from '../lib/base58.ts'
 import type { ChainFamily } from './chain.ts'
 
 declare const brand: unique symbol
 
-/** `0x` and 40 lower-case hex digits. */
+/** `0x` and 40 lowercase hex digits. */
 export type EvmAddress = string & { readonly [brand]: 'EvmAddress' }
 /** Base58 of exactly 32 bytes. Base58 has one spelling per byte string, so the text is canonical. */
 export type SolanaAddress = string & { readonly [brand]: 'SolanaAddress' }
@@ -16,20 +16,23 @@ export const EVM_ZERO_ADDRESS = '0x0000000000000000000000000000000000000000' as 
 /** Base58 of 32 zero bytes. */
 export const SOLANA_ZERO_ADDRESS = '11111111111111111111111111111111' as SolanaAddress
 
-/** The target's address in what is signed where a request names no contract or program. */
+/** Returns the address to sign for the target if a request specifies no contract or program. */
 export const zeroAddressOf = (family: ChainFamily): WalletAddress =>
   family === 'evm' ? EVM_ZERO_ADDRESS : SOLANA_ZERO_ADDRESS
 
-/** True for ASCII hex digits only; written out because `/i` with `/u` also matches U+212A. */
+/** Returns true for ASCII hex digits only. Not a regular expression, because `/i` with `/u` also matches U+212A. */
 export const isHexDigit = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 97 && code <= 102) || (code >= 65 && code <= 70)
 
-/** Char code → 1 for a hex digit. A look-up costs a third of the comparisons. */
+/** Char code → 1 for a hex digit. A look-up takes a third of the time of the comparisons. */
 const HEX_DIGITS = Uint8Array.from({ length: 128 }, (_, code) => (isHexDigit(code) ? 1 : 0))
 const HEX_LOOP_MAX = 66
 const decoded = new Uint8Array(4_096)
 
-/** Native decoding refuses all but hex digits, and is many times as fast. Not Buffer's: that takes U+0130 for "0". */
+/**
+ * Native decoding rejects everything except hex digits, and is many times faster. Not Buffer's decoding, which reads
+ * U+0130 as "0".
+ */
 const isLongHex = (text: string): boolean => {
   const step = decoded.length * 2
   for (let start = 2; start < text.length; start += step) {
@@ -42,7 +45,7 @@ const isLongHex = (text: string): boolean => {
   return true
 }
 
-/** `0x`, then an even number of hex digits in any case; `0x` alone is empty bytes. */
+/** Returns true for `0x` and an even number of hex digits in any case; `0x` alone is empty bytes. */
 export const isHexBytes = (text: string): boolean => {
   if (text.length < 2 || text.length % 2 !== 0) return false
   if (text.charCodeAt(0) !== 48 || text.charCodeAt(1) !== 120) return false
@@ -51,21 +54,24 @@ export const isHexBytes = (text: string): boolean => {
   return true
 }
 
-/** Null unless the text is `0x` and 40 hex digits in any case. The checksum of EIP-55 is not enforced (decisions §2). */
+/**
+ * Returns null unless the text is `0x` and 40 hex digits in any case. The EIP-55 checksum is not enforced (decisions
+ * §2).
+ */
 export const parseEvmAddress = (text: string): EvmAddress | null =>
   text.length === 42 && isHexBytes(text) ? (text.toLowerCase() as EvmAddress) : null
 
-/** Null unless the text is base58 that decodes to exactly 32 bytes. */
+/** Returns null unless the text is base58 that decodes to exactly 32 bytes. */
 export const parseSolanaAddress = (text: string): SolanaAddress | null =>
   isBase58Of32Bytes(text) ? (text as SolanaAddress) : null
 
-/** The 32 bytes of a parsed address. */
+/** Returns the 32 bytes of a parsed address. */
 export const solanaAddressBytes = (address: SolanaAddress): Uint8Array => bs58.decode(address)
 
 export const parseAddress = (family: ChainFamily, text: string): WalletAddress | null =>
   family === 'evm' ? parseEvmAddress(text) : parseSolanaAddress(text)
 
-/** Base58 has no digit 0, so the first character tells the families apart. */
+/** Base58 has no digit 0, so the first character distinguishes the families. */
 export const familyOf = (address: WalletAddress): ChainFamily => (address.startsWith('0') ? 'evm' : 'solana')
 
 const HEX_OF_32_BYTES_LENGTH = 66
@@ -73,7 +79,8 @@ const TWELVE_ZERO_BYTES = `0x${'00'.repeat(12)}`
 
 /**
  * Parses the address of a represented user. On EVM chains it may also be 32 bytes of hex, as contracts store it: an EVM
- * address after twelve zero bytes, otherwise a Solana public key, which becomes base58. Null for any other text.
+ * address after twelve zero bytes, otherwise a Solana public key, which is converted to base58. Returns null for any
+ * other text.
  */
 export const parseRepresented = (family: ChainFamily, text: string): WalletAddress | null => {
   if (family !== 'evm' || text.length !== HEX_OF_32_BYTES_LENGTH || !isHexBytes(text)) return parseAddress(family, text)

@@ -1,14 +1,14 @@
-// API keys: their text, their checksum, their hash, and when one is usable. A key is shown once; only its id and SHA-256
-// are kept. Source: decisions §1, "Keys".
+// API keys: their text, checksum, hash and status. A key is shown once; only its id and SHA-256 hash are stored.
+// Source: decisions §1, "Keys".
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { BASE62_ALPHABET, randomBase62 } from './identifier.ts'
 
 export type ApiKeyKind = 'attestation' | 'identity' | 'admin'
 export type ApiKeyEnvironment = 'live' | 'test'
-/** `deployment`: an admin key that may also do what belongs to the deployment. Never a kind's own; given by hand. */
+/** `deployment`: an admin key that may also administer the deployment. Not part of any kind; granted manually. */
 export type ApiKeyScope = 'attestation' | 'identity' | 'admin' | 'deployment'
 
-/** What a key of each kind may be used for. A right key without the scope is answered 403. */
+/** The scopes of each kind of key. A valid key without the scope gets a 403 response. */
 export const SCOPES_BY_KIND: Readonly<Record<ApiKeyKind, readonly ApiKeyScope[]>> = {
   attestation: ['attestation'],
   identity: ['identity'],
@@ -27,10 +27,10 @@ export interface ApiKeyRateLimit {
   readonly burst: number
 }
 
-/** A new key's rate limit (decisions §1, "Rate limit"). */
+/** Default rate limit of a new key (decisions §1, "Rate limit"). */
 export const DEFAULT_RATE_LIMIT: ApiKeyRateLimit = { requestsPerSecond: 1_000, burst: 2_000 }
 
-/** What is known of a key, without anything that could stand in for it. */
+/** Data of a key without anything that could replace the key. */
 export interface ApiKeyRecord {
   readonly keyId: string
   readonly organizationId: string
@@ -39,20 +39,20 @@ export interface ApiKeyRecord {
   readonly scopes: readonly ApiKeyScope[]
   readonly name: string
   readonly createdAtSeconds: number
-  /** The first second in which the key no longer works; null when it doesn't expire. */
+  /** The first second in which the key no longer works. Null if it does not expire. */
   readonly expiresAtSeconds: number | null
   readonly revokedAtSeconds: number | null
-  /** Within a few seconds; null when never used. */
+  /** Accurate to a few seconds. Null if never used. */
   readonly lastUsedAtSeconds: number | null
-  /** The key that regenerating made; null when it was not regenerated. */
+  /** The key that replaced this one. Null if it was not regenerated. */
   readonly replacedByKeyId: string | null
-  /** Null: no limit. */
+  /** Null for no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** A record with what is needed to recognise its key. Stays inside the process: never listed, logged or answered. */
+/** A record with the data to recognize its key. Stays inside the process: never listed, logged or returned. */
 export interface ApiKeyCredential extends ApiKeyRecord {
-  /** SHA-256 of the key's text, 32 bytes. */
+  /** SHA-256 hash of the key's text, 32 bytes. */
   readonly hash: Uint8Array
 }
 
@@ -64,7 +64,7 @@ const PREFIX_LENGTH = 9
 const KEY_ID_LENGTH = 12
 /** 62^43 is just above 2^256. */
 const SECRET_LENGTH = 43
-/** 62^6 is above 2^32. */
+/** 62^6 is greater than 2^32. */
 const CHECKSUM_LENGTH = 6
 const BODY_LENGTH = PREFIX_LENGTH + KEY_ID_LENGTH + SECRET_LENGTH
 export const API_KEY_LENGTH = BODY_LENGTH + CHECKSUM_LENGTH
@@ -77,7 +77,7 @@ const PREFIXES = new Map(
   ),
 )
 
-/** Char code → base62 digit, -1 for every other code below 128. */
+/** Char code → base62 digit. -1 for any other code below 128. */
 const DIGITS = new Int8Array(128).fill(-1)
 for (const [digit, character] of [...BASE62_ALPHABET].entries()) DIGITS[character.charCodeAt(0)] = digit
 
@@ -97,11 +97,14 @@ const toFixedBase62 = (value: bigint, length: number): string => {
 }
 
 export interface MintedApiKey extends ParsedApiKey {
-  /** The key itself: for the one who asked for it, once. */
+  /** The key itself, which only the requester gets, once. */
   readonly text: string
 }
 
-/** A new key: prefix, 12 characters of id, 32 random bytes as 43 base62 characters, CRC-32 of all that as 6. */
+/**
+ * Creates a new key: prefix, 12 characters of id, 32 random bytes as 43 base62 characters, and the CRC-32 of all of
+ * these as 6.
+ */
 export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): MintedApiKey => {
   const keyId = randomBase62(KEY_ID_LENGTH)
   const secret = toFixedBase62(BigInt(`0x${randomBytes(32).toString('hex')}`), SECRET_LENGTH)
@@ -111,8 +114,8 @@ export const mintApiKey = (kind: ApiKeyKind, environment: ApiKeyEnvironment): Mi
 }
 
 /**
- * The parts of a well-formed key, or null. A CRC finds every typing mistake of one character, so most wrong keys are
- * refused without a look-up; it proves nothing about who sent the key.
+ * Returns the parts of a well-formed key. Null if malformed. A CRC detects every typing error in one character, so most
+ * wrong keys are rejected without a look-up. It proves nothing about the sender of the key.
  */
 export const parseApiKey = (text: string): ParsedApiKey | null => {
   if (text.length !== API_KEY_LENGTH) return null
@@ -130,11 +133,13 @@ export const parseApiKey = (text: string): ParsedApiKey | null => {
   return { kind: prefix.kind, environment: prefix.environment, keyId }
 }
 
-/** The key id in a text of a key's length, which may be none; null for another length. */
+/** Returns the key id in a text with a key's length, which may not be a key. Null for any other length. */
 export const possibleKeyId = (text: string): string | null =>
   text.length === API_KEY_LENGTH ? text.slice(PREFIX_LENGTH, PREFIX_LENGTH + KEY_ID_LENGTH) : null
 
-/** SHA-256 of the key's text: 32 bytes. The secret has 256 random bits, so no slow hash is needed. */
+/**
+ * Returns the SHA-256 hash of the key's text: 32 bytes. The secret has 256 random bits, so a slow hash is unnecessary.
+ */
 export const hashApiKey = (text: string): Uint8Array => {
   const hash = new Uint8Array(32)
   Bun.SHA256.hash(text, hash)
@@ -143,7 +148,7 @@ export const hashApiKey = (text: string): Uint8Array => {
 
 const compared = new Uint8Array(32)
 
-/** Compares in constant time (threats row 21). On an unknown key id, compare with any 32 bytes all the same. */
+/** Compares in constant time (threats row 21). For an unknown key id, compare with any 32 bytes too. */
 export const matchesApiKey = (text: string, hash: Uint8Array): boolean => {
   Bun.SHA256.hash(text, compared)
   return timingSafeEqual(compared, hash)
@@ -151,7 +156,7 @@ export const matchesApiKey = (text: string, hash: Uint8Array): boolean => {
 
 export type ApiKeyStatus = 'active' | 'expired' | 'revoked'
 
-/** Whether a key works at this moment. Only `active` does. */
+/** Returns the key's status at this moment. Only `active` keys work. */
 export const apiKeyStatus = (
   key: Pick<ApiKeyRecord, 'expiresAtSeconds' | 'revokedAtSeconds'>,
   nowSeconds: number,

@@ -1,11 +1,11 @@
-// The chains a request may name (spec, chain table; ids from decisions §2). A deployment may add its own.
+// The supported chains (spec, chain table; ids from decisions §2). A deployment can add others.
 
 export type ChainFamily = 'evm' | 'solana'
 
 export interface EvmChain {
   readonly name: string
   readonly family: 'evm'
-  /** EIP-155 chain id; below 2^53. */
+  /** EIP-155 chain id, below 2^53. */
   readonly chainId: number
 }
 
@@ -35,10 +35,10 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('megaeth-testnet', 6343),
 ]
 
-/** EIP-155 ids of public test networks and of the chains that local nodes have by default. */
+/** EIP-155 ids of public test networks and the default chains of local nodes. */
 const TEST_CHAIN_IDS: ReadonlySet<number> = new Set([11155111, 6343, 1337, 31337])
 
-/** False for Solana, whose statements name no cluster. */
+/** Returns false for Solana, whose statements do not specify a cluster. */
 export const isTestNetwork = (chain: Chain): boolean => chain.family === 'evm' && TEST_CHAIN_IDS.has(chain.chainId)
 
 /** Older names that clients still send (decisions §2). */
@@ -50,15 +50,15 @@ export const CHAIN_ALIASES: Readonly<Record<string, string>> = {
 
 export interface ChainTable {
   readonly chains: readonly Chain[]
-  /** By the name or alias that v2 requests carry. */
+  /** Finds a chain by the name or alias in v2 requests. */
   byName(name: string): Chain | undefined
-  /** By the EIP-155 id that v1 requests carry. */
+  /** Finds a chain by the EIP-155 id in v1 requests. */
   byId(chainId: number): EvmChain | undefined
 }
 
 /**
- * The built-in chains and the deployment's own.
- * @throws Error when two chains share a name or an id: a signature's meaning would depend on their order.
+ * Returns the built-in chains and the deployment's own.
+ * @throws Error if two chains share a name or an id: a signature's meaning would depend on their order
  */
 export const createChainTable = (added: readonly EvmChain[] = []): ChainTable => {
   const names = new Map<string, Chain>()

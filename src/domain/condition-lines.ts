@@ -1,14 +1,14 @@
-// Where in a policy's text a condition stands, line by line: for editors, whose text is seldom a whole document.
+// Finds conditions in a policy's text by line: for editors, whose text is rarely a complete document.
 
-/** Keys of a rule whose value is a condition. */
+/** Keys of a rule with a condition as their value. */
 export const CONDITION_KEYS: ReadonlySet<string> = new Set(['allow', 'deny', 'require', 'review'])
 
 const KEY = /^\s*(?:-\s+)?([\w-]+):(?:\s|$)/
 const indentOf = (text: string): number => /^\s*/.exec(text)?.[0].length ?? 0
 
 /**
- * Whether a condition stands in a line: after its key, or further in on the lines below it.
- * @param lineAt the text of a line, by its number from 0
+ * Returns whether a line contains a condition: after its key, or indented on the lines below the key.
+ * @param lineAt returns the text of a line by its number from 0
  */
 export const isInCondition = (lineAt: (number: number) => string, number: number): boolean => {
   const text = lineAt(number)

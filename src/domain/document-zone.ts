@@ -1,21 +1,21 @@
-// What the machine-readable zone of an identity document says. Source: ICAO 9303-3 §4.
+// The content of the machine-readable zone of an identity document. Source: ICAO 9303-3 §4.
 
 export type ZoneFormat = 'TD1' | 'TD2' | 'TD3'
 
 export interface Zone {
   readonly format: ZoneFormat
-  /** `P`, `ID` and so on, without fillers. */
+  /** For example `P` or `ID`, without fillers. */
   readonly type: string
-  /** Three characters as the zone has them; see states.ts. */
+  /** Three characters as in the zone; see states.ts. */
   readonly issuer: string
   readonly nationality: string
   readonly number: string
   readonly surname: string
-  /** Empty where the document has one name. */
+  /** Empty if the document has only one name. */
   readonly givenNames: string
-  /** The names fill their line to its end, so they may go on. */
+  /** True if the names fill their line, so they may be cut off. */
   readonly namesCut: boolean
-  /** `YYYY-MM-DD`; null where the zone leaves out the month or the day. */
+  /** `YYYY-MM-DD`. Null if the zone omits the month or the day. */
   readonly birthDate: string | null
   readonly expiryDate: string
   readonly sex: 'M' | 'F' | null

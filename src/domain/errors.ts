@@ -1,10 +1,10 @@
-// What can go wrong, as callers may see it. `detail` is chosen text that reaches the caller; the cause stays inside.
-// A denial is never an error (invariant 1): it is a Verdict.
+// Errors that callers may see. `detail` is predefined text for the caller; the cause stays internal. A denial is never
+// an error (invariant 1): it is a Verdict.
 
 import { DetailedError } from '../lib/named-error.ts'
 import type { ProcessRole } from './process-role.ts'
 
-/** Every stable code of the error body and the HTTP status it is answered with. Source: decisions §1, RFC 9457. */
+/** All stable codes of the error body and their HTTP status. Source: decisions §1, RFC 9457. */
 export const ERROR_STATUS = {
   MALFORMED_JSON: 400,
   DUPLICATE_KEY: 400,
@@ -45,15 +45,15 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS
 
 export interface CountersignErrorOptions {
-  /** What really happened. For the log's error class only: its text is never sent or logged. */
+  /** The original error. Only its class is logged: its text is never sent or logged. */
   readonly cause?: unknown
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number
-  /** The request is known to have left no signature and no decision record: it may be made anew under another uuid. */
+  /** The request is known to have left no signature and no decision record: it may be repeated with another uuid. */
   readonly nothingSigned?: boolean
 }
 
-/** The base of every error whose text a caller may see. */
+/** The base class of all errors whose text a caller may see. */
 export class CountersignError extends DetailedError {
   readonly code: ErrorCode
   readonly retryAfterSeconds: number | undefined
@@ -67,7 +67,9 @@ export class CountersignError extends DetailedError {
   }
 }
 
-/** Base class of an error that always has the same code and text: `class LinkUnknownError extends fixedError(…) {}`. */
+/**
+ * Returns the base class of an error with a constant code and text: `class LinkUnknownError extends fixedError(…) {}`.
+ */
 export const fixedError = (code: ErrorCode, detail: string, options: CountersignErrorOptions = {}) =>
   class extends CountersignError {
     constructor() {
@@ -84,7 +86,7 @@ export class FieldMissingError extends CountersignError {
   }
 }
 
-/** A field that is there but can't be used. `rule` says what is expected, never what was sent. */
+/** A field is present but invalid. `rule` describes what is expected, never what was sent. */
 export class FieldInvalidError extends CountersignError {
   readonly field: string
   readonly rule: string
@@ -95,9 +97,9 @@ export class FieldInvalidError extends CountersignError {
   }
 }
 
-/** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), cut to a readable length. */
+/** Spec, Errors row 3. `value` is the chain id (v1) or the chain name (v2), truncated to a readable length. */
 export class ChainUnsupportedError extends CountersignError {
-  /** Names of supported chains that were likely meant. Beside the text, which clients compare. */
+  /** Names of similar supported chains. Not part of the text, which clients compare. */
   readonly near: readonly string[]
   constructor(value: string, near: readonly string[] = []) {
     super('UNSUPPORTED_CHAIN', `unsupported chain ID ${value}`)
@@ -105,14 +107,14 @@ export class ChainUnsupportedError extends CountersignError {
   }
 }
 
-/** Spec, Errors row 1: no policy for the address (or, for a project, the verification hash). */
+/** Spec, Errors row 1: there is no policy for the address (or, for a project, the verification hash). */
 export class PolicyMissingError extends CountersignError {
   constructor(kind: 'address' | 'verification hash', value: string) {
     super('POLICY_NOT_FOUND', `request validation failed: failed to get policy ID for ${kind} ${value}`)
   }
 }
 
-/** A test key asks for something that a live chain would accept (403). */
+/** A test key requests something that a live chain would accept (403). */
 export class TestKeyOnLiveChainError extends fixedError(
   'FORBIDDEN_SCOPE',
   'a test key gets no tasks, and attestations for test networks only: use a live key',
@@ -125,17 +127,20 @@ export class DeadlineExceededError extends CountersignError {
   }
 }
 
-/** A part the answer needs is down: no verdict and no signature (decisions §2). */
+/** A part required for the answer is unavailable: no verdict and no signature (decisions §2). */
 export class DependencyUnavailableError extends CountersignError {
   constructor(detail: string, options: CountersignErrorOptions = {}) {
     super('DEPENDENCY_UNAVAILABLE', detail, { retryAfterSeconds: 1, ...options })
   }
 }
 
-/** What an organization's key sealed can't be stored: the key was exchanged meanwhile (503; sealed again, it can). */
+/**
+ * Data sealed with an organization's key cannot be stored, because the key was replaced in the meantime (503). Sealing
+ * it again works.
+ */
 export class OrganizationKeyExchangedError extends fixedError(
   'OVERLOADED',
-  'the organization’s key was exchanged this moment; try again',
+  'the organization’s key was just replaced; try again',
   { retryAfterSeconds: 1 },
 ) {}
 
@@ -149,7 +154,7 @@ export class RoleNotServedError extends CountersignError {
   }
 }
 
-/** A full queue fails at once (invariant 8). */
+/** A full queue rejects requests immediately (invariant 8). */
 export class QueueFullError extends CountersignError {
   constructor(retryAfterSeconds = 1) {
     super('OVERLOADED', 'the service is at capacity; retry with exponential backoff', { retryAfterSeconds })

@@ -1,4 +1,4 @@
-// A stored piece of a session's evidence: its record in the store, whose content is an encrypted file.
+// A stored piece of a session's evidence: its record in the store. Its content is an encrypted file.
 import type { ByBrowser } from './wallet.ts'
 
 export interface EvidenceRecord {
@@ -6,7 +6,7 @@ export interface EvidenceRecord {
   /** `fields`, or a DocumentKind. */
   readonly kind: string
   readonly mediaType: string
-  /** Of the plaintext. */
+  /** Length of the plaintext. */
   readonly byteLength: number
   readonly createdAtSeconds: number
   /** Name of the encrypted file. */
@@ -14,7 +14,7 @@ export interface EvidenceRecord {
   readonly wrappedKey: Uint8Array
   /** Null for fields. */
   readonly sealedName: Uint8Array | null
-  /** Names of the filled fields; empty for a document. */
+  /** Names of the filled fields. Empty for a document. */
   readonly fieldNames: readonly string[]
 }
 

@@ -1,9 +1,12 @@
-// Ids are made by the service, never by the database: 16 base62 characters after a prefix that says what it names.
+// Ids are created by the service, never by the database: a prefix for the type of object, then 16 base62 characters.
 import { randomBytes, randomUUID } from 'node:crypto'
 
 export const BASE62_ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** `length` uniformly random base62 characters (rejection sampling: 248 is the largest multiple of 62 below 256). */
+/**
+ * Returns `length` uniformly random base62 characters (rejection sampling: 248 is the largest multiple of 62 below
+ * 256).
+ */
 export const randomBase62 = (length: number): string => {
   let text = ''
   while (text.length < length) {
@@ -37,8 +40,8 @@ export type IdentifierPrefix =
 export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`
 
 /**
- * An id that sorts, as text, in the order of making: milliseconds in nine base62 digits, then seven random ones. For
- * rows whose order decides something, such as which key signs.
+ * Returns an id that sorts, as text, by creation time: milliseconds in nine base62 digits, then seven random digits.
+ * For rows whose order matters, for example which key signs.
  */
 export const newOrderedIdentifier = (prefix: IdentifierPrefix, atMs = Date.now()): string => {
   let digits = ''
@@ -52,8 +55,8 @@ export const newVerificationHash = (): string => `x-${randomBytes(16).toString('
 /** UUID v4 (RFC 9562). */
 export const newUuid = (): string => randomUUID()
 
-/** UUID v7 (RFC 9562): rises with time, so that sessions sort by their creation and are stored in that order. */
+/** UUID v7 (RFC 9562): increases with time, so that sessions are stored and sorted by their creation. */
 export const newSessionId = (): string => Bun.randomUUIDv7()
 
-/** UUID v7 (RFC 9562): those of one process sort in the order in which they were made, also within a second. */
+/** UUID v7 (RFC 9562): the ids of one process sort by their creation, even within a second. */
 export const newOrderedId = (): string => Bun.randomUUIDv7()

@@ -1,7 +1,7 @@
-// When a traced job reached which stage: the pool and its worker write the times down, the trace reads them. Jobs that
-// are not traced carry no such object.
+// When a traced job reached each stage: the pool and its worker write the times, and the trace reads them. Other jobs
+// have no such object.
 
-/** At the worker, in milliseconds of its own clock; 0: not reached. */
+/** Times in the worker, in milliseconds of its own clock. 0 if not reached. */
 export interface WorkerStages {
   evaluatingMs: number
   signingMs: number
@@ -11,7 +11,7 @@ export interface WorkerStages {
   recordedMs: number
 }
 
-/** In milliseconds of the main thread's monotonic clock; 0: not reached. A job that is sent again is timed again. */
+/** In milliseconds of the main thread's monotonic clock. 0 if not reached. A job that is sent again is timed again. */
 export interface JobStages {
   dispatchedMs: number
   answeredMs: number

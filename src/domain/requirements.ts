@@ -1,9 +1,9 @@
-// What each level requires of a session, and what a session still lacks. The verification page, the review and the refusal
-// to complete a session derive from this file. Source: decisions §5, "Levels".
+// The requirements of each level, and the missing parts of a session. The verification page, the review and the refusal
+// to complete a session use this file. Source: decisions §5, "Levels".
 import type { Level } from './level.ts'
 import type { CheckType, Session } from './session.ts'
 
-/** Fields that people type in. */
+/** Fields that people enter. */
 export type FieldName = 'fullName' | 'birthDate' | 'country' | 'registeredName' | 'registrationNumber' | 'owners'
 
 export const DOCUMENT_KINDS = ['identity-document', 'portrait', 'proof-of-address', 'registration-document'] as const
@@ -13,13 +13,13 @@ export type Requirement =
   | { readonly part: 'field'; readonly name: FieldName }
   | { readonly part: 'document'; readonly kind: DocumentKind }
 
-/** A part of a session that a person gives: a field, a kind of document, or the wallets. */
+/** A part of a session that a person submits: a field, a kind of document, or the wallets. */
 export type SessionPart = FieldName | DocumentKind | 'wallets'
 
 const field = (name: FieldName): Requirement => ({ part: 'field', name })
 const document = (kind: DocumentKind): Requirement => ({ part: 'document', kind })
 
-/** What a level requires in addition to the levels below it. */
+/** Requirements of a level in addition to those of lower levels. */
 const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirement[]>>>> = {
   kyc: {
     1: [field('fullName'), field('birthDate'), field('country')],
@@ -35,7 +35,7 @@ const ADDED: Readonly<Record<CheckType, Readonly<Record<Level, readonly Requirem
 
 const LEVELS_ASCENDING: readonly Level[] = [1, 2, 3]
 
-/** The evidence that a session of this type and level requires, in the order in which to ask for it. */
+/** Returns the evidence that a session of this type and level requires, in the order of the requests. */
 export const requirementsOf = (checkType: CheckType, level: Level): readonly Requirement[] =>
   LEVELS_ASCENDING.filter((step) => step <= level).flatMap((step) => ADDED[checkType][step])
 
@@ -44,15 +44,15 @@ export const partOf = (requirement: Requirement): FieldName | DocumentKind =>
 
 type Required = Pick<Session, 'checkType' | 'level'>
 
-/** Everything that a session requires: at least one proven wallet, and the evidence of its level. */
+/** Returns everything that a session requires: at least one proven wallet, and the evidence for its level. */
 export const requiredParts = ({ checkType, level }: Required): readonly SessionPart[] => [
   'wallets',
   ...requirementsOf(checkType, level).map(partOf),
 ]
 
 /**
- * The required parts that a session lacks. Without them, only an override completes it.
- * @param given the parts that it has; other names are ignored
+ * Returns the required parts that a session lacks. Without them, only an override completes it.
+ * @param given the parts of the session; other names are ignored
  */
 export const missingParts = (session: Required, given: ReadonlySet<string>): readonly SessionPart[] =>
   requiredParts(session).filter((part) => !given.has(part))

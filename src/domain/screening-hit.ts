@@ -1,22 +1,28 @@
-// A hit: what a check found on a list or was told by a screener, for a person to clear or confirm.
+// A hit: what a check found in a list or received from a screener, for a person to clear or confirm.
 
-/** The checks of names; a check that failed for good has this name alone. */
+/** Prefix of the checks of names. A check that failed permanently has only this name. */
 export const NAME_CHECKS = 'lists'
 export const NAME_CHECK = 'lists.names'
-/** Checks of wallets begin with it and a point: a policy reads them as one. */
+/** Prefix of the checks of wallets, before a full stop. A policy reads them as one check. */
 export const WALLET_CHECKS = 'wallets'
 
-/** Outcomes of the checks of names or of wallets, including a check that failed for good and has the name of the part. */
+/**
+ * Returns outcomes of the checks of names or of wallets, including a permanently failed check with the name of the
+ * part.
+ */
 export const outcomesOfPart = (
   checks: readonly { readonly name: string; readonly outcome: string }[],
   part: typeof NAME_CHECKS | typeof WALLET_CHECKS,
 ): readonly string[] =>
   checks.flatMap(({ name, outcome }) => (name === part || name.startsWith(`${part}.`) ? [outcome] : []))
 
-/** False for a check that could not be made. */
+/** Returns false for a check that failed. */
 export const isCheckMade = (outcome: string): boolean => outcome !== 'not-done' && outcome !== 'unreadable'
 
-/** Whether a name or a wallet could not be compared with what is in use. Checks that are not in use don't count. */
+/**
+ * Returns whether a name or a wallet could not be compared with the lists and screeners in use. Checks that are not in
+ * use do not count.
+ */
 export const isUncompared = (checks: Parameters<typeof outcomesOfPart>[0]): boolean =>
   ([NAME_CHECKS, WALLET_CHECKS] as const).some((part) =>
     outcomesOfPart(checks, part).some((outcome) => !isCheckMade(outcome)),
@@ -29,81 +35,83 @@ export type HitState = (typeof HIT_STATES)[number]
 export interface Hit {
   /** Name of the list, or of the screener. */
   readonly list: string
-  /** The entry's id in the list; of a wallet its address. */
+  /** The entry's id in the list; for a wallet, its address. */
   readonly entry: string
-  /** Of the list when it was found; a screener has none. */
+  /** Version of the list when the hit was found; empty for a screener. */
   readonly versionId: string
   readonly name: string
-  /** Whose name it is like, `person`, `business` or `owner 1`; or `wallet`. */
+  /** Whose name is similar: `person`, `business` or `owner 1`; or `wallet`. */
   readonly subject: string
   readonly score: number
   readonly why: readonly { readonly part: string; readonly points: number; readonly detail: string }[]
 }
 
 export interface FoundHit extends Hit {
-  /** What was compared: the text that the person submitted and the content of the entry. Only a keyed hash of it is stored. */
+  /**
+   * The compared data: the text that the person submitted and the content of the entry. Only a keyed hash is stored.
+   */
   readonly compared: string
-  /** The part of `compared` that the person submitted. Only a keyed hash of it is stored. */
+  /** The part of `compared` that the person submitted. Only a keyed hash is stored. */
   readonly comparedSubject: string
 }
 
-/** A hit bound to what was compared. */
+/** A hit with hashes of the compared data. */
 export interface BoundHit extends Hit {
-  /** Keyed hash of `compared`. A decision about a hit holds for this comparison only. */
+  /** Keyed hash of `compared`. A decision about a hit is valid for this comparison only. */
   readonly basis: string
   /** Keyed hash of `comparedSubject`. */
   readonly subjectBasis: string
 }
 
-/** What a new hit does to a session that is completed: wait for a look, go back to its person, or end. */
+/** The effect of a new hit on a completed session: wait for a review, go back to its person, or end. */
 export const HIT_ACTIONS = ['review', 'retry', 'revoke'] as const
 export type HitAction = (typeof HIT_ACTIONS)[number]
 
-/** What an organization has set; null: the default of the service. */
+/** The settings of an organization. Null for the service's default. */
 export interface ScreeningSettings {
-  /** Lowest score of a hit. */
+  /** Minimum score of a hit. */
   readonly threshold: number | null
   readonly onNewHit: HitAction
-  /** Names of the address lists that wallets are looked up in. */
+  /** Names of the address lists in which wallets are looked up. */
   readonly addressLists: readonly string[] | null
-  /** Names of the screeners that are asked about wallets. */
+  /** Names of the screeners for wallets. */
   readonly screeners: readonly string[] | null
-  /** From which score of a screener on a wallet is a hit that it does not flag. */
+  /** Minimum score of a screener at which an unflagged wallet is a hit. */
   readonly screenerScore: number | null
-  /** They are asked again when a list changes. */
+  /** Whether screeners check again after a list changes. */
   readonly screenersAgain: boolean
 }
 
 export interface ScreeningSettingsOfAll {
-  /** The defaults where an organization has set nothing. */
+  /** Returns an organization's settings. The defaults apply if it has set nothing. */
   of(organizationId: string): ScreeningSettings
-  /** What all have set, as a text: it changes when any of it does. */
+  /** All settings as text, which changes if any of them does. */
   readonly key: string
 }
 
-/** A name of a session that is like a listed one, hit or not. */
+/** A name in a session that is similar to a listed name, hit or not. */
 export interface NearName extends Pick<Hit, 'list' | 'entry' | 'name' | 'subject' | 'score'> {
   readonly sessionId: string
-  /** A hit whatever the threshold is. */
+  /** True if it is a hit at any threshold. */
   readonly isSame: boolean
 }
 
 export interface NearNames {
-  /** How many were compared. */
+  /** Number of compared sessions. */
   readonly sessions: number
-  /** Of these, how many can't be read: they were compared with nothing. */
+  /** Number of these sessions that are unreadable: they were compared with nothing. */
   readonly unread: number
-  /** False: the organization has more, and only the newest were compared. */
+  /** False if the organization has more, and only the newest were compared. */
   readonly exact: boolean
-  /** The highest score first. */
+  /** Highest score first. */
   readonly near: readonly NearName[]
 }
 
-/** Where an organization has set none. docs/screening.md has what it finds and what it lets through. */
+/** The default of an organization. docs/screening.md describes what it finds and misses. */
 export const DEFAULT_THRESHOLD = 75
-/** Below, nearly every name resembles one of a list. */
+/** Below this, nearly every name is similar to a listed name. */
 export const THRESHOLD_MIN = 60
 export const THRESHOLD_MAX = 100
 
-/** What a trial counts hits from: below the first nobody looks. */
+/** The thresholds for which a trial counts hits: nobody uses one below the first. */
 export const TRIAL_THRESHOLDS = [70, 75, 80, 85, 90, 95, 100] as const

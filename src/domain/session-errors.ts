@@ -1,29 +1,31 @@
-// Why a session can't be changed as asked. All are answers (409 unless stated), none is a breakdown.
+// Why a requested change of a session is refused. All are responses (409 unless stated), not failures.
 import { CountersignError, fixedError } from './errors.ts'
 import type { SessionPart } from './requirements.ts'
 import { RETRIES_MAX, type SessionStatus } from './session.ts'
 import { WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
-/** Unknown, of another type, of another organization or of the other environment: the caller can't tell which (404). */
+/**
+ * Unknown, of another type, of another organization or of the other environment: the caller cannot tell which (404).
+ */
 export class SessionUnknownError extends fixedError('NOT_FOUND', 'there is no such session') {}
 
 /**
- * There is no such session, or this browser may not open it. The caller can't tell which, so a session's id opens
- * nothing.
+ * There is no such session, or this browser may not open it. The caller cannot tell which, so a session's id gives no
+ * access.
  */
 export class BrowserUnknownError extends fixedError(
   'NOT_FOUND',
   'open this page with the link that you were sent, in the browser in which you began',
 ) {}
 
-/** Not in the table of transitions, or leaving `completed` without saying so. */
+/** Not in the table of transitions, or leaves `completed` without `revoke`. */
 export class TransitionRefusedError extends CountersignError {
   constructor(from: SessionStatus, to: SessionStatus) {
     super('SESSION_CONFLICT', `a session that is ${from} cannot become ${to}`)
   }
 }
 
-/** Someone else changed it first. */
+/** Another request changed the session first. */
 export class SessionChangedError extends fixedError(
   'SESSION_CONFLICT',
   'the session has changed since it was read; look at it again',
@@ -34,44 +36,47 @@ export class RetriesExhaustedError extends fixedError(
   `the session was sent back ${RETRIES_MAX} times: complete or reject it`,
 ) {}
 
-/** Nobody can complete a session whose evidence is gone. */
+/** Nobody can complete a session whose evidence was erased. */
 export class EvidenceErasedError extends fixedError(
   'SESSION_CONFLICT',
   'the evidence of the session was erased: it cannot be completed until evidence is submitted again',
 ) {}
 
-/** Nobody completes a session while its person or wallet may be listed, whichever door the decision comes through. */
+/** Nobody can complete a session while its person or wallet may be listed, by any interface. */
 export class HitOpenError extends fixedError(
   'SESSION_CONFLICT',
   'a hit on a list or of a screener is open: clear or confirm it first',
 ) {}
 
-/** Nothing completes the session of a listed person or wallet automatically. */
+/** The session of a listed person or wallet is never completed automatically. */
 export class HitConfirmedError extends fixedError(
   'SESSION_CONFLICT',
   'a hit on a list or of a screener is confirmed: an operator decides the session',
 ) {}
 
-/** Nothing automatic completes the session of a wallet that an operator has rejected. */
+/** The session of a wallet that an operator has rejected is never completed automatically. */
 export class RejectedBeforeError extends fixedError(
   'SESSION_CONFLICT',
   'an operator has rejected an earlier session of one of the wallets: an operator decides the session',
 ) {}
 
-/** Nobody completes a session that was not yet compared with lists: the checks take seconds. */
+/** Nobody can complete a session before it is compared with lists: the checks take seconds. */
 export class ChecksPendingError extends fixedError(
   'SESSION_CONFLICT',
   'the checks of the session are still being made: retry in a few seconds',
   { retryAfterSeconds: 5 },
 ) {}
 
-/** Nothing automatic completes a session whose name or wallets could not be compared with the lists and screeners in use. */
+/**
+ * A session is never completed automatically if its name or wallets could not be compared with the lists and screeners
+ * in use.
+ */
 export class UncomparedError extends fixedError(
   'SESSION_CONFLICT',
   'a name or a wallet could not be compared with the lists or screeners in use: an operator decides the session',
 ) {}
 
-/** The last submission and its checks do not include everything that the person has given. */
+/** The last submission and its checks do not include everything that the person has entered. */
 export class ChangesUnsubmittedError extends fixedError(
   'SESSION_CONFLICT',
   'the person has changed the session since they last submitted it: it can be completed once they submit it',
@@ -87,10 +92,10 @@ export class SessionIncompleteError extends CountersignError {
   }
 }
 
-/** Handed in or decided: nothing can be added any more. */
+/** Submitted or decided: nothing can be added. */
 export class SessionClosedError extends CountersignError {
   constructor(status: SessionStatus) {
-    super('SESSION_CONFLICT', `a session that is ${status} takes no changes`)
+    super('SESSION_CONFLICT', `a session that is ${status} accepts no changes`)
   }
 }
 
@@ -101,7 +106,7 @@ export class PartNotRequestedError extends CountersignError {
   }
 }
 
-/** The session was made for one wallet, and this is another. */
+/** The session is for a different wallet. */
 export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for another wallet') {}
 
 /** Spec, "Limits". */
@@ -110,7 +115,7 @@ export class WalletLimitError extends fixedError(
   `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`,
 ) {}
 
-/** The proof does not hold: wrong signature, wrong wallet, or a nonce that is unknown, spent or too old (400). */
+/** The proof is invalid: wrong signature, wrong wallet, or a nonce that is unknown, used or expired (400). */
 export class ProofInvalidError extends fixedError(
   'INVALID_REQUEST',
   'the ownership proof is not valid; ask for a new message and sign it',

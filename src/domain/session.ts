@@ -1,26 +1,28 @@
-// Identity sessions: their kinds, their states and the way between them, as data. Source: spec, "States and transitions";
-// decisions §5.
+// Identity sessions: their types, states and transitions as data. Source: spec, "States and transitions"; decisions §5.
 import type { WalletAddress } from './address.ts'
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { Level } from './level.ts'
 import type { ByBrowser, SessionWallet } from './wallet.ts'
 
-/** As paths name it. */
+/** The name in paths. */
 export type SessionType = 'individual' | 'business'
-/** As answers name it. */
+/** The name in responses. */
 export type CheckType = 'kyc' | 'kyb'
 
 export const CHECK_TYPES: Readonly<Record<SessionType, CheckType>> = { individual: 'kyc', business: 'kyb' }
 export const SESSION_TYPES: Readonly<Record<CheckType, SessionType>> = { kyc: 'individual', kyb: 'business' }
 
-/** Null for a text that names none. */
+/** Returns null for any other text. */
 export const parseSessionType = (text: string): SessionType | null =>
   text === 'individual' || text === 'business' ? text : null
 
 export const SESSION_STATUSES = ['pending', 'submitted', 'completed', 'rejected', 'retry'] as const
 export type SessionStatus = (typeof SESSION_STATUSES)[number]
 
-/** Created `pending`; from → to. `rejected` is final; leaving `completed` is a revocation, by an operator or by screening. */
+/**
+ * From → to; sessions start as `pending`. `rejected` is final; leaving `completed` is a revocation, by an operator or
+ * by screening.
+ */
 export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly SessionStatus[]>> = {
   pending: ['submitted', 'completed', 'rejected', 'retry'],
   retry: ['submitted', 'completed', 'rejected', 'retry'],
@@ -32,54 +34,57 @@ export const SESSION_TRANSITIONS: Readonly<Record<SessionStatus, readonly Sessio
 export const isSessionTransition = (from: SessionStatus, to: SessionStatus): boolean =>
   SESSION_TRANSITIONS[from].includes(to)
 
-/** The person may still act: connect wallets, hand in evidence. */
+/** Returns whether the person may still connect wallets and submit evidence. */
 export const isSessionOpen = (status: SessionStatus): boolean => status === 'pending' || status === 'retry'
 
-/** Nothing follows: neither the person nor an operator changes it any more. */
+/** Returns whether no status follows: neither the person nor an operator can change it. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 
-/** How often a session may be sent back to its person; after that someone has to complete or reject it. */
+/** How often a session may be sent back to its person. After that, it must be completed or rejected. */
 export const RETRIES_MAX = 5
 
-/** Characters of a comment on a decision. */
+/** Maximum number of characters in a comment on a decision. */
 export const COMMENT_MAX = 1_000
 
 export interface Session {
-  /** UUID v7: rises with the time of creation, opens nothing. */
+  /** UUID v7: increases with the time of creation, and gives no access. */
   readonly id: string
   readonly organizationId: string
-  /** Sessions of test keys are a world of their own: no live key sees them or what they verified. */
+  /** Sessions of test keys are isolated: no live key has access to them or their results. */
   readonly environment: ApiKeyEnvironment
   readonly checkType: CheckType
   readonly status: SessionStatus
-  /** What its evidence has to meet: the organization's level when the session was made, or last reused while open. */
+  /**
+   * The level that the evidence must meet: the organization's level when the session was created, or last reused while
+   * open.
+   */
   readonly level: Level
   /** Name of the decision provider. */
   readonly provider: string
-  /** The only wallet that may connect; null: any. */
+  /** The only wallet that may connect. Null for any wallet. */
   readonly lockedAddress: WalletAddress | null
-  /** Where the person may go back to: absolute https, normalised. */
+  /** The URL to which the person may return: absolute https, normalized. */
   readonly originUrl: string | null
-  /** Whom the session identified, across organizations. Never shown; null until it was first completed. */
+  /** The person identified by the session, across organizations. Never shown. Null until it was first completed. */
   readonly personId: string | null
-  /** The same person as this organization knows them (pairwise). Null with `personId`. */
+  /** This organization's own id of the person (pairwise). Null if `personId` is null. */
   readonly userId: string | null
-  /** Unix seconds at which the person agreed to share the result with other organizations; null: not agreed. */
+  /** Unix seconds at which the person agreed to share the result with other organizations. Null if not. */
   readonly consentedAtSeconds: number | null
-  /** What the person is told about the last decision. */
+  /** The message to the person about the last decision. */
   readonly publicComment: string | null
   readonly retryCount: number
-  /** Rises by one with every change (see SessionEvent). */
+  /** Increments with every change (see SessionEvent). */
   readonly sequence: number
   readonly createdAtSeconds: number
   /** Null unless completed. */
   readonly completedAtSeconds: number | null
 }
 
-/** A session at one moment, complete: what a status object is built from. */
+/** The complete state of a session at one moment, from which a status object is built. */
 export interface SessionState {
   readonly session: Session
-  /** In the order in which they were connected. */
+  /** In the order of connection. */
   readonly wallets: readonly SessionWallet[]
 }
 
@@ -107,29 +112,31 @@ export interface SessionEvent {
   readonly publicComment: string | null
   /** For operators. */
   readonly privateComment: string | null
-  /** Required parts that were missing when a person's override completed the session; empty for any other change. */
+  /** Required parts that were missing when a person's override completed the session. Empty for any other change. */
   readonly overridden: readonly string[]
   readonly createdAtSeconds: number
 }
 
 const OPERATOR = 'operator:'
 
-/** The actor of changes by a member, a user or an admin key. */
+/** Returns the actor of changes by a member, a user or an admin key. */
 export const operatorActor = (name: string): string => `${OPERATOR}${name}`
 
-/** False for policies, verification services and the service itself: nobody has looked at what they decide. */
+/**
+ * Returns false for policies, verification services and the service itself, whose decisions no operator has reviewed.
+ */
 export const isOperatorActor = (actor: string): boolean => actor.startsWith(OPERATOR)
 
-/** How a policy that decides sessions is named as who made a change. */
+/** Returns the actor of changes by a policy that decides sessions. */
 export const policyActor = (policyId: string, revision: number): string => `policy:${policyId}:${revision}`
 
-/** The policy, and its revision's number; null for any other actor. */
+/** Returns the policy and its revision's number. Null for any other actor. */
 export const parsePolicyActor = (actor: string): { readonly policyId: string; readonly revision: number } | null => {
   const [, policyId, revision] = /^policy:([^:]+):([0-9]+)$/.exec(actor) ?? []
   return policyId === undefined ? null : { policyId, revision: Number(revision) }
 }
 
-/** What a new status rests on. */
+/** A change of a session's status. */
 export interface StatusChange extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
@@ -137,30 +144,33 @@ export interface StatusChange extends ByBrowser {
   readonly actor: string
   readonly publicComment?: string | null
   readonly privateComment?: string | null
-  /** With `retry`: what is to be done again, as names of evidence fields and document kinds, or `wallets`. */
+  /** With `retry`: the parts to submit again, as names of evidence fields and document kinds, or `wallets`. */
   readonly corrections?: readonly string[]
-  /** The session as the decider saw it; any other state refuses the decision. Left out: whatever it is now. */
+  /**
+   * The session's sequence as the decider read it. Any other sequence rejects the decision. If omitted, it is not
+   * checked.
+   */
   readonly expectedSequence?: number
-  /** Must be true to leave `completed`: a decision that comes late must never undo a completed session by accident. */
+  /** Must be true to leave `completed`, so that a late decision never undoes a completed session by accident. */
   readonly revoke?: boolean
   /**
-   * Completes the session even if required parts are missing. `person`: someone decided so, and the history records what was
-   * missing. `sandbox`: the outcome of a test session is forced, and its person has submitted nothing. Without it, a
-   * completion is refused; nothing that decides automatically may set it.
+   * Completes the session even if required parts are missing. `person`: someone decided so, and the history records
+   * what was missing. `sandbox`: the outcome of a test session is forced, without a submission. Without it, a
+   * completion is refused. Automatic deciders must not set it.
    */
   readonly override?: 'person' | 'sandbox'
 }
 
-/** A request for a session: creates one, or finds the caller's session for the same wallet and type. */
+/** A request for a session: creates one, or finds the requester's session for the same wallet and type. */
 export interface Registration {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
   readonly checkType: CheckType
-  /** Id for a new session. A repeated request brings the same id, and finds what the first try created. */
+  /** Id for a new session. A repeated request has the same id, and finds what the first attempt created. */
   readonly sessionId: string
   readonly tokenHash: Uint8Array
   readonly walletAddress: WalletAddress | null
-  /** Null keeps the URL of a reused session. */
+  /** Null to keep the URL of a reused session. */
   readonly originUrl: string | null
   readonly provider: string
   readonly actor: string

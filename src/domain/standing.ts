@@ -1,23 +1,26 @@
-// What is known of a wallet: the sessions it took part in, as far as one organization may see them, and the other wallets
-// of the same person. Source: spec, "Verification-level rule"; decisions §5, "Levels".
+// Data about a wallet that is visible to one organization: its sessions, and the other wallets of the same person.
+// Source: spec, "Verification-level rule"; decisions §5, "Levels".
 import type { WalletAddress } from './address.ts'
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { Level } from './level.ts'
 import type { CheckType, SessionStatus } from './session.ts'
 
 /**
- * A session in which a wallet was connected, or for which it is the only one allowed; or the organization's own rejected session
- * of the wallet's person.
+ * A session that has the wallet connected or allows only this wallet; or the organization's own rejected session of the
+ * wallet's person.
  */
 export interface WalletSession {
   readonly sessionId: string
-  /** Of the organization that asks. Another's is here only if it is trusted, completed, shared with consent, and at the level. */
+  /**
+   * True for a session of the requesting organization. Sessions of others are included only if trusted, completed,
+   * shared with consent, and at the level.
+   */
   readonly own: boolean
-  /** False: the wallet is not connected to it. Then it verifies nothing. */
+  /** False if the wallet is not connected to it. Then it verifies nothing. */
   readonly connected: boolean
   /**
-   * The only chain on which the wallet's proof holds, because a contract gave it: elsewhere the address may be someone
-   * else's. Null for the proof of a key, which holds on every chain.
+   * The only chain on which the wallet's proof is valid, because a contract verified it: on other chains, the address
+   * may belong to someone else. Null for the proof of a key, which is valid on every chain.
    */
   readonly provenChain: string | null
   readonly checkType: CheckType
@@ -26,7 +29,7 @@ export interface WalletSession {
   readonly personId: string | null
   /** Null unless completed. */
   readonly completedAtSeconds: number | null
-  /** Rises with every decision in the deployment, in the order of commits. Null unless completed or rejected. */
+  /** Increases with every decision in the deployment, in the order of commits. Null unless completed or rejected. */
   readonly decidedSequence: number | null
   /** Whether a hit is open or confirmed, or checks are pending. Always false for another organization's session. */
   readonly isUnsettled: boolean
@@ -43,12 +46,15 @@ export interface StandingQuery {
   readonly level: Level
 }
 
-/** Where standings are read. Rejects when the store is unavailable: that is never "not verified". */
+/** The source of standings. Rejects if the store is unavailable, which never means "not verified". */
 export interface StandingSource {
-  /** One's own sessions first, newest first; a bounded number. */
+  /** Returns own sessions first, newest first; a limited number. */
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
-  /** The wallets of a person's completed sessions at the level, one's own, or shared and trusted; a bounded number. */
+  /**
+   * Returns the wallets of a person's completed sessions at the level, which are own sessions, or shared and trusted; a
+   * limited number.
+   */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
-  /** The pairwise id by which an organization knows a person. */
+  /** Returns the organization's pairwise id of a person. */
   userIdOf(organizationId: string, personId: string): string
 }

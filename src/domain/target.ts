@@ -1,7 +1,7 @@
-// What a request is evaluated against: one project with the active revision of its policy.
+// The target of a request's evaluation: one project with the active revision of its policy.
 
 export interface Target {
-  /** Changes whenever anything below changes, so caches on both sides of the pool may key on it. */
+  /** Changes if any other field changes, so caches on both sides of the pool may use it as a key. */
   readonly id: string
   readonly organizationId: string
   readonly projectId: string
@@ -10,23 +10,23 @@ export interface Target {
   readonly policyId: string
   readonly policyName: string
   readonly revisionId: string
-  /** Evaluated beside it and recorded, never answered; null for none. */
+  /** Evaluated in parallel and recorded, never returned. Null for none. */
   readonly shadowRevisionId: string | null
-  /** v1: how many attester keys sign. */
+  /** v1: the number of attester keys that sign. */
   readonly quorum: number
-  /** How long an attestation is valid: 10 to 3,600 s. */
+  /** Validity of an attestation: 10 to 3,600 s. */
   readonly lifetimeSeconds: number
-  /** Fields this policy reads that the caller may leave out; a request without them is refused (decisions §2). */
+  /** Optional fields that this policy reads; a request without them is rejected (decisions §2). */
   readonly requires: readonly OptionalField[]
 }
 
-/** The request fields that are optional on the wire and mandatory once a policy reads them. */
+/** The request fields that are optional in the API and mandatory if a policy reads them. */
 export type OptionalField = 'data' | 'msg_value' | 'user_ip'
 
 /**
  * An immutable policy revision: the document as saved. Before that it is a RevisionDraft (src/policy/revision.ts). The
- * store's row is a StoredRevision; the main thread checks it once and keeps a LoadedRevision; a worker is sent a
- * SentRevision, compiles it and keeps a HeldRevision.
+ * store's row is a StoredRevision. The main thread checks it once as a LoadedRevision. A worker receives a SentRevision
+ * and compiles it to a HeldRevision.
  */
 export interface PolicyRevision {
   readonly id: string

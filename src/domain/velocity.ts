@@ -1,4 +1,4 @@
-// What processes tell each other of how often and how much wallets did: counted by src/facts/velocity.ts, kept by
+// Number and value of wallets' requests, which processes exchange: counted by src/facts/velocity.ts, stored by
 // src/store/velocity-tallies.ts.
 
 /** Compliant decisions of a wallet in a project on a chain within one part of a window, counted by one process. */
@@ -13,6 +13,6 @@ export interface VelocityTally {
   readonly count: number
   /** Wei or lamports, canonical decimal. */
   readonly value: string
-  /** When it is out of its window, Unix seconds. */
+  /** Unix seconds at which it leaves its window. */
   readonly expiresAtSeconds: number
 }

@@ -1,18 +1,18 @@
-// A verdict is data (invariant 1): what a policy decided, and by which rule. Source: decisions §4.
+// A verdict is data (invariant 1): a policy's decision and the deciding rule. Source: decisions §4.
 
 export interface CompliantVerdict {
   readonly compliant: true
-  /** Id of the deciding rule; null when the document's default decided. */
+  /** Id of the deciding rule. Null if the document's default decided. */
   readonly ruleId: string | null
 }
 
 export interface DeniedVerdict {
   readonly compliant: false
   readonly ruleId: string | null
-  /** The deciding rule's own words, where it has them. Nothing else is ever revealed to the caller. */
+  /** Text of the deciding rule, if it has one. Nothing else is ever revealed to the caller. */
   readonly code?: string
   readonly message?: string
-  /** Of a policy that decides sessions: a person is to decide. */
+  /** For a policy that decides sessions: a person must decide. */
   readonly review?: true
 }
 

@@ -1,5 +1,5 @@
-// Wallets of people and businesses. Only the canonical address is ever compared (threats rows 6 and 11); the text beside
-// it is for people to read.
+// Wallets of people and businesses. Only the canonical address is ever compared (threats rows 6 and 11); the other text
+// is for display.
 
 import { checksumAddress } from '../lib/checksum-address.ts'
 import {
@@ -10,19 +10,19 @@ import {
   type WalletAddress,
 } from './address.ts'
 
-/** Spec, "Limits": up to 20 a session, across different chains. The same address on two chains counts twice. */
+/** Spec, "Limits": up to 20 per session, across different chains. The same address on two chains counts twice. */
 export const WALLETS_PER_SESSION_MAX = 20
 
-/** A wallet that its owner has connected to a session, with proof. */
+/** A wallet that its owner connected to a session with a proof. */
 export interface SessionWallet {
   readonly id: string
   /** Name of the chain on which the wallet was connected: an open set (decisions §5, "Wallet entry"). */
   readonly chain: string
   readonly address: WalletAddress
-  /** What is shown: EIP-55 spelling for EVM, the same as `address` for Solana. */
+  /** Text for display: EIP-55 spelling for EVM, the same as `address` for Solana. */
   readonly addressText: string
   readonly connectedAtSeconds: number
-  /** The session's sequence with this wallet connected. */
+  /** The session's sequence after connecting this wallet. */
   readonly connectedSequence: number
 }
 
@@ -30,42 +30,42 @@ type ParsedWallet =
   | { readonly family: 'evm'; readonly address: EvmAddress }
   | { readonly family: 'solana'; readonly address: SolanaAddress }
 
-/** A wallet where it is used: an EVM one on a chain, by its EIP-155 id; a Solana one on any cluster. */
+/** A wallet and its chain: an EVM wallet has an EIP-155 id; a Solana wallet is valid on any cluster. */
 export type WalletOnChain =
   | { readonly family: 'evm'; readonly address: EvmAddress; readonly chainId: number }
   | { readonly family: 'solana'; readonly address: SolanaAddress }
 
-/** A message that a person was asked to sign, to prove that a wallet is theirs. */
+/** A message for a person to sign, to prove ownership of a wallet. */
 export interface ProofRequest {
-  /** At least 96 random bits, alphanumeric as EIP-4361 asks. */
+  /** At least 96 random bits, alphanumeric as EIP-4361 requires. */
   readonly nonce: string
   readonly organizationId: string
   readonly sessionId: string
   readonly portalHost: string
   readonly wallet: WalletOnChain
-  /** The chain's name, which the session's wallet will have. */
+  /** Name of the chain for the session's wallet. */
   readonly chain: string
   /** The complete text to sign. */
   readonly message: string
   readonly expiresAtSeconds: number
 }
 
-/** How a person proved that a wallet is theirs; `sandbox` in sessions of test keys only. */
+/** How a person proved ownership of a wallet; `sandbox` only in sessions of test keys. */
 export type ProofKind = 'eip191' | 'erc1271' | 'siws' | 'sandbox'
 
-/** A proven wallet, to be connected to a session. */
+/** A proven wallet to connect to a session. */
 export interface WalletConnection extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
   readonly chain: string
   readonly address: WalletAddress
   readonly proof: { readonly kind: ProofKind; readonly message: string; readonly signature: string }
-  /** Spent with the connection; null for the sandbox's proofs. */
+  /** Used up by the connection. Null for the sandbox's proofs. */
   readonly nonce: string | null
   readonly actor: string
 }
 
-/** A wallet to be taken out of a session. */
+/** A wallet to remove from a session. */
 export interface WalletRemoval extends ByBrowser {
   readonly organizationId: string
   readonly sessionId: string
@@ -73,9 +73,12 @@ export interface WalletRemoval extends ByBrowser {
   readonly actor: string
 }
 
-/** Of a change that a person makes on the verification page. */
+/** A change that a person makes on the verification page. */
 export interface ByBrowser {
-  /** Hash of the secret of the person's browser, which in the change's transaction must still be allowed to open the session. */
+  /**
+   * Hash of the secret of the person's browser. The change's transaction checks that the browser may still open the
+   * session.
+   */
   readonly cookieHash?: Uint8Array | undefined
 }
 
@@ -95,8 +98,8 @@ export interface ContinuationChallenge extends LinkSession {
 }
 
 /**
- * A wallet address whose chain is not named: `0x` and 40 hex digits in any case, or base58 of 32 bytes. The two can't be
- * confused, since base58 has no zero digit. Null for anything else.
+ * Parses a wallet address without a chain: `0x` and 40 hex digits in any case, or base58 of 32 bytes. The two are never
+ * ambiguous, because base58 has no zero digit. Returns null for anything else.
  */
 export const parseWalletAddress = (text: string): ParsedWallet | null => {
   const evm = parseEvmAddress(text)
@@ -107,11 +110,11 @@ export const parseWalletAddress = (text: string): ParsedWallet | null => {
 
 export const isEvmAddress = (address: WalletAddress): address is EvmAddress => address.startsWith('0x')
 
-/** @param chainId of an EVM wallet; a Solana wallet has none, whatever is given */
+/** @param chainId of an EVM wallet; ignored for a Solana wallet */
 export const walletOn = (address: WalletAddress, chainId: number): WalletOnChain =>
   isEvmAddress(address) ? { family: 'evm', address, chainId } : { family: 'solana', address }
 
-/** As a table keeps it: 0 where a family has no chain ids. */
+/** Returns the chain id for a table: 0 if a family has no chain ids. */
 export const storedChainId = (wallet: WalletOnChain): number => (wallet.family === 'evm' ? wallet.chainId : 0)
 
 export const walletAddressText = (address: WalletAddress): string =>

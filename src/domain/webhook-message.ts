@@ -1,8 +1,8 @@
-// Where webhook messages go, what they are made of, and what became of an attempt to deliver one.
+// Webhook messages: their endpoints, their content, and the outcome of delivery attempts.
 import type { ApiKeyEnvironment } from './api-key.ts'
 import type { SessionEvent, SessionState } from './session.ts'
 
-/** Name of the provider whose sessions an outside service decides. */
+/** Name of the provider for sessions that an external service decides. */
 export const WEBHOOK_PROVIDER = 'webhook'
 
 export interface WebhookEndpoint {
@@ -12,15 +12,15 @@ export interface WebhookEndpoint {
   readonly environment: ApiKeyEnvironment
   readonly purpose: 'events' | 'decisions'
   readonly url: string
-  /** Sealed by the organization's key, for the endpoint's id. */
+  /** Sealed with the organization's key, for the endpoint's id. */
   readonly sealedSecret: Uint8Array
   /** Signs together with the new secret until `previousUntilSeconds`. */
   readonly previousSealedSecret: Uint8Array | null
   readonly previousUntilSeconds: number | null
   readonly createdAtSeconds: number
-  /** The verification service whose own webhooks also decide; null: none. */
+  /** The verification service whose own webhooks also decide. Null for none. */
   readonly service: string | null
-  /** The secret with which the service signs, sealed like `sealedSecret`; null without a service. */
+  /** The service's signing secret, sealed like `sealedSecret`. Null without a service. */
   readonly sealedServiceSecret: Uint8Array | null
   readonly previousSealedServiceSecret: Uint8Array | null
   readonly previousServiceUntilSeconds: number | null
@@ -35,7 +35,7 @@ export type WebhookMessageType =
   | 'session.checked'
   | 'screening.hit'
 
-/** A hit as messages show it: without the person's name and the listed name. */
+/** A hit as shown in messages: without the person's name and the listed name. */
 export interface ToldHit {
   readonly id: string
   readonly check: string
@@ -47,16 +47,16 @@ export interface ToldHit {
 export interface WebhookSnapshot {
   readonly state: SessionState
   readonly event: Pick<SessionEvent, 'sequence' | 'publicComment' | 'createdAtSeconds'> & {
-    /** Who made the change; left out where nothing was changed. */
+    /** Who made the change; omitted if nothing was changed. */
     readonly actor?: string
   }
-  /** The checks at that time; absent in messages that an older version queued. */
+  /** The checks at that time; missing in messages that an older version queued. */
   readonly checks?: readonly { readonly name: string; readonly outcome: string }[]
-  /** In `screening.hit` only: the hits that nobody has decided. */
+  /** Only in `screening.hit`: the undecided hits. */
   readonly openHits?: readonly ToldHit[]
 }
 
-/** What became of an attempt to deliver a message. */
+/** The outcome of an attempt to deliver a message. */
 export type WebhookOutcome =
   | { readonly state: 'delivered'; readonly status: number }
   | { readonly state: 'dead'; readonly status: number | null; readonly failure: string }
@@ -67,6 +67,6 @@ export type WebhookOutcome =
       readonly nextAttemptAtSeconds: number
     }
 
-/** The verification services that are known by name. A module has their formats. */
+/** The verification services known by name. A module implements their formats. */
 export const VERIFICATION_SERVICES = ['sumsub', 'persona', 'veriff'] as const
 export type VerificationServiceName = (typeof VERIFICATION_SERVICES)[number]

@@ -20,6 +20,7 @@ const EDITED = [
   'src/client/**/*.{ts,tsx}',
   'src/attestation/**/*.{ts,tsx}',
   'src/{pool,signing}/*.ts',
+  'src/domain/*.ts',
   'src/decision-log/**/*.{ts,tsx}',
   'src/setup/*.ts',
   'src/telemetry/{[!m]*,metrics}.ts',
