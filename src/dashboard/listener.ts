@@ -1,5 +1,5 @@
-// The dashboard's own listener: the admin API, the API reference, and the pages. Nothing else of the service answers here,
-// so that it can be kept off the networks that the other listeners are on.
+// Listener of the dashboard: the admin API, the API reference and the pages. It is separate, so that it can be kept off
+// the networks of the other listeners.
 import type { AnyElysia } from 'elysia'
 import { ADMIN_PREFIX } from '../admin/admin-api.ts'
 import type { ExplainMissing } from '../admin/left-out.ts'
@@ -9,7 +9,7 @@ import { toProblem } from '../server/problem.ts'
 import { problemResponse } from '../server/response.ts'
 import type { ReferencePages } from './reference.ts'
 
-/** Answers for the pages; null for a path that is none of theirs. */
+/** Returns the response for a page; null if the path doesn't belong to one. */
 export type DashboardPages = (request: Request, path: string) => Response | null | Promise<Response | null>
 
 export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen' | 'publicUrl' | 'tls' | 'requestIds'> {
@@ -21,7 +21,7 @@ export interface DashboardListenerOptions extends Pick<ListenerOptions, 'listen'
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Longer than a request's deadline. */
+/** Must exceed the deadline of a request. */
 const IDLE_SECONDS = 150
 
 export const startDashboardListener = (options: DashboardListenerOptions): Listener => {

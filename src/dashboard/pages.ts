@@ -1,5 +1,5 @@
-// The dashboard's pages: one document for every address, its files, and what browsers are told about it. Which page an
-// address is, the document itself finds out.
+// Serves the dashboard: one document for all paths, its files, and security headers. The document itself selects the
+// page of a path.
 import { randomBytes } from 'node:crypto'
 import { ASSET_PATH } from '../pages/bundled-page.ts'
 import { assetResponse, buildPageAssets, type PageAssets } from '../pages/page-assets.ts'
@@ -9,8 +9,8 @@ import type { DashboardPages } from './listener.ts'
 const NONCE_BYTES = 18
 
 /**
- * Scripts run by the nonce of the one response that names them, and what they load themselves. Nothing may be loaded from
- * anywhere else, no form may be sent anywhere, nobody may frame it. Source: threats row 23; CSP Level 3.
+ * Permits scripts with the nonce of the response, and the scripts that they load. Content from other hosts, forms to
+ * other hosts and framing are forbidden. Source: threats row 23; CSP Level 3.
  */
 const contentSecurityPolicy = (nonce: string): string =>
   [
@@ -36,7 +36,7 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 })
 
 /**
- * @param without names of the modules that are left out, which the page reads from its document
+ * @param modules names of the running modules, which the page reads from its document
  * @throws PageBuildError
  */
 export const buildDashboardAssets = (without: readonly string[]): Promise<PageAssets> =>
@@ -55,7 +55,7 @@ export const createDashboardPages = (assets: PageAssets): DashboardPages => {
       return asset === undefined ? null : await assetResponse(asset, request)
     }
     if (path === '/robots.txt') return new Response('User-agent: *\nDisallow: /\n')
-    // A file that browsers or strangers guess at is no page.
+    // Paths of unknown files, such as those that browsers or scanners request, have no page.
     if (!reads || /\.[a-z0-9]+$/i.test(path)) return null
     const nonce = randomBytes(NONCE_BYTES).toString('base64')
     return new Response(request.method === 'HEAD' ? null : assets.page(nonce), { headers: pageHeaders(nonce) })

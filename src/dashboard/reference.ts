@@ -1,5 +1,5 @@
-// The API reference at /docs: one page an interface, made here from its document, served whole from this host. Nothing is
-// asked of anyone else, and the policy of the page sees to it that nothing could be.
+// API reference at /docs: one page per API, generated from its document and served completely by this host. The content
+// security policy forbids requests to other hosts.
 import { createHash } from 'node:crypto'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
 import { RouteNotFoundError } from '../server/route-errors.ts'
@@ -28,7 +28,9 @@ const HEADERS: Readonly<Record<string, string>> = {
 }
 
 export interface ReferencePages {
-  /** Null for a path that is none of theirs. @throws RouteNotFoundError where they are switched off */
+  /**
+   * Returns null if the path doesn't belong to the reference. @throws RouteNotFoundError if the reference is disabled
+   */
   find(path: string, headers: Headers): Response | null
 }
 
@@ -68,7 +70,7 @@ const pagesOf = (documents: ApiDocuments): readonly ReferencePage[] => [
 interface File {
   readonly type: string
   readonly text: string
-  /** Its address changes with it. */
+  /** Whether the URL changes with the content. */
   readonly immutable: boolean
 }
 
@@ -91,9 +93,9 @@ const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
   return files
 }
 
-/** @param documents null where the reference is switched off: its addresses are then nothing's */
+/** @param documents null if the reference is disabled; its paths then don't exist */
 export const createReferencePages = (documents: ApiDocuments | null): ReferencePages => {
-  // Made when first asked for: most starts never are.
+  // Built on the first request, because the reference is rarely used.
   let files: ReadonlyMap<string, File> | null = null
   return {
     find: (path, headers) => {

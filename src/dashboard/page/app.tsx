@@ -1,5 +1,5 @@
-// Who is there, and so what is shown: the page that a one-time link leads to, signing in, or the shell with its pages. A
-// session that ends while someone works is renewed over the page, which stays as it is.
+// Root of the dashboard: the page of a one-time link, sign-in, or the shell with its pages. If a session ends during
+// work, it is renewed above the page, which stays unchanged.
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import { MODULE_PAGES } from '../../module-pages.ts'
 import { call, onSignedOut } from './api/client.ts'
@@ -30,7 +30,7 @@ interface Known {
 type State =
   | { readonly kind: 'starting' | 'signed-out' }
   | { readonly kind: 'failed'; readonly error: unknown }
-  /** Nothing of the account is on the page any more; the server may not know yet. */
+  /** The page contains no account data, but the server may not have ended the session yet. */
   | { readonly kind: 'leaving'; readonly error: unknown }
   | ({ readonly kind: 'signed-in' } & Known)
 
@@ -44,14 +44,14 @@ const readKnown = async (): Promise<Known> => {
 
 const ORGANIZATION_PATH = /^\/o\/([^/]+)/
 
-/** The one of the address; on pages of the deployment the one last worked in. */
+/** Returns the organization in the URL; on deployment pages, the last used organization. */
 const currentOrganization = (path: string, organizations: readonly Organization[]): Organization | null => {
   const named = ORGANIZATION_PATH.exec(path)?.[1]
   if (named !== undefined) return organizations.find(({ slug, id }) => slug === named || id === named) ?? null
   return organizations.find(({ slug }) => slug === lastOrganization()) ?? organizations[0] ?? null
 }
 
-/** Tabs of one browser tell each other that someone signs out, and that it is done. */
+/** Channel on which tabs announce the start and the end of a sign-out. */
 const CHANNEL = 'dashboard-session'
 
 export const App = () => {
@@ -62,7 +62,7 @@ export const App = () => {
   const refresh = useCallback(async (): Promise<void> => {
     try {
       const known = await readKnown()
-      // Whoever left meanwhile is not brought back.
+      // A user who has signed out in the meantime stays signed out.
       setState((before) => (before.kind === 'leaving' ? before : { kind: 'signed-in', ...known }))
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) setState({ kind: 'signed-out' })
@@ -89,21 +89,21 @@ export const App = () => {
   }, [])
 
   const signOut = useCallback(async (): Promise<void> => {
-    // First: whoever signs out where the network is gone must not leave the page standing.
+    // First, so that signing out hides the page even without a network.
     setState({ kind: 'leaving', error: null })
     const channel = new BroadcastChannel(CHANNEL)
     channel.postMessage('leaving')
     try {
       await call('POST /sign-out')
     } catch (error) {
-      // Over already: that is what was wanted.
+      // The session has already ended, so the sign-out has succeeded.
       if (!(error instanceof ApiError && error.status === 401)) {
         setState({ kind: 'leaving', error })
         return
       }
     }
     channel.postMessage('signed-out')
-    // Nothing of the account stays in the page's memory.
+    // A new document removes all account data from memory.
     location.assign('/')
   }, [])
 
@@ -180,7 +180,7 @@ export const App = () => {
   const comeBack = async (): Promise<void> => {
     const { account } = await readKnown()
     if (account.id !== session.account.id) {
-      // Someone else: nothing of who was there before may stay on the screen.
+      // Another user has signed in: no data of the previous user may stay on screen.
       location.assign('/')
       return
     }

@@ -1,4 +1,4 @@
-// Starts the dashboard: the theme first, so that nothing flashes.
+// Starts the dashboard. The theme is applied first to avoid a flash.
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { followLinks } from './router.ts'

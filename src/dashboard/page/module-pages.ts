@@ -1,5 +1,5 @@
-// The pages of modules, and their parts of other pages. A module declares them in pages/pages.ts; src/module-pages.ts is
-// the list. Nothing of a module that does not run is shown, loaded or requested.
+// Types of modules' pages and of their parts in other pages. A module declares them in pages/pages.ts;
+// src/module-pages.ts lists them. Nothing of a disabled module is shown, loaded or requested.
 import type { ComponentType } from 'preact'
 import type {
   CheckedPolicy,
@@ -34,36 +34,36 @@ export interface ReviewSectionProps {
 
 export interface CheckDescription {
   readonly label: string
-  /** Meaning of the outcome. */
+  /** Explanation of the outcome. */
   readonly text: string
 }
 
 export interface ReviewParts {
-  /** Above the checks of the session. */
+  /** Shown above the session's checks. */
   readonly Section?: ComponentType<ReviewSectionProps>
-  /** Null for checks of other modules. */
+  /** Returns null for checks of other modules. */
   readonly describeCheck?: (check: SessionCheck) => CheckDescription | null
-  /** Below the checks of the session. */
+  /** Shown below the session's checks. */
   readonly Comparison?: ComponentType<{ readonly session: SessionDetail; readonly checks: readonly SessionCheck[] }>
 }
 
 export interface QueueParts {
-  /** Above the queue. */
+  /** Shown above the queue. */
   readonly Notice?: ComponentType
-  /** The name is a parameter of the page's address, which `queryOf` passes on. */
+  /** The name is a query parameter of the URL, which `queryOf` forwards. */
   readonly filters?: readonly { readonly name: string; readonly label: string; readonly choices: SelectChoices }[]
   readonly columns?: Columns<Session>
 }
 
-/** The parts of a policy that decides sessions. */
+/** Parts of a policy that decides sessions. */
 export interface SessionPolicyParts {
-  /** The step that follows once a revision is live. */
+  /** Next step after a revision is active. */
   readonly NextStep: ComponentType<{ readonly policyId: string }>
   readonly Trial: ComponentType<{ readonly revisions: readonly Revision[]; readonly draft: Draft }>
   readonly ShadowResults: ComponentType<{ readonly policy: Policy }>
 }
 
-/** The tabs of a policy in which it is tried. */
+/** Tabs of a policy for trials. */
 export interface PolicyLabParts {
   readonly Trial: ComponentType<PolicyPartProps & { readonly draft: Draft; readonly checked: CheckedPolicy | null }>
   readonly Shadow: ComponentType<
@@ -83,18 +83,18 @@ interface PolicyPartProps {
   readonly revisions: readonly Revision[]
 }
 
-/** Parts of core pages, in one file of the bundle per module. */
+/** Parts of core pages, in one bundle file per module. */
 export interface ModuleParts {
   readonly settings?: ComponentType<SettingsCardProps>
   readonly review?: ReviewParts
   readonly queue?: QueueParts
   readonly sessionPolicy?: SessionPolicyParts
-  /** A card of the page of the decision log. */
+  /** Card on the decision log page. */
   readonly decisionLog?: ComponentType
-  /** Below a decision's place in the log. */
+  /** Shown below a decision's position in the log. */
   readonly decision?: ComponentType<{ readonly uuid: string }>
   readonly policyLab?: PolicyLabParts
-  /** Of a webhook endpoint for decisions. */
+  /** Action of a webhook endpoint for decisions. */
   readonly deciderAction?: (endpoint: WebhookEndpoint, params: { readonly organization: string }) => Action
 }
 
@@ -102,14 +102,14 @@ export interface ModulePages {
   /** Name of the module. */
   readonly module: string
   readonly pages?: readonly PageEntry[]
-  /** Entry of the command palette that leads to the module's card of the settings. */
+  /** Entry of the command palette that leads to the module's settings card. */
   readonly setting?: readonly [label: string, card: string]
-  /** Items of the overview. */
+  /** Returns items of the overview. */
   readonly attention?: (overview: Overview, context: AttentionContext) => readonly Attention[]
   readonly load?: () => Promise<ModuleParts>
 }
 
-/** The parts for one place of the running modules, in the order of src/module-pages.ts. */
+/** Returns one kind of part of all running modules, in the order of src/module-pages.ts. */
 export const useModuleParts = <Place extends keyof ModuleParts>(
   place: Place,
 ): Query<readonly NonNullable<ModuleParts[Place]>[]> => {
@@ -120,7 +120,7 @@ export const useModuleParts = <Place extends keyof ModuleParts>(
   }, [place, modules.map(({ module }) => module)])
 }
 
-/** The pages of the modules that run: the document names the modules that are left out. */
+/** Returns the pages of the running modules, which the service lists in the document. */
 export const runningPages = (all: readonly ModulePages[]): readonly ModulePages[] => {
   const names = document.querySelector<HTMLMetaElement>('meta[name="without"]')?.content.split(' ') ?? []
   return all.filter(({ module }) => !names.includes(module))

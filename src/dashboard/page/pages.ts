@@ -1,5 +1,5 @@
-// Every page of the dashboard: its address, its place in the navigation, who may see it, and the file that is loaded when
-// it is first opened. Pages of modules are in src/module-pages.ts.
+// All pages of the dashboard: path, position in the navigation, required rights, and the file loaded when a page is
+// first opened. Pages of modules are in src/module-pages.ts.
 import type { ComponentType } from 'preact'
 import { MODULE_PAGES } from '../../module-pages.ts'
 import type { Params } from './router.ts'
@@ -7,27 +7,30 @@ import type { Needs } from './shell/session.ts'
 import type { IconName } from './ui/icons.tsx'
 
 export interface PageProps {
-  /** Of the address: what stands for `{…}` in the path. */
+  /** Values of `{…}` in the path. */
   readonly params: Params
 }
 
-/** By what one does there: look at people and decisions, connect a product, run the organization, run the deployment. */
+/** Groups by task: review people and decisions, connect a product, manage the organization, manage the deployment. */
 export const NAVIGATION_GROUPS = ['Review', 'Build', 'Organization', 'Deployment'] as const
 export type NavigationGroup = (typeof NAVIGATION_GROUPS)[number]
 
 export interface PageEntry {
-  /** `/o/{organization}/…` for what belongs to an organization. */
+  /** `/o/{organization}/…` for pages of an organization. */
   readonly path: string
   readonly title: string
   readonly needs: Needs
-  /** Left out: it is reached from another page. */
+  /** Undefined for pages that are reached only from other pages. */
   readonly navigation?: {
     readonly group: NavigationGroup
     readonly icon: IconName
     /** Pressed after `g`. */
     readonly key: string
   }
-  /** `first`: it is in the dashboard's first file, because everyone begins there and each further file costs its heads. */
+  /**
+   * `first` includes the page in the dashboard's first file, because most visits start there and each additional file
+   * adds overhead.
+   */
   readonly load: 'first' | (() => Promise<ComponentType<PageProps>>)
 }
 
@@ -224,16 +227,16 @@ const CORE_PAGES: readonly PageEntry[] = [
 ]
 
 export interface ListedPage extends PageEntry {
-  /** Name of the module that the page belongs to; null for the core. */
+  /** Name of the page's module; null for the core. */
   readonly module: string | null
 }
 
-/** Includes the pages of modules that don't run. */
+/** Includes pages of modules that don't run. */
 export const PAGES: readonly ListedPage[] = [
   ...CORE_PAGES.map((page) => ({ ...page, module: null })),
   ...MODULE_PAGES.flatMap(({ module, pages = [] }) => pages.map((page) => ({ ...page, module }))),
 ]
 
-/** Whether the page belongs to the core or to one of the running modules. */
+/** Returns whether a page belongs to the core or a running module. */
 export const isServed = ({ module }: ListedPage, running: readonly { readonly module: string }[]): boolean =>
   module === null || running.some((each) => each.module === module)

@@ -1,5 +1,5 @@
-// Where in the dashboard one is: the path of the address bar, and ways to change it that the browser's back button knows.
-// Links are real links: the middle mouse button and `open in a new tab` do what they always do.
+// Router: the current path, and navigation with support for the browser's back button. Links are ordinary links, so the
+// middle mouse button and `open in a new tab` work.
 import { createContext } from 'preact'
 import { useContext, useEffect, useRef, useState } from 'preact/hooks'
 
@@ -13,10 +13,10 @@ export type Params = Readonly<Record<string, string>>
 const here = (): Place => ({ path: location.pathname, search: location.search })
 const MOVED = 'dashboard-moved'
 
-/** Forms with edits that another page would lose. */
+/** Forms with edits that navigation would lose. */
 const guards = new Set<symbol>()
 
-/** Until the returned function is called, leaving the page takes a confirmation. */
+/** Requires a confirmation for leaving the page until the returned function is called. */
 export const guardLeaving = (): (() => void) => {
   const guard = Symbol('edits')
   guards.add(guard)
@@ -27,11 +27,11 @@ const mayLeave = (): boolean => guards.size === 0 || window.confirm('Discard uns
 
 interface NavigateOptions {
   readonly replace?: boolean
-  /** Everything is saved: nothing to confirm. */
+  /** Skips the confirmation, because everything is saved. */
   readonly isSaved?: boolean
 }
 
-/** Goes to a path of the dashboard, with its query if it has one. */
+/** Navigates to a path of the dashboard, with an optional query. */
 export const navigate = (to: string, options: NavigateOptions = {}): void => {
   if (options.isSaved !== true && new URL(to, location.href).pathname !== location.pathname && !mayLeave()) return
   if (to !== location.pathname + location.search + location.hash) {
@@ -46,7 +46,7 @@ export const usePlace = (): Place => {
   shown.current = place
   useEffect(() => {
     const follow = (): void => setPlace(here())
-    // The address has changed before the question is asked.
+    // The URL has already changed when the confirmation is shown.
     const goBack = (): void => {
       const { path, search } = shown.current
       if (location.pathname === path || mayLeave()) follow()
@@ -65,8 +65,8 @@ export const usePlace = (): Place => {
 export const PlaceContext = createContext<Place>({ path: '/', search: '' })
 
 /**
- * A filter or a tab in the address: it survives a reload, and can be sent to a colleague.
- * @returns its value, empty where the address has none, and how to change it
+ * Filter or tab in the URL, which survives a reload and can be shared.
+ * @returns its value, empty if the URL contains none, and a function that changes it
  */
 export const useSearchParam = (name: string): readonly [value: string, change: (value: string) => void] => {
   const { path, search } = useContext(PlaceContext)
@@ -80,7 +80,10 @@ export const useSearchParam = (name: string): readonly [value: string, change: (
   return [value, change]
 }
 
-/** The parameters of a path that a pattern takes, as `/o/{organization}/projects/{project}`; null for another path. */
+/**
+ * Returns the parameters of a path that matches a pattern such as `/o/{organization}/projects/{project}`; null for
+ * other paths.
+ */
 export const matchPath = (pattern: string, path: string): Params | null => {
   const wanted = pattern.split('/')
   const given = path.replace(/(.)\/$/, '$1').split('/')
@@ -102,11 +105,11 @@ export const matchPath = (pattern: string, path: string): Params | null => {
   return params
 }
 
-/** A path of a pattern. */
+/** Returns the path of a pattern with its parameters. */
 export const pathFor = (pattern: string, params: Params): string =>
   pattern.replaceAll(/\{([^}]+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''))
 
-/** A click on a link that leads elsewhere within the dashboard, and is meant for this tab. */
+/** Handles clicks on links within the dashboard that open in the same tab. */
 export const followLinks = (root: Document): (() => void) => {
   const follow = (event: MouseEvent): void => {
     if (event.defaultPrevented || event.button !== 0) return

@@ -1,4 +1,5 @@
-// An OpenAPI document as far as the reference shows it. They are our own (src/admin/openapi), so nothing is checked here.
+// Types of the OpenAPI documents that the reference shows. Documents are generated (src/admin/openapi), so nothing is
+// validated here.
 
 export interface Schema {
   readonly $ref?: string
@@ -61,7 +62,7 @@ export interface PlacedOperation {
   readonly operation: Operation
 }
 
-/** In the order of the document. */
+/** Returns the operations of a tag in the order of the document. */
 export const operationsOf = ({ paths }: OpenApiDocument, tag: string): readonly PlacedOperation[] =>
   Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item)
@@ -71,10 +72,10 @@ export const operationsOf = ({ paths }: OpenApiDocument, tag: string): readonly 
 
 const REFERENCE = '#/components/schemas/'
 
-/** The name of a schema that stands elsewhere; null for one that stands here. */
+/** Returns the name of a referenced schema; null for an inline schema. */
 export const nameOf = ({ $ref }: Schema): string | null => $ref?.slice(REFERENCE.length) ?? null
 
-/** What a reference leads to, with what is said of it in its place. */
+/** Resolves a reference. Members next to the reference override members of its target. */
 export const resolve = (document: OpenApiDocument, schema: Schema): Schema => {
   const name = nameOf(schema)
   if (name === null) return schema
@@ -82,7 +83,7 @@ export const resolve = (document: OpenApiDocument, schema: Schema): Schema => {
   return { ...document.components.schemas[name], ...own }
 }
 
-/** Without the `null` that it may be as well. */
+/** Returns the schema without its null alternative. */
 export const withoutNull = (schema: Schema): { readonly schema: Schema; readonly nullable: boolean } => {
   const options = schema.anyOf ?? []
   const rest = options.filter(({ type }) => type !== 'null')

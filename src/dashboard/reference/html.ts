@@ -1,5 +1,5 @@
-// Text as HTML. Everything that is put into a page comes through here: what `html` is given is escaped, unless it is HTML
-// that was made by `html` itself.
+// HTML template. All values in a page pass through `html`, which escapes them unless they are HTML created by `html`
+// itself.
 
 export class Html {
   readonly text: string
@@ -30,7 +30,7 @@ const partText = (part: Part): string => {
 export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
   new Html(strings.map((text, index) => text + partText(parts[index] ?? null)).join(''))
 
-/** `code` and **strong**, the two marks that descriptions use. */
+/** Converts `code` and **strong**, the two marks that descriptions use. */
 export const inline = (text: string): Html =>
   new Html(
     escapeHtml(text)

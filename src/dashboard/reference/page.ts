@@ -1,15 +1,15 @@
-// One interface's reference, whole: what it is about, every operation with a call to copy, every shape. Plain HTML that is
-// readable without a script; the script copies and narrows the list down.
+// Complete reference of one API: description, all operations with a call to copy, and all schemas. It is readable
+// without scripts; the script adds copying and filtering.
 import { type OpenApiDocument, operationsOf, type Parameter, type PlacedOperation } from './document.ts'
 import { Html, html, inline, paragraphs } from './html.ts'
 import { type CallStyle, curlOf } from './sample.ts'
 import { namedSchemaHtml, schemaHtml, table } from './schema.ts'
 
 export interface ReferencePage {
-  /** Last part of its path. */
+  /** Last segment of its path. */
   readonly slug: string
   readonly title: string
-  /** Where the document itself is. */
+  /** URL of the document. */
   readonly source: string
   readonly document: OpenApiDocument
   readonly style: CallStyle

@@ -1,4 +1,4 @@
-// Copies calls, narrows the list of operations down, and closes it where there is no room beside the text.
+// Copies calls, filters the list of operations, and collapses it on narrow screens.
 const said = document.getElementById('said')
 
 for (const button of document.querySelectorAll('button.copy')) {

@@ -1,19 +1,19 @@
-// A call that works as pasted after `. ./data/quickstart.env`: the variables are those that the first start wrote there.
+// Calls that work as pasted after `. ./data/quickstart.env`, with variables that the first start wrote there.
 import { type OpenApiDocument, type PlacedOperation, resolve, type Schema, withoutNull } from './document.ts'
 
-/** How a document's calls are made. */
+/** Style of a document's calls. */
 export interface CallStyle {
-  /** Shell variable with the address that the paths follow. */
+  /** Shell variable with the base URL of the paths. */
   readonly address: string
-  /** By the name of the security scheme: the header, as it stands within double quotes. */
+  /** Headers by name of the security scheme, for use within double quotes. */
   readonly credentials: Readonly<Record<string, string>>
-  /** What a change needs that anyone may make. */
+  /** Header for changes without authentication. */
   readonly openChanges?: string
 }
 
 const POLICY = 'name: Everyone\ndefault: allow\nrules: []\n'
 
-/** What members of these names are in an example, where the schema itself says no better. */
+/** Example values of members by name, if the schema defines no better one. */
 const VALUES: Readonly<Record<string, unknown>> = {
   name: 'Example',
   slug: 'example',
@@ -39,7 +39,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   sequence: 1,
   limit: 50,
 }
-/** Members that the first start wrote down; the shell puts them in. */
+/** Members with values from the first start, which the shell inserts. */
 const VARIABLES: Readonly<Record<string, string>> = {
   verification_hash: '$VERIFICATION_HASH',
   policy_id: '$POLICY_ID',
@@ -47,7 +47,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
 }
 const DEPTH_MAX = 6
 
-/** A value of a schema: what has to be there, and where nothing has to, the first member. */
+/** Returns an example of a schema: the required members, or the first member if none is required. */
 export const exampleOf = (document: OpenApiDocument, given: Schema, name = '', depth = 0): unknown => {
   const { schema } = withoutNull(resolve(document, withoutNull(given).schema))
   if (schema.const !== undefined) return schema.const
@@ -81,7 +81,7 @@ export const exampleOf = (document: OpenApiDocument, given: Schema, name = '', d
 
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** A body as the shell takes it. What it has to put in stands outside the single quotes. */
+/** Returns a body for the shell. Variables are outside the single quotes. */
 const bodyOf = (value: unknown): string =>
   quoted(JSON.stringify(value)).replace(/"([a-z_]+)":"[^"]*"/g, (member, name: string) =>
     Object.hasOwn(VARIABLES, name) ? `"${name}":"'"${VARIABLES[name]}"'"` : member,

@@ -1,11 +1,11 @@
-// A schema as people read it: one row a member, with what it is and whether it has to be there. Members of members are
-// rows below it; a schema with a name of its own is shown once on the page and linked to.
+// Table of a schema: one row per member with type and requirement, and nested members below. Named schemas are shown
+// once per page and linked.
 import { nameOf, type OpenApiDocument, resolve, type Schema, withoutNull } from './document.ts'
 import { Html, html, inline } from './html.ts'
 
 const linkTo = (name: string): Html => html`<a href="#schema-${name}">${name}</a>`
 
-/** In a word or two: `text`, `whole number`, `list of Key`. */
+/** Returns the type in one or two words: `text`, `whole number`, `list of Key`. */
 const kindOf = (document: OpenApiDocument, given: Schema): Html => {
   const { schema, nullable } = withoutNull(given)
   const or = nullable ? ' or null' : ''
@@ -52,7 +52,9 @@ const limitsOf = ({ minimum, maximum, minLength, maxLength, minItems, maxItems }
   ].join(', ')
 }
 
-/** The members within: of an object, or of a list's objects. Null where there are none to show here. */
+/**
+ * Returns the schema with nested members: of an object, or of a list's objects. Null if there are none to show here.
+ */
 const innerOf = (given: Schema): Schema | null => {
   const { schema } = withoutNull(given)
   if (nameOf(schema) !== null) return null
@@ -97,7 +99,7 @@ export const table = (document: OpenApiDocument, caption: string, rows: readonly
         <tbody>${rows.map((row) => rowHtml(document, row, '', 0))}</tbody>
       </table></div>`
 
-/** A whole schema: its members, or in a word what it is. */
+/** Returns a whole schema: its members, or its type. */
 export const schemaHtml = (document: OpenApiDocument, caption: string, schema: Schema): Html => {
   const name = nameOf(schema)
   const inner = innerOf(name === null ? schema : resolve(document, schema))
@@ -106,7 +108,7 @@ export const schemaHtml = (document: OpenApiDocument, caption: string, schema: S
   return table(document, caption, rowsOf(inner))
 }
 
-/** One with a name, where the links to it lead. */
+/** Returns a named schema with the target of links to it. */
 export const namedSchemaHtml = (document: OpenApiDocument, name: string): Html => {
   const schema = document.components.schemas[name] ?? {}
   const inner = innerOf(schema)

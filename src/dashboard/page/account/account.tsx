@@ -49,7 +49,7 @@ const Password = () => (
   />
 )
 
-/** What stays closed until the account has a second factor. */
+/** Lists the areas that require a second factor of the account. */
 const FactorNeeded = () => {
   const { account, organizations } = useSession()
   const { deployment, organization_ids: ids } = account.second_factor_missing

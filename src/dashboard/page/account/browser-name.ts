@@ -1,4 +1,4 @@
-// What a browser calls itself, as its owner would call it.
+// Readable names of browsers from their user agent strings.
 
 const BROWSERS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Edg\//, 'Edge'],
@@ -15,7 +15,7 @@ const SYSTEMS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/Linux/, 'Linux'],
 ]
 
-/** As its owner would call it; the whole text where it is none that is known. */
+/** Returns the names of browser and system; the whole text if the browser is unknown. */
 export const browserName = (userAgent: string): string => {
   const browser = BROWSERS.find(([pattern]) => pattern.test(userAgent))?.[1]
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1]

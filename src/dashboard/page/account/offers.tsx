@@ -1,5 +1,5 @@
-// Invitations to organizations. Accepting one takes the link that the organization’s admin sent: its code is in the
-// fragment of this page’s address, which no server receives.
+// Invitations to organizations. Accepting one requires the link from the organization’s admin, whose code is in the
+// fragment of the URL, which isn't sent to servers.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { OwnOffer } from '../api/types.ts'
@@ -12,7 +12,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 import { Time } from '../ui/time.tsx'
 import { say } from '../ui/toast.tsx'
 
-/** The offer's id and code, as the link has them behind `#`; null on any other address. */
+/** Returns the offer's id and code from the fragment; null for any other URL. */
 const readLink = (hash: string): { readonly id: string; readonly code: string } | null => {
   const [, id, code] = /^#(offer_[0-9A-Za-z]+)\.([\w-]+)$/.exec(hash) ?? []
   return id === undefined || code === undefined ? null : { id, code }

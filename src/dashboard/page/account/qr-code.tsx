@@ -1,4 +1,4 @@
-// A QR code, drawn as one path: dark on light whatever the theme, as readers want it.
+// QR code as a single path, dark on light in every theme, as scanners require.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
 const QUIET = 4

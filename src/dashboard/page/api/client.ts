@@ -1,5 +1,5 @@
-// The one way from the pages to the admin API. Calls are typed by method and path, as the API's routes are declared. A call
-// that finds nobody signed in tells the shell, which asks for it and lets the page stay.
+// Client for all calls to the admin API, typed by method and path from its route declarations. If nobody is signed in,
+// a call notifies the shell, which requests sign-in and keeps the page.
 import type { CallParts } from '../../../admin/client-types.ts'
 import { APPROVAL_REQUIRED, ApiError, NetworkError, WaitsForApproval } from './errors.ts'
 import type { Operations } from './types.ts'
@@ -14,7 +14,7 @@ export type QueryOf<Key extends OperationKey> = Operations[Key]['query']
 
 export type CallOptions<Key extends OperationKey> = CallParts<Operations[Key]> & {
   readonly signal?: AbortSignal
-  /** Longer than usual: uploads. */
+  /** Longer than the default, for uploads. */
   readonly timeoutMs?: number
 }
 
@@ -39,7 +39,7 @@ const addressOf = (key: string, { params = {}, query = {} }: Loose): string => {
   return `${PREFIX}${path}${search.size === 0 ? '' : `?${search}`}`
 }
 
-/** The address of an operation, for links, downloads and event streams. */
+/** Returns the URL of an operation, for links, downloads and event streams. */
 export const addressFor = <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): string =>
   addressOf(key, (options ?? {}) as Loose)
 
@@ -54,24 +54,24 @@ const failureOf = async (response: Response): Promise<ApiError> => {
       field: typeof field === 'string' ? { name: field, rule: String(rule ?? '') } : null,
     })
   } catch {
-    // Not ours: a proxy's page, say. The status has to do.
+    // The response is not from this server, but for example from a proxy, so only the status is meaningful.
     return new ApiError(response.status, '', `the answer was ${response.status}`, requestId, { retryAfterSeconds })
   }
 }
 
-/** Told when a call finds that nobody is signed in any more. */
+/** Called if a call finds that nobody is signed in. */
 const listeners = new Set<() => void>()
 export const onSignedOut = (listener: () => void): (() => void) => {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
 
-/** Asks the person for password or passkey; resolves false when they would rather not. */
+/** Requests the password or passkey; resolves to false if the person cancels. */
 type AskConfirmation = () => Promise<boolean>
-/** Asks the person what to tell whoever approves; resolves null when it is not to be asked for. */
+/** Requests a comment for the approver; resolves to null if the person cancels. */
 type AskComment = () => Promise<string | null>
 
-/** Asked by calls that the server lets through only after an answer of the person; they are then made again. */
+/** Prompts for calls that the server accepts only after input from the person; the calls are then repeated. */
 interface Asked {
   confirmation: AskConfirmation | null
   comment: AskComment | null
@@ -86,22 +86,22 @@ const onNeeded =
       asked[kind] = null as Asked[Kind]
     }
   }
-/** A fresh proof of who it is. */
+/** The call requires a recent authentication. */
 export const onConfirmationNeeded = onNeeded('confirmation')
-/** A second person has to approve it. */
+/** The call requires a second person's approval. */
 export const onCommentNeeded = onNeeded('comment')
 
-/** Told where the approvals are that a change now waits under: a path of the dashboard. */
+/** Called with the dashboard path of the approvals after a change is stored for approval. */
 const waitListeners = new Set<(approvals: string) => void>()
 export const onChangeWaits = (listener: (approvals: string) => void): (() => void) => {
   waitListeners.add(listener)
   return () => waitListeners.delete(listener)
 }
 
-/** Where being signed out is an answer and not the end of a session. */
+/** Returns whether a 401 is a regular response instead of the end of a session. */
 const isEntry = (key: string): boolean => /^POST \/(sign-in|welcome)/.test(key)
 
-/** A password or code that was asked for once more, and was wrong, is a 401 as well: whoever it is stays signed in. */
+/** Code of a wrong password or code in a confirmation, which is also a 401 but doesn't end the session. */
 const WRONG_CREDENTIAL = 'CREDENTIAL_WRONG'
 const CONFIRMATION_REQUIRED = 'CONFIRMATION_REQUIRED'
 
@@ -125,7 +125,7 @@ const send = async (key: string, options: Loose, mayWait: boolean): Promise<Resp
       ...(method === 'GET' ? {} : { headers, body: raw ? body : JSON.stringify(body ?? {}) }),
     })
   } catch (error) {
-    // Nobody waits for it any more.
+    // The caller no longer waits for the response.
     if (signal?.aborted === true) throw error
     throw new NetworkError('not reached')
   }
@@ -137,7 +137,10 @@ const send = async (key: string, options: Loose, mayWait: boolean): Promise<Resp
   throw failure
 }
 
-/** Each is asked once, and the proof once more after a comment, which may take a while: a second refusal is an answer. */
+/**
+ * Prompts for each input once, and for authentication again after a comment, which may take long. A second refusal is
+ * final.
+ */
 const request = async (key: string, options: Loose): Promise<Response> => {
   let { confirmation, comment } = asked
   let sent = options
@@ -163,8 +166,8 @@ const request = async (key: string, options: Loose): Promise<Response> => {
 }
 
 /**
- * @throws ApiError when the server refuses, NetworkError when it is not reached, WaitsForApproval when nothing has changed
- * yet
+ * @throws ApiError if the server refuses, NetworkError if it can't be reached, WaitsForApproval if the change waits for
+ * approval
  */
 export const call = async <Key extends OperationKey>(key: Key, ...[options]: CallRest<Key>): Promise<AnswerOf<Key>> => {
   const response = await request(key, (options ?? {}) as Loose)
@@ -176,7 +179,7 @@ export const call = async <Key extends OperationKey>(key: Key, ...[options]: Cal
   } catch {
     throw new NetworkError('cut off')
   }
-  // Other answers with this status are tasks.
+  // Other responses with this status are tasks.
   if (response.status === 202 && typeof answer === 'object' && answer !== null && 'requested_by' in answer) {
     const { organization } = (options as Loose | undefined)?.params ?? {}
     for (const listener of waitListeners) {

@@ -1,7 +1,7 @@
-// What a call to the admin API can fail with, and what people are told about it.
+// Errors of calls to the admin API, and their texts for users.
 import { counted } from '../../../lib/counted.ts'
 
-/** As the server names it: `rate_limit.burst` must be a whole number. */
+/** Invalid field with the server's name and rule: `rate_limit.burst` must be a whole number. */
 export interface FieldFault {
   readonly name: string
   readonly rule: string
@@ -12,17 +12,17 @@ interface ApiErrorDetails {
   readonly field?: FieldFault | null
 }
 
-/** The server refused: a problem of RFC 9457. */
+/** The server refused the request with a problem of RFC 9457. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
-  /** Stable; empty where the answer was none of ours. */
+  /** Stable code; empty if the response isn't from this server. */
   readonly code: string
   readonly detail: string
   readonly requestId: string
-  /** Null: not said. */
+  /** Null if the response doesn't state it. */
   readonly retryAfterSeconds: number | null
-  /** The one field that is at fault; null: no single one is. */
+  /** The invalid field; null if the error doesn't concern a single field. */
   readonly field: FieldFault | null
   constructor(
     status: number,
@@ -41,25 +41,25 @@ export class ApiError extends Error {
   }
 }
 
-/** The server was not reached, or its answer was cut off: a change may or may not have been made. */
+/** The server could not be reached, or its response was interrupted, so a change may have been made. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError'
 }
 
-/** A second person has to approve it: nothing has changed yet. */
+/** The change waits for a second person's approval; nothing has changed yet. */
 export class WaitsForApproval extends Error {
   override readonly name = 'WaitsForApproval'
 }
 
-/** It would wait for a second person, and nobody asked for that after all. */
+/** The change requires approval, and the user canceled the request for it. */
 export const APPROVAL_REQUIRED = 'APPROVAL_REQUIRED'
 
-/** The person was asked for a passkey and gave none, or the browser has none: it does not say which. */
+/** The person gave no passkey, or the browser has none; the browser doesn't distinguish these. */
 export class PasskeyRefusedError extends Error {
   override readonly name = 'PasskeyRefusedError'
 }
 
-/** The field that a problem names, and what is expected of it. */
+/** Invalid field of a problem, with its requirement. */
 export interface FieldProblem {
   readonly field: string
   readonly text: string
@@ -68,7 +68,7 @@ export interface FieldProblem {
 const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`)
 const sentence = (text: string): string => ended(text.charAt(0).toUpperCase() + text.slice(1))
 
-/** Null where the problem is not about one field. */
+/** Returns null if the problem doesn't concern a single field. */
 export const fieldProblemOf = (error: unknown): FieldProblem | null => {
   if (!(error instanceof ApiError) || error.field === null) return null
   const { name, rule } = error.field
@@ -80,11 +80,11 @@ export const fieldProblemOf = (error: unknown): FieldProblem | null => {
 export interface ProblemText {
   readonly title: string
   readonly text: string
-  /** For whoever reads the log; null where the server was not reached. */
+  /** Id for log readers; null if the server could not be reached. */
   readonly requestId: string | null
 }
 
-/** Says what is known and no more. */
+/** Describes an error without speculation. */
 export const problemText = (error: unknown): ProblemText => {
   if (error instanceof NetworkError) {
     return {

@@ -1,4 +1,4 @@
-// What the admin API takes and answers, as its routes are declared.
+// Input and output types of the admin API, from its route declarations.
 import type { OperationsOf } from '../../../admin/client-types.ts'
 import type { CoreRoute } from '../../../admin/route-table.ts'
 import type { ModuleRoute } from '../../../module-routes.ts'

@@ -1,4 +1,5 @@
-// One change that waits or waited, as the one who asked for it saw it: what it is of, before and after, and why.
+// One change that waits or waited for approval, as shown to its requester: subject, values before and after, and
+// reason.
 import type { ComponentChildren } from 'preact'
 import type { Approval } from '../api/types.ts'
 import { Differences } from '../policies/differences.tsx'
@@ -13,7 +14,7 @@ const STATES = {
   expired: <Badge>Expired</Badge>,
 } as const
 
-/** More than fits a dialog opens on request. */
+/** Larger numbers of changes expand on request. */
 const CHANGES_SHOWN = 50
 
 const Value = ({ sign, text }: { readonly sign: 'removed' | 'added'; readonly text: string | null }) =>
@@ -66,7 +67,7 @@ export const SeenChanges = ({ approval }: { readonly approval: Approval }) => {
   )
 }
 
-/** The address first, because people choose their names themselves. */
+/** Email address first, because people choose their own names. */
 const personText = (email: string, name: string): string => (name === email ? email : `${email} (${name})`)
 
 export const requesterOf = ({ requested_by_email: email, requested_by_name: name }: Approval): string =>
@@ -78,7 +79,7 @@ const deciderOf = ({ decided_by_email: email, decided_by_name: name }: Approval)
 interface ApprovalCardProps {
   readonly approval: Approval
   readonly own: boolean
-  /** What may be done about it. */
+  /** Available actions. */
   readonly children: ComponentChildren
 }
 

@@ -1,4 +1,4 @@
-// Changes that need a second person’s approval, and those for which the rule was overridden on the command line.
+// Changes that need a second person’s approval, and changes that overrode the rule on the command line.
 import { call } from '../api/client.ts'
 import type { Approval, AuditEntry } from '../api/types.ts'
 import { Overridden } from '../audit/overridden.tsx'

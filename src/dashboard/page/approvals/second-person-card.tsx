@@ -1,4 +1,4 @@
-// Whether a second person must approve changes. Both directions need a confirmation: the rule is hard to revoke.
+// Second-person rule. Turning it on or off requires a confirmation, because the rule is hard to revoke.
 import type { Query } from '../data/use-query.ts'
 import { SwitchCard } from '../ui/settings-card.tsx'
 
@@ -8,7 +8,7 @@ interface Setting {
 
 interface SecondPersonCardProps {
   readonly label: string
-  /** Which changes need an approval. */
+  /** Description of the changes that need an approval. */
   readonly covers: string
   readonly query: Query<Setting>
   readonly mayChange?: boolean

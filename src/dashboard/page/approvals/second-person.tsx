@@ -1,5 +1,5 @@
-// Changes that need an approval: the author adds a comment, and the page links to the request. The call is repeated with the
-// comment, so that pages need not know which calls need approval.
+// Handles changes that need an approval: the author adds a comment, and the page links to the request. The call is
+// repeated with the comment, so that pages are independent of the rule.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onChangeWaits, onCommentNeeded } from '../api/client.ts'
 import { readWaitingAgain } from '../shell/waiting.ts'
@@ -9,7 +9,7 @@ import { Notice } from '../ui/problem.tsx'
 
 const CommentDialog = lazy(async () => (await import('./comment-dialog.tsx')).CommentDialog, { meanwhile: null })
 
-/** Prompts for the comment when a change turns out to need approval. */
+/** Prompts for the comment if a change needs approval. */
 export const ApprovalComment = () => {
   const [open, setOpen] = useState(false)
   const waiting = useRef<((comment: string | null) => void)[]>([])
@@ -32,7 +32,7 @@ export const ApprovalComment = () => {
   )
 }
 
-/** Above a page on which a change was requested, until the user leaves it. @param path of the page */
+/** Notice above a page with a requested change, until the user leaves it. @param path path of the page */
 export const ChangeWaits = ({ path }: { readonly path: string }) => {
   const [approvals, setApprovals] = useState<string | null>(null)
   const place = useRef<HTMLDivElement>(null)

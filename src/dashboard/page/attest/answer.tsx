@@ -1,4 +1,4 @@
-// What the attestation API answered to a call that was sent from here: what it means, and the answer itself.
+// Response of the attestation API to a call from this page, with an explanation.
 import type { ComponentChildren } from 'preact'
 import type { AnswerOf } from '../api/client.ts'
 import { CodeBlock } from '../ui/copy.tsx'

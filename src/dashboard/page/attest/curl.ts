@@ -1,17 +1,17 @@
-// A call of the attestation API as a command for a POSIX shell, with every field that the policy asks of its callers.
+// Attestation API call as a command for a POSIX shell, with all fields that the policy requires.
 import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 
-/** Where the key stands while it is not known. */
+/** Placeholder for an unknown key. */
 export const KEY_PLACE = '$ATTESTATION_API_KEY'
 
-/** The fields that a policy may ask of every caller, each with a value that the API takes. */
+/** Fields that a policy may require of all callers, with valid example values. */
 const EXAMPLES = { data: '0x', msg_value: '0', user_ip: '203.0.113.7' } as const
 export type CallField = keyof typeof EXAMPLES
 export type CallFields = Readonly<Partial<Record<CallField, string>>>
 
 /**
- * @param requires what the policy asks of every caller: without one of them the answer is 400
- * @param typed an empty or missing one is filled with its example
+ * @param requires fields that the policy requires of all callers; without one of them, the response is 400
+ * @param typed empty and missing fields are replaced with examples
  */
 export const callFields = (requires: readonly string[], typed: CallFields): CallFields =>
   Object.fromEntries(
@@ -29,7 +29,7 @@ interface CurlOptions {
   readonly fields?: CallFields
 }
 
-/** For a POSIX shell. What people typed is JSON first, and then quoted for the shell. */
+/** Returns the command. Typed values are encoded as JSON and then quoted for the shell. */
 export const curlFor = ({ apiUrl, apiKey, verificationHash, chain, wallet, fields }: CurlOptions): string => {
   const call = { from: wallet, chain, verification_hash: verificationHash, ...fields }
   const body = JSON.stringify(call).replaceAll("'", "'\\''")

@@ -1,5 +1,5 @@
-// A first request to the attestation API, to copy as a command or to send from the page: with the project’s hash and the
-// fields that its policy requires.
+// First request to the attestation API, to copy as a command or to send from the page. It contains the project’s hash
+// and the fields that its policy requires.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
@@ -42,7 +42,7 @@ const read = async ({ params }: Workplace, project: string, signal: AbortSignal)
   }
 }
 
-/** @param project its id */
+/** @param project project id */
 export const TryIt = ({ project }: { readonly project: string }) => {
   const workplace = useWorkplace()
   const { params, may, path } = workplace

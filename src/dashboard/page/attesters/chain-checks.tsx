@@ -1,4 +1,4 @@
-// Whether the chains know what they have to know: asked when someone wants to know, since it takes as long as chains do.
+// Checks of the attesters on their chains. They run on request, because chains may respond slowly.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { ChainFinding } from '../api/types.ts'

@@ -1,4 +1,4 @@
-// The audit log of an organization or of the deployment: all changes, newest first, in a chain of hashes.
+// Audit log of an organization or the deployment: all changes, newest first, in a hash chain.
 import type { ComponentChildren } from 'preact'
 import { useContext, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -36,7 +36,7 @@ const LABELS: Readonly<Record<Name, string>> = {
   subject: 'Subject',
 }
 
-/** Filters in the page’s address: an action matches by its beginning, the others in full. */
+/** Returns the filters in the URL: actions match by prefix, other filters exactly. */
 const useFilters = () => {
   const { path, search } = useContext(PlaceContext)
   const parameters = new URLSearchParams(search)
@@ -55,7 +55,7 @@ const useFilters = () => {
 
 type Filters = ReturnType<typeof useFilters>
 
-/** Days in the browser’s time zone, both inclusive. */
+/** Converts days in the browser’s time zone, both inclusive, to times. */
 const queryOf = ({ since, until, ...rest }: Filters['values']) => ({
   ...rest,
   since: startOf(since, 0),
@@ -104,7 +104,7 @@ const FilterBar = ({ values, filtered, set }: Filters) => {
   )
 }
 
-/** Where a change came from; empty if unknown. */
+/** Returns the origin of a change; empty if unknown. */
 const originOf = ({ actor, address }: AuditEntry): string => (actor === 'command-line' ? 'Command line' : address)
 
 const Entry = ({ entry, onClose }: { readonly entry: AuditEntry; readonly onClose: () => void }) => (
@@ -137,10 +137,10 @@ interface AuditOfProps {
   readonly lead: string
   readonly filters: Filters
   readonly pages: Pages<AuditEntry>
-  /** One entry, by its number: the page’s address names it, so that it can be shared. */
+  /** Reads one entry by its number, which is in the URL so that the entry can be shared. */
   readonly read: (sequence: number, signal: AbortSignal) => Promise<{ readonly data: readonly AuditEntry[] }>
   readonly exportHref: (format: 'csv' | 'ndjson') => string
-  /** Above the filters. */
+  /** Content above the filters. */
   readonly children?: ComponentChildren
 }
 

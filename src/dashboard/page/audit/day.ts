@@ -1,6 +1,6 @@
-// Days of a date field as the API is asked: points in time.
+// Converts days of date fields to times for the API.
 
-/** The beginning of a day here, or of the day so many days later; empty for what is no day. */
+/** Returns the start of a local day, or of the day `daysLater` days later; empty if the text isn't a day. */
 export const startOf = (day: string, daysLater: number): string => {
   const start = new Date(`${day}T00:00:00`)
   if (day === '' || Number.isNaN(start.getTime())) return ''

@@ -1,9 +1,9 @@
-// The details of a change in one line: what was given, and where a value changed, before and after.
+// Details of a change in one line: new values, and for changed values the old and new one.
 
 const SHOWN_MAX = 3
 const TEXT_MAX = 32
 const NAMES: ReadonlySet<string> = new Set(['name', 'label', 'project', 'number'])
-/** As ids are made; and hashes. */
+/** Form of ids and hashes. */
 const ID = /^[a-z]+_[0-9A-Za-z]{16}$|^(x-)?[0-9a-f]{32,}$/
 const isId = (value: unknown): boolean =>
   isChange(value) ? value.some(isId) : typeof value === 'string' && ID.test(value)
@@ -14,12 +14,12 @@ const textOf = (value: unknown): string => {
   return text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX - 1)}…` : text
 }
 
-/** Before and after, as the audit log has them: a list of exactly two. */
+/** Returns whether a value is a change in the audit log: a list of exactly the old and new value. */
 const isChange = (value: unknown): value is readonly [unknown, unknown] => Array.isArray(value) && value.length === 2
 
-/** What stayed as it was is left out. */
+/** Describes the details, without unchanged values. */
 export const describeDetail = (detail: Readonly<Record<string, unknown>>): string => {
-  // What people know it by comes first, ids come last; the rest stays in its order.
+  // Names come first and ids last; the rest keeps its order.
   const rank = ([name, value]: [string, unknown]): number => (NAMES.has(name) ? 0 : isId(value) ? 2 : 1)
   const entries = Object.entries(detail).sort((left, right) => rank(left) - rank(right))
   const parts = entries.flatMap(([name, value]) => {

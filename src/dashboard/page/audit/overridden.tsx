@@ -1,4 +1,4 @@
-// Says plainly that a change was made without the second person that it needed, and the reason that was given.
+// Shows that a change was made without the required second person, and the given reason.
 import { Badge } from '../ui/parts.tsx'
 
 export const Overridden = ({ detail }: { readonly detail: Readonly<Record<string, unknown>> }) =>

@@ -1,4 +1,4 @@
-// One dialogAction behind one button: busy while it runs, and its failure for whoever shows it.
+// State of one action behind a button: whether it runs, and its last error.
 import { useRef, useState } from 'preact/hooks'
 
 export interface Action<Parameters extends readonly unknown[]> {

@@ -1,5 +1,5 @@
-// What the service is: its chains, its address. Read once for as long as the page is open, because only a restart of the
-// service changes it.
+// Properties of the deployment, such as chains and URLs. Read once per page load, because only a restart of the service
+// changes them.
 import { type AnswerOf, call } from '../api/client.ts'
 import { type Query, useQuery } from './use-query.ts'
 

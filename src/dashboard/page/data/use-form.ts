@@ -1,5 +1,5 @@
-// A form: its values, what is wrong with which field, and sending it once at a time. What the server says about a field is
-// shown at that field; anything else above the buttons.
+// Form state: values, errors by field, and one submission at a time. Server errors that concern a field are shown at
+// the field, others above the buttons.
 import { useCallback, useRef, useState } from 'preact/hooks'
 import { fieldProblemOf } from '../api/errors.ts'
 
@@ -9,14 +9,14 @@ export interface Form<Values extends object> {
   readonly values: Values
   readonly set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
   readonly reset: (values?: Values) => void
-  /** By field. */
+  /** Errors by field. */
   readonly errors: FieldErrors
-  /** What is wrong beyond single fields: what was thrown; null for nothing. */
+  /** Thrown error that doesn't concern single fields; null if there is none. */
   readonly failure: unknown
   readonly busy: boolean
   /** Attributes of the `form` element: `<form {...form.attributes}>`. */
   readonly attributes: { readonly noValidate: true; readonly onSubmit: (event: Event) => void }
-  /** Value and change of a text field: `<TextField {...form.text('name')} label="Name" />`. */
+  /** Value and change handler of a text field: `<TextField {...form.text('name')} label="Name" />`. */
   readonly text: <Name extends keyof Values & string>(
     name: Name,
   ) => {
@@ -29,14 +29,14 @@ export interface Form<Values extends object> {
 
 export interface FormOptions<Values extends object> {
   readonly initial: Values
-  /** Wrong before anything is sent, by field. */
+  /** Returns errors by field before submission. */
   readonly check?: (values: Values) => FieldErrors
   readonly submit: (values: Values) => Promise<void>
-  /** Name of the server's field → the form's, where they differ. */
+  /** Maps field names of the server to different names in the form. */
   readonly fieldNames?: Readonly<Record<string, string>>
 }
 
-/** The first field that is wrong gets the focus, once it is marked. */
+/** Focuses the first invalid field after it is marked. */
 const focusFirstWrong = (form: HTMLFormElement | null): void => {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
 }

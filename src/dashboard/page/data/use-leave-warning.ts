@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { guardLeaving } from '../router.ts'
 
-/** @param scope `window` for edits that other pages of the dashboard keep */
+/** @param scope `window` for edits that persist while the user visits other pages of the dashboard */
 export const useLeaveWarning = (changed: boolean, scope: 'window' | 'everywhere'): void => {
   useEffect(() => {
     if (!changed) return

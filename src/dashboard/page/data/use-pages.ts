@@ -1,4 +1,5 @@
-// A list that comes in pages: the first when shown, the next when asked for. A filter that changes begins anew.
+// Paged list: the first page is read when shown, further pages on request. A changed filter starts again from the first
+// page.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
@@ -10,14 +11,14 @@ export interface Page<Item> {
 }
 
 export interface Pages<Item> {
-  /** Null until the first page was read. */
+  /** Null until the first page is read. */
   readonly items: readonly Item[] | null
   readonly error: unknown
   readonly loading: boolean
-  /** There is another page. */
+  /** Whether there is another page. */
   readonly more: boolean
   readonly loadMore: () => void
-  /** Begins anew with the first page; what is shown stays until it is there. */
+  /** Reads again from the first page; the current items stay visible until then. */
   readonly reload: () => void
 }
 
@@ -31,8 +32,8 @@ interface State<Item> {
 const EMPTY = { items: null, cursor: null, error: null, loading: true } as const
 
 /**
- * @param load reads the page that a cursor begins; undefined for the first
- * @param dependencies what `load` uses, filters above all
+ * @param load reads the page at a cursor; undefined for the first
+ * @param dependencies values that `load` uses, such as filters
  */
 export const usePages = <Item>(
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>,
@@ -67,7 +68,7 @@ export const usePages = <Item>(
   }, [])
 
   const shown = useRef(key)
-  // The key stands for the dependencies, the turn asks again
+  // The key represents the dependencies, and the turn requests a reload
   useEffect(() => {
     if (shown.current !== key) setState(EMPTY)
     shown.current = key
@@ -97,7 +98,7 @@ export const useList = <Key extends OperationKey>(
     [key, options],
   )
 
-/** Reads every page, for lists that are short by nature: choices in forms. At most `limit` items. */
+/** Reads all pages of a short list, such as choices in forms. Returns at most `limit` items. */
 export const readAll = async <Item>(
   load: (cursor: string | undefined) => Promise<Page<Item>>,
   limit = 1_000,

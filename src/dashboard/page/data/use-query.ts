@@ -1,21 +1,21 @@
-// Reading: once when shown, anew when what it depends on changes or when asked to. What was read stays on the screen while
-// it is read again; an answer that was overtaken is dropped.
+// Reads a value when shown, and again on request or if its dependencies change. The previous value stays visible during
+// a reload; outdated responses are dropped.
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
 
 export interface Query<Value> {
-  /** Null until it was first read. */
+  /** Null until the first read. */
   readonly value: Value | null
-  /** Why the last reading failed; null when it did not. */
+  /** Error of the last read; null if it succeeded. */
   readonly error: unknown
   readonly loading: boolean
   readonly reload: () => void
-  /** Takes what a change answered, without reading again. */
+  /** Sets the value from the response to a change, without reading again. */
   readonly set: (value: Value) => void
 }
 
-/** A value that something else reads. */
+/** Returns a query for a value that is read elsewhere. */
 export const knownQuery = <Value>(value: Value, reload: () => void = () => undefined): Query<Value> => ({
   value,
   error: null,
@@ -24,10 +24,10 @@ export const knownQuery = <Value>(value: Value, reload: () => void = () => undef
   set: reload,
 })
 
-/** Everything that is shown is read again: after signing in anew. */
+/** Event that causes all queries to reload, for example after another sign-in. */
 export const READ_AGAIN = 'dashboard-read-again'
 
-/** Calls back when everything should be read again. */
+/** Calls back when all data must be reloaded. */
 export const useReadAgain = (again: () => void): void => {
   useEffect(() => {
     window.addEventListener(READ_AGAIN, again)
@@ -35,9 +35,7 @@ export const useReadAgain = (again: () => void): void => {
   }, [again])
 }
 
-/**
- * @param dependencies what `load` uses; while they stay the same, so does what was read
- */
+/** @param dependencies values that `load` uses; the value is kept while they are unchanged */
 export const useQuery = <Value>(
   load: (signal: AbortSignal) => Promise<Value>,
   dependencies: readonly unknown[],
@@ -50,11 +48,11 @@ export const useQuery = <Value>(
   latest.current = load
   const shown = useRef<readonly unknown[] | null>(null)
   const key = JSON.stringify(dependencies)
-  // The key stands for the dependencies, the turn asks again
+  // The key represents the dependencies, and the turn requests a reload
   useEffect(() => {
     const controller = new AbortController()
     const { signal } = controller
-    // Of something else: not to be taken for this.
+    // The previous value belongs to other dependencies.
     if (shown.current !== null && JSON.stringify(shown.current) !== key) setValue(null)
     shown.current = dependencies
     setLoading(true)
@@ -84,7 +82,7 @@ export const useQuery = <Value>(
 
 /**
  * Reads an operation, again if its parameters change.
- * @param again what else the answer depends on, such as a revision
+ * @param again additional dependency of the response, such as a revision
  */
 export const useRead = <Key extends OperationKey>(
   key: Key,

@@ -1,9 +1,9 @@
-// Reading again a while after an answer that is not the last one: one reading at a time, and none without an answer before.
+// Reads again some time after a provisional response. Reads never overlap, and the first response must have arrived.
 import { useEffect } from 'preact/hooks'
 
 /**
- * @param wanted whether there is more to come
- * @param answer of the reading before: another one for each
+ * @param wanted whether another response is expected
+ * @param answer previous response, which differs for each read
  */
 export const useReadLater = (wanted: boolean, answer: unknown, afterMs: number, read: () => void): void => {
   useEffect(() => {

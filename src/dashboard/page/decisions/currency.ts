@@ -1,9 +1,9 @@
-// What a chain's native amounts are called. For people only: nothing is decided or signed by it, and the exact number in
-// the smallest unit always stands beside it.
+// Display names of native currencies. Decisions and signatures never depend on them, and the exact amount in the
+// smallest unit is always shown too.
 
 export interface Currency {
   readonly symbol: string
-  /** Of the smallest unit. */
+  /** Name of the smallest unit. */
   readonly unit: string
   readonly decimals: number
 }
@@ -11,7 +11,7 @@ export interface Currency {
 const ofEvm = (symbol: string): Currency => ({ symbol, unit: 'wei', decimals: 18 })
 const ETHER = ofEvm('ETH')
 
-/** By the chain table's names. */
+/** By name in the chain table. */
 const CURRENCIES: Readonly<Record<string, Currency>> = {
   ethereum: ETHER,
   base: ETHER,
@@ -27,11 +27,14 @@ const CURRENCIES: Readonly<Record<string, Currency>> = {
   'megaeth-testnet': ETHER,
 }
 
-/** Null for a deployment's own chain, whose currency nobody has said. */
+/** Returns null for a custom chain, whose currency is unknown. */
 export const currencyOf = (chainName: string): Currency | null =>
   Object.hasOwn(CURRENCIES, chainName) ? (CURRENCIES[chainName] ?? null) : null
 
-/** `1.5 ETH`, exactly, with thousands apart; null where it says no more than the smallest unit, or is no whole number. */
+/**
+ * Returns the exact amount with thousands separators, `1.5 ETH`; null if it adds nothing to the smallest unit or isn't
+ * a whole number.
+ */
 export const amountText = (value: string, { symbol, decimals }: Currency): string | null => {
   if (!/^[0-9]+$/.test(value) || /^0+$/.test(value)) return null
   const digits = value.padStart(decimals + 1, '0')

@@ -1,5 +1,4 @@
-// One decision in full: the verdict and the rule behind it, what it was decided on, what was signed, and where it stands in
-// the log.
+// Details of one decision: verdict and rule, facts, signatures, and position in the log.
 
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
@@ -29,7 +28,7 @@ const LOOKS_MAX = 15
 
 const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
 
-/** By its number, where it is still known; the id beside it. */
+/** Shows the number if it is still known, and the id. */
 const Revision = ({ number, id }: { readonly number: number | null; readonly id: string }) => (
   <>
     {number !== null && <>Revision {number} </>}
@@ -46,7 +45,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
     ...(decision.message === null ? [] : [['Message', decision.message] as const]),
     [
       'Policy',
-      // Its name as it was then.
+      // Name of the policy at the time of the decision.
       <a key="policy" href={path(`/policies/${decision.policy_id}`)}>
         {decision.policy_name}
       </a>,
@@ -107,7 +106,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
   )
 }
 
-/** In the chain's unit where that is known, and always exactly. */
+/** Shows the amount in the chain's currency if known, and always exactly. */
 const Amount = ({ value, chain }: { readonly value: string; readonly chain: string }) => {
   const currency = currencyOf(chain)
   const text = currency === null ? null : amountText(value, currency)
@@ -202,12 +201,12 @@ const Signatures = ({ answer: { decision } }: { readonly answer: Answer }) => (
 
 const isUnknown = (error: unknown): boolean => error instanceof ApiError && error.status === 404
 
-/** A decision is found within moments of being made: one that is not there yet is looked for again, some times. */
+/** Reloads an unknown decision several times, because the index contains it only moments after it is made. */
 const useLookAgain = ({ value, error, reload }: Query<Answer>, uuid: string): void => {
   const looked = useRef({ uuid, times: 0 })
   if (looked.current.uuid !== uuid) looked.current = { uuid, times: 0 }
   const wanted = value === null && isUuid(uuid) && isUnknown(error) && looked.current.times < LOOKS_MAX
-  // Each answer is another error.
+  // Each response is a different error.
   useReadLater(wanted, error, LOOK_AGAIN_MS, () => {
     looked.current.times += 1
     reload()

@@ -1,5 +1,5 @@
-// Decisions, found by wallet, project, verdict, rule and time. The index behind the search follows the log: where it is
-// not up to date, or a search stopped early to stay quick, the page says so.
+// Search of decisions by wallet, project, verdict, rule and time. The page shows if the search index is behind the log,
+// or if a search stopped early to stay fast.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { fieldProblemOf } from '../api/errors.ts'
@@ -22,7 +22,7 @@ import { queryOf, useSearch } from './search.ts'
 
 const PAGE_DECISIONS = 50
 
-/** A decision, and what the contract is called that it was asked for. */
+/** Decision with the label of its contract. */
 type Row = Decision & { readonly contract: string | null }
 
 const columnsFor = (names: Names): Columns<Row> => ({
@@ -48,7 +48,7 @@ const columnsFor = (names: Names): Columns<Row> => ({
   Uuid: { narrow: true, cell: ({ uuid }) => <code class="faint">{shorten(uuid)}</code> },
 })
 
-/** How many there are beyond those that are shown. */
+/** Shows the number of matches beyond the shown ones. */
 const Count = ({ query }: { readonly query: ReturnType<typeof queryOf> }) => {
   const { params } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/decisions/count', { params, query })
@@ -171,7 +171,7 @@ export const Decisions = () => {
   )
 }
 
-/** Where nothing was ever decided: a command that changes it. */
+/** If there are no decisions, shows a command that creates one. */
 const FirstDecision = ({ project, known }: { project: string | null; known: boolean }) => {
   const { path } = useWorkplace()
   return (

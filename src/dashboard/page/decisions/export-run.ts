@@ -1,5 +1,5 @@
-// Taking decisions out as a file: one export at a time, going on while other pages of the dashboard are looked at. What has
-// come is counted in rows, and kept by the browser outside of the page's own memory until it is saved.
+// Export of decisions as a file: one at a time, continuing while the user visits other pages. Received rows are
+// counted, and stored by the browser outside the page's memory until saved.
 import { useEffect, useState } from 'preact/hooks'
 import { call, type QueryOf } from '../api/client.ts'
 import { NetworkError } from '../api/errors.ts'
@@ -11,12 +11,12 @@ export interface ExportRun {
   readonly state: 'running' | 'done' | 'failed' | 'cancelled'
   readonly rows: number
   readonly bytes: number
-  /** Counted before it began; more may have been decided since. */
+  /** Number of rows at the start; more decisions may have been made since. */
   readonly total: number
-  /** False: there are more than `total`. */
+  /** False if there are more than `total`. */
   readonly exact: boolean
   readonly error: unknown
-  /** Once it is done: of this page alone. */
+  /** URL of the finished file, valid only in this page; null before. */
   readonly url: string | null
   readonly fileName: string
 }
@@ -27,9 +27,9 @@ export interface ExportRequest {
   readonly format: ExportFormat
 }
 
-/** An export of ten million rows takes its time; how long nothing may come at all is the browser's to say. */
+/** Allows exports of ten million rows; the browser limits the time without data. */
 const TIMEOUT_MS = 6 * 3_600_000
-/** Parts are handed to the browser's blob store when there are so many bytes of them. */
+/** Number of bytes after which parts are moved to the browser's blob store. */
 const GATHER_BYTES = 8 * 1024 * 1024
 
 let last = 0
@@ -52,7 +52,7 @@ const gather = async (id: number, response: Response, format: ExportFormat): Pro
   let parts: Uint8Array<ArrayBuffer>[] = []
   let pending = 0
   let bytes = 0
-  // The first line of CSV names the columns.
+  // The first CSV line contains the column names.
   let rows = format === 'csv' ? -1 : 0
   const reader = (response.body ?? new Blob([]).stream()).getReader()
   for (;;) {
@@ -87,7 +87,7 @@ const perform = async (id: number, request: ExportRequest, signal: AbortSignal):
   change(id, { state: 'done', url: URL.createObjectURL(file) })
 }
 
-/** Forgets the export, and ends it where it still runs. */
+/** Drops the export, and aborts it if it is still running. */
 export const dropExport = (): void => {
   running?.abort()
   running = null
@@ -115,7 +115,7 @@ export const startExport = (request: ExportRequest): void => {
   })
   perform(id, request, controller.signal).catch((error: unknown) => {
     if (controller.signal.aborted) return
-    // A stream that breaks off throws a plain TypeError: the file would lack rows, so there is none.
+    // An interrupted stream throws a plain TypeError. The file would lack rows, so it is dropped.
     change(id, { state: 'failed', error: error instanceof TypeError ? new NetworkError('cut off') : error })
   })
 }

@@ -1,4 +1,4 @@
-// The export as it goes on: how far it is, and the file once it is whole.
+// Progress of an export, and the file when it is complete.
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Menu } from '../ui/menu.tsx'

@@ -1,4 +1,4 @@
-// What is searched for. Choices count at once, what is typed with Enter.
+// Search filters. Choices apply at once, typed text on Enter.
 import { useEffect, useState } from 'preact/hooks'
 import { fieldProblemOf } from '../api/errors.ts'
 import { navigate } from '../router.ts'
@@ -9,7 +9,7 @@ import type { Names } from './names.ts'
 import { isUuid, type SearchInAddress } from './search.ts'
 
 const VERDICT_CHOICES = { '': 'All', compliant: 'Compliant', denied: 'Denied' }
-/** Minutes. */
+/** Values in minutes. */
 const LAST_CHOICES: readonly Choice[] = [
   { value: '', label: 'At any time' },
   { value: '15', label: 'Last 15 minutes' },
@@ -24,7 +24,7 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
   const { filters, change, clear, narrowed } = search
   const [text, setText] = useState(filters.wallet)
   const [rule, setRule] = useState(filters.rule)
-  // The address may change from elsewhere: a link, or all of it taken back.
+  // The URL may change elsewhere, by a link or by clearing all filters.
   useEffect(() => setText(filters.wallet), [filters.wallet])
   useEffect(() => setRule(filters.rule), [filters.rule])
   const between = filters.last === 'between' || filters.since !== '' || filters.until !== ''
@@ -32,7 +32,7 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
   const find = (event: Event): void => {
     event.preventDefault()
     const wanted = text.trim()
-    // A uuid names one decision: there is nothing to list.
+    // A uuid identifies one decision, so open it directly.
     if (isUuid(wanted)) navigate(path(`/decisions/${wanted.toLowerCase()}`))
     else change({ wallet: wanted, rule: rule.trim() })
   }

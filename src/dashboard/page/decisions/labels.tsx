@@ -1,4 +1,4 @@
-// Small parts of both pages: a verdict, a point in time to the millisecond, the rule that decided.
+// Common elements of both decision pages: verdict, time in milliseconds, deciding rule.
 import type { Decision } from '../api/types.ts'
 import { Badge } from '../ui/parts.tsx'
 
@@ -12,7 +12,7 @@ const precise = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 })
 
-/** In the browser's own zone, which the heading of its column names. */
+/** Formats a time in the browser's time zone, which the column heading names. */
 export const preciseTime = (at: string): string => precise.format(new Date(at))
 
 export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdict' | 'withheld'> }) => (
@@ -26,7 +26,7 @@ export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdi
 
 const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
 
-/** A rule’s ID is the policy author’s text. */
+/** Shows the rule's ID, which the policy author chose. */
 export const RuleOf = ({ rule }: { readonly rule: string | null }) =>
   rule === null ? <span class="soft">Policy default</span> : (LIST_RULES[rule] ?? <code>{rule}</code>)
 

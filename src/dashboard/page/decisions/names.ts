@@ -1,4 +1,4 @@
-// Projects and policies by name, for what is searched and what is found.
+// Names of projects and policies, for filters and results.
 import { call } from '../api/client.ts'
 import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -9,9 +9,9 @@ import type { Choice } from '../ui/field.tsx'
 export interface Names {
   readonly projects: readonly Choice[]
   readonly policies: readonly Choice[]
-  /** The id where the project is not known. */
+  /** Returns the name; the id if the project is unknown. */
   readonly projectName: (id: string) => string
-  /** Id of the first project; null where there is none, or as long as they are not known. */
+  /** Id of the first project; null if there is none or they aren't loaded. */
   readonly firstProject: string | null
   readonly known: boolean
 }

@@ -1,5 +1,5 @@
-// A decision's place in the log: a chain of lines in which each carries the SHA-256 of the one before. The service says how
-// the line hangs in it, the browser hashes the line once more, and a command does the same with the file itself.
+// Position of a decision in the log, a chain of lines in which each contains the SHA-256 of the previous line. The
+// service reports the links, the browser hashes the line again, and a command repeats this with the file.
 import { useEffect, useState } from 'preact/hooks'
 import type { DecisionProof } from '../api/types.ts'
 import { useModuleParts } from '../module-pages.ts'
@@ -10,7 +10,7 @@ import { Notice, Problem } from '../ui/problem.tsx'
 
 type Check = 'right' | 'wrong' | 'impossible' | null
 
-/** Of the line as it was sent. Browsers hash only over https and on localhost. */
+/** Hashes the received line. Browsers support this only over https and on localhost. */
 const useOwnCheck = ({ line, hash }: DecisionProof): Check => {
   const [check, setCheck] = useState<Check>(null)
   useEffect(() => {
@@ -41,7 +41,7 @@ interface LinkProps {
   readonly hash: string | null
   readonly current?: boolean
   readonly text: string
-  /** Null: there is nothing to compare yet. */
+  /** Null if there is nothing to compare yet. */
   readonly holds: boolean | null
 }
 

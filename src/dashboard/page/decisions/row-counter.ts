@@ -1,4 +1,4 @@
-// Counts the rows of an export as its bytes come.
+// Counts the rows of an export in its bytes.
 import type { QueryOf } from '../api/client.ts'
 
 export type ExportFormat = QueryOf<'GET /organizations/{organization}/decisions/export'>['format']
@@ -6,7 +6,7 @@ export type ExportFormat = QueryOf<'GET /organizations/{organization}/decisions/
 const NEWLINE = 10
 const QUOTE = 34
 
-/** Ends of rows: in CSV, a line break within quotes is none. */
+/** Counts row ends; in CSV, line breaks within quotes don't count. */
 export const createRowCounter = (format: ExportFormat) => {
   let quoted = false
   return (bytes: Uint8Array): number => {

@@ -1,5 +1,4 @@
-// What decisions are searched for: in the address of the page, so that a search can be sent to a colleague, and as the API
-// is asked for it.
+// Search filters of decisions: in the URL, so that a search can be shared, and as an API query.
 import { useContext } from 'preact/hooks'
 import type { QueryOf } from '../api/client.ts'
 import { navigate, PlaceContext } from '../router.ts'
@@ -11,7 +10,7 @@ type SearchQuery = QueryOf<'GET /organizations/{organization}/decisions/count'>
 
 export interface SearchInAddress {
   readonly filters: DecisionFilters
-  /** Something narrows the search. */
+  /** Whether any filter is set. */
   readonly narrowed: boolean
   readonly change: (changes: Partial<DecisionFilters>) => void
   readonly clear: () => void
@@ -43,13 +42,13 @@ export const useSearch = (): SearchInAddress => {
 
 const MINUTE_MS = 60_000
 
-/** `2027-01-31T12:00` of a field, which is in the browser's own zone, in UTC; undefined for anything else. */
+/** Converts `2027-01-31T12:00` of a field in the browser's time zone to UTC; undefined for anything else. */
 const utcOf = (local: string): string | undefined => {
   const milliseconds = local === '' ? Number.NaN : Date.parse(local)
   return Number.isNaN(milliseconds) ? undefined : new Date(milliseconds).toISOString()
 }
 
-/** As the API is asked; `last` is minutes before now. */
+/** Returns the API query; `last` is a number of minutes before now. */
 export const queryOf = (filters: DecisionFilters, nowMs: number): SearchQuery => {
   const { wallet, verdict, project, policy, rule, chain, last, since, until } = filters
   const minutes = Number(last)

@@ -1,4 +1,4 @@
-// Checking every line of the log: a task of the service, followed here, with what it found.
+// Verification of the whole log: starts and follows a task of the service, and shows its result.
 import { useEffect, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -105,7 +105,7 @@ export const VerifyLog = () => {
     const controller = new AbortController()
     const { signal } = controller
     const timer = setTimeout(() => {
-      // What can't be read now is read with the next turn, which this very change brings about.
+      // A failed read is repeated in the next turn, which this state change triggers.
       call('GET /jobs/{job}', { params: { job: shown.id }, signal }).then(setTask, () => {
         if (!signal.aborted) setTask({ ...shown })
       })

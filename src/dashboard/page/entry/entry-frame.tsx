@@ -1,4 +1,4 @@
-// Around what is shown to people who are not signed in.
+// Frame of pages for people who aren't signed in.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Mark } from '../ui/mark.tsx'

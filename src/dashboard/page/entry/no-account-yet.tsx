@@ -2,7 +2,7 @@ import { useRead } from '../data/use-query.ts'
 import { Notice } from '../ui/problem.tsx'
 
 export const NoAccountYet = () => {
-  // Signing in works without an answer, too.
+  // Sign-in works without this response too.
   const { value } = useRead('GET /sign-in')
   if (value === null || value.has_accounts) return null
   return (

@@ -1,10 +1,12 @@
-// Passkeys as browsers have them: options and credentials as JSON. Source: Web Authentication, level 3, section 5.1.
+// Passkeys in the browser: options and credentials as JSON. Source: Web Authentication, level 3, section 5.1.
 import { type AnswerOf, call } from '../api/client.ts'
 import { PasskeyRefusedError } from '../api/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Whether this browser, at this address, can do it at all: passkeys belong to a name, and need https or this machine. */
+/**
+ * Returns whether this browser supports passkeys at this address: they require a host name, and https or this machine.
+ */
 export const passkeysPossible = (): boolean =>
   window.isSecureContext &&
   typeof PublicKeyCredential === 'function' &&
@@ -16,13 +18,13 @@ const asJson = (credential: Credential | null): Json => {
   return credential.toJSON() as unknown as Json
 }
 
-/** The browser does not say more on purpose: nobody is to learn which passkeys there are. */
+/** Browsers intentionally give no details, so that pages can't detect existing passkeys. */
 const refused = (error: unknown): unknown =>
   error instanceof DOMException ? new PasskeyRefusedError('no passkey was given') : error
 
 type Asked = AnswerOf<'POST /sign-in/passkey/options'>
 
-/** What is sent back, signed by a passkey. @throws PasskeyRefusedError */
+/** Returns the passkey's signed response. @throws PasskeyRefusedError */
 const usePasskey = async ({ challenge_id, options }: Asked) => {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,
@@ -37,7 +39,7 @@ const usePasskey = async ({ challenge_id, options }: Asked) => {
 export const signInWithPasskey = async () =>
   call('POST /sign-in/passkey', { body: await usePasskey(await call('POST /sign-in/passkey/options')) })
 
-/** Proves once more who is signed in. @throws PasskeyRefusedError, ApiError, NetworkError */
+/** Authenticates the signed-in user again. @throws PasskeyRefusedError, ApiError, NetworkError */
 export const confirmWithPasskey = async () =>
   call('POST /me/confirm/passkey', { body: await usePasskey(await call('POST /me/confirm/passkey/options')) })
 

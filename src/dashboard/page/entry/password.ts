@@ -1,4 +1,4 @@
-// Rules for new passwords, checked before they are sent; the server decides.
+// Rules for new passwords, checked before submission; the server has the final decision.
 import type { FieldErrors } from '../data/use-form.ts'
 
 const LENGTH_MIN = 12

@@ -1,5 +1,5 @@
-// Signing in: a password and what else the account asks for, or a passkey, which is both at once. The same form comes up
-// over a page whose session has ended.
+// Sign-in with a password and a second factor, or with a passkey, which counts as both. The same form appears above a
+// page whose session has ended.
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { SignedIn } from '../api/types.ts'
@@ -14,7 +14,7 @@ type Factor = SignedIn['second_factors'][number]
 
 interface SignInFormProps {
   readonly onDone: () => Promise<void>
-  /** Known where a session has ended. */
+  /** Email address of the session that has ended. */
   readonly email?: string
 }
 

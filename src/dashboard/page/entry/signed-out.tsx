@@ -1,4 +1,4 @@
-// Signing in: on a page of its own, and over the page on which a session ended.
+// Sign-in on a separate page, and above a page whose session has ended.
 import { Dialog } from '../ui/dialog.tsx'
 import { EntryFrame } from './entry-frame.tsx'
 import { NoAccountYet } from './no-account-yet.tsx'

@@ -1,5 +1,5 @@
-// What a one-time link leads to: making the first account, taking up an invitation, or setting a new password. The link's
-// secret is in the part of the address that no server sees; it leaves the address bar once it was used.
+// Page of a one-time link: creates the first account, accepts an invitation, or sets a new password. The link's secret
+// is in the fragment of the URL, which isn't sent to servers, and is removed from the address bar after use.
 import { useState } from 'preact/hooks'
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'

@@ -1,4 +1,4 @@
-// The addresses of a list: browse, find by their beginning, add and remove.
+// Addresses of a list: browse, search by prefix, add and remove.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
@@ -22,7 +22,7 @@ interface SearchProps {
   readonly onSearch: (text: string) => void
 }
 
-/** In the page’s address as `search`, so that it can be shared. */
+/** Search text, stored as `search` in the URL so that it can be shared. */
 const Search = ({ search, error, onSearch }: SearchProps) => {
   const [typed, setTyped] = useState(search)
   const submit = (text: string): void => {
@@ -64,7 +64,7 @@ export const Entries = (parts: ListParts) => {
   const [search, setSearch] = useSearchParam('search')
   const pages = useList(listKey(owner, 'GET', '/{list}/entries'), { params, query: { search } })
   const problem = pages.items === null ? fieldProblemOf(pages.error) : null
-  // Until the changed list is read, the previous one remains on screen.
+  // The previous list stays on screen until the changed list is read.
   const version = useRef(list.version)
   useEffect(() => {
     if (version.current === list.version) return

@@ -1,15 +1,16 @@
-// The same pages for an organization's lists and for those of the deployment: the API has the same operations for both.
+// Shares pages between an organization's lists and the deployment's lists, because the API has the same operations for
+// both.
 import type { OperationKey } from '../api/client.ts'
 
 type Rest<Method extends string> = {
   [Key in OperationKey]: Key extends `${Method} /organizations/{organization}/lists${infer End}` ? End : never
 }[OperationKey]
 
-/** Null: the deployment. */
+/** Null for the deployment. */
 export type ListOwner = string | null
 
 /**
- * The operation of whoever owns the list, by the name it has for organizations; the deployment's takes the same and one
+ * Returns the operation for the list's owner, by its name for organizations. The deployment's operation has one
  * parameter less.
  */
 export const listKey = <Method extends 'GET' | 'POST' | 'PUT' | 'DELETE', End extends Rest<Method>>(

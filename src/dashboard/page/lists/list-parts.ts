@@ -1,4 +1,4 @@
-// What every part of a list's page works with.
+// Common properties of all parts of a list's page.
 import type { AddressList } from '../api/types.ts'
 import type { ListOwner } from './list-key.ts'
 
@@ -6,11 +6,11 @@ export interface ListParts {
   readonly owner: ListOwner
   readonly list: AddressList
   readonly mayChange: boolean
-  /** After anything changed. */
+  /** Called after any change. */
   readonly onChange: () => void
 }
 
-/** For the paths of the API. */
+/** Returns the path parameters for the API. */
 export const listParams = ({ owner, list }: Pick<ListParts, 'owner' | 'list'>) => ({
   organization: owner ?? '',
   list: list.name,

@@ -1,4 +1,4 @@
-// Address lists: the organization’s own, of which `allow` and `deny` precede every policy, and those that all share.
+// Address lists: the organization’s own, of which `allow` and `deny` precede every policy, and shared lists.
 import { call } from '../api/client.ts'
 import type { AddressList } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,4 +1,4 @@
-// Uploading a file to a list, whose content it replaces or extends: all of the file or nothing, unless requested otherwise.
+// Upload of a file that replaces or extends a list. The whole file is applied or nothing, unless requested otherwise.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { UploadedList } from '../api/types.ts'

@@ -1,5 +1,5 @@
-// One chart: its lines, a legend with the values under the crosshair (or of the newest point that has any, with its time), the same by arrow keys and read out, and as
-// a table for whoever does not see it.
+// One chart: lines, and a legend with the values at the crosshair or at the newest point with a value. The arrow keys
+// move the crosshair, screen readers announce it, and a table contains the same data.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { LiveEvent, LivePoint } from '../api/types.ts'
 import { formatClock, formatNumber } from './format.ts'
@@ -15,10 +15,10 @@ interface ChartProps {
   readonly spec: ChartSpec
   readonly points: readonly LivePoint[]
   readonly window: LiveWindow
-  /** The last point is of this second. */
+  /** Whether the last point is of the current second. */
   readonly isLive: boolean
   readonly events: readonly LiveEvent[]
-  /** Beside the title. */
+  /** Content next to the title. */
   readonly children?: preact.ComponentChildren
 }
 
@@ -73,9 +73,9 @@ export const Chart = ({ spec, points, window, isLive, events, children }: ChartP
   }, [points, drawn, key, events.length])
 
   const last = points.length - 1
-  // While the window moves on, the crosshair may stand where no point is any more.
+  // While the window moves, the crosshair may be at a position without a point.
   const shown = index === null || index > last ? null : index
-  // What is not of now says when it was: a second without an answer has no latency.
+  // Values that aren't current show their time: a second without responses has no latency.
   const read = shown ?? newestWithValue(drawn, last)
   const at = points[read]?.at
   const when = shown === null && read === last && isLive ? 'now' : at === undefined ? '' : formatClock(at)
@@ -159,7 +159,7 @@ interface ChartTableProps {
   readonly lines: readonly Line[]
 }
 
-/** Evenly chosen points, newest first. */
+/** Returns indexes of evenly distributed points, newest first. */
 const chosen = (count: number): readonly number[] => {
   const rows = Math.min(TABLE_ROWS, count)
   return Array.from({ length: rows }, (_row, row) => count - 1 - Math.floor((row * count) / rows))
@@ -173,7 +173,7 @@ const ChartTable = ({ spec: { title, unit }, points, lines }: ChartTableProps) =
         As a table<span class="sr-only">: {title}</span>
       </summary>
       {open && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <div class="chart-table-scroll" tabIndex={0}>
           <table class="small-table">
             <caption class="sr-only">{title}</caption>

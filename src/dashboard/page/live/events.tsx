@@ -1,4 +1,4 @@
-// What happened beside the figures, and who asked: read again and again while the page is open.
+// Events shown with the figures, and the callers with the most decisions, both polled while the page is open.
 import { call } from '../api/client.ts'
 import type { LiveEvent } from '../api/types.ts'
 import { useQuery, useRead } from '../data/use-query.ts'
@@ -12,7 +12,7 @@ import { formatClock, formatMinute } from './format.ts'
 import type { LiveWindow } from './windows.ts'
 
 const EVENTS_AGAIN_MS = 5_000
-/** More than fits beside who asked is counted, not shown. */
+/** Maximum number of events in the list; the rest is counted. */
 const EVENTS_SHOWN = 12
 const SOURCES_AGAIN_MS = 15_000
 const SOURCES_SINCE_MS = 900_000
@@ -23,7 +23,7 @@ const KINDS = {
   policy: <Badge tone="info">Policy</Badge>,
 } as const
 
-/** Of the window, oldest first; empty until they were read. */
+/** Returns the events of the window, oldest first; empty until they are read. */
 export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] => {
   const { value, reload } = useRead('GET /live/events', { query: { window: read } })
   useInterval(EVENTS_AGAIN_MS, reload)
@@ -62,7 +62,7 @@ const COLUMNS: Columns<Source> = {
   Denied: { align: 'end', cell: (source) => shareWord(source.denied, totalOf(source)) },
 }
 
-/** Counted by quarters of an hour, so the text says since when. */
+/** Counts are per quarter-hour, so the text states their start. */
 export const Sources = () => {
   const { value, error, reload } = useQuery(readSources, [])
   useInterval(SOURCES_AGAIN_MS, reload)

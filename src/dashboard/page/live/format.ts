@@ -1,10 +1,13 @@
-// Numbers as the live page writes them: no more digits than one reads at a glance, and always the same for the same size,
-// so that nothing moves beside them.
+// Formats numbers for the live page, with few digits and a constant width per magnitude, so that adjacent content
+// doesn't move.
 
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 
-/** Three digits or so, and all of what is before the point: `0.04`, `2.31`, `41.2`, `30,120`; whole numbers whole. */
+/**
+ * Formats about three digits and the whole integer part: `0.04`, `2.31`, `41.2`, `30,120`; whole numbers have no
+ * fraction.
+ */
 export const formatNumber = (value: number): string => {
   if (Number.isInteger(value)) return whole.format(value)
   if (Math.abs(value) < 1) return value.toPrecision(2)
@@ -12,16 +15,16 @@ export const formatNumber = (value: number): string => {
   return Math.abs(value) < 100 ? value.toFixed(1) : whole.format(value)
 }
 
-/** For the ticks of an axis: `0`, `0.5`, `30K`. */
+/** Formats ticks of a value axis: `0`, `0.5`, `30K`. */
 export const formatTick = (value: number): string => compact.format(value)
 
 const MEGABYTE = 1_000_000
 export const formatMegabytes = (bytes: number): string => `${whole.format(bytes / MEGABYTE)} MB`
 
 const minutes = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
-/** For the ticks of the axis of time. */
+/** Formats ticks of the time axis. */
 export const formatMinute = (atMs: number): string => minutes.format(new Date(atMs))
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
-/** Of the day, in the browser's own zone. */
+/** Formats the time of day in the browser's time zone. */
 export const formatClock = (atMs: number): string => clock.format(new Date(atMs))

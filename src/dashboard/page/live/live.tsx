@@ -1,5 +1,5 @@
-// What the service does now and did lately, and the two things to turn: its processes and their workers. Costs the service the same at one
-// decision a second as at thirty thousand.
+// Live page: current and recent activity of the service, and controls for processes and workers. Its cost for the
+// service doesn't depend on the number of decisions.
 import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
 import { Badge, Loading, Page } from '../ui/parts.tsx'
@@ -43,7 +43,7 @@ export const LivePage = () => {
   // A window of minutes ends with the last whole minute.
   const isLive = live.state === 'open' && window.read === '15m'
   const quiet = points?.every(({ decisions }) => decisions.compliant + decisions.denied === 0) ?? false
-  // Once shown it stays until it is hidden: nothing jumps when the first decisions come.
+  // Stays visible until hidden, so that nothing moves when the first decisions arrive.
   const [teaching, setTeaching] = useState<'unknown' | 'yes' | 'no'>('unknown')
   useEffect(() => {
     if (points !== null && teaching === 'unknown') setTeaching(quiet ? 'yes' : 'no')

@@ -1,4 +1,4 @@
-// Where no decision was made yet: a command that asks for many, ready to be copied.
+// Command that sends many requests, shown if there are no decisions yet.
 import { ATTESTATION_PATHS } from '../../../attestation/paths.ts'
 import { call } from '../api/client.ts'
 import { curlFor } from '../attest/curl.ts'
@@ -13,7 +13,7 @@ const REQUESTS = 5_000
 const AT_A_TIME = 50
 const WALLET = '0x1111111111111111111111111111111111111111'
 
-/** curl asks once for each number of a range; what follows `#` is not sent. */
+/** curl sends one request for each number of a range; the part after `#` isn't sent. */
 const loadCommand = (apiUrl: string, verificationHash: string, chain: string): string =>
   curlFor({ apiUrl, apiKey: null, verificationHash, chain, wallet: WALLET })
     .replace('curl -s ', `curl -s -Z --parallel-max ${AT_A_TIME} `)
@@ -23,7 +23,7 @@ const loadCommand = (apiUrl: string, verificationHash: string, chain: string): s
     )
 
 interface LoadCommandProps {
-  /** Nothing has come yet. */
+  /** Whether there are no decisions yet. */
   readonly quiet: boolean
   readonly onHide: () => void
 }

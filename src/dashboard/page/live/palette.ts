@@ -1,12 +1,12 @@
-// The colours of the charts' lines for a canvas, which does not read style sheets: those that the page has at the moment,
-// again whenever the theme changes.
+// Colors of chart lines for the canvas, which can't use style sheets. They are read from the page again after each
+// theme change.
 import type { Colour } from './series.ts'
 
 export interface Palette {
   readonly lines: Readonly<Record<Colour, string>>
   readonly grid: string
   readonly text: string
-  /** Of values that should worry, and of what happened. */
+  /** Colors of warning thresholds, and of events. */
   readonly warn: string
   readonly bad: string
   readonly mark: string
@@ -14,7 +14,7 @@ export interface Palette {
 
 const COLOURS: readonly Colour[] = [1, 2, 3, 4, 5]
 
-/** Only a colour that something has is worked out: the value of a custom property is still `light-dark(…)`. */
+/** Returns the computed color, because the value of the custom property itself is `light-dark(…)`. */
 const resolve = (name: string): string => {
   const probe = document.createElement('span')
   probe.style.color = `var(${name})`
@@ -33,7 +33,7 @@ export const readPalette = (): Palette => ({
   mark: resolve('--accent-text'),
 })
 
-/** Calls back when the theme changed. Answers how to stop. */
+/** Calls back after theme changes. Returns a function that stops this. */
 export const followTheme = (changed: () => void): (() => void) => {
   const system = matchMedia('(prefers-color-scheme: dark)')
   const chosen = new MutationObserver(changed)

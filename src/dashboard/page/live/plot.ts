@@ -1,5 +1,5 @@
-// uPlot as the live page uses it: lines over a window of time that ends now, one crosshair over all charts. The library
-// draws; legend, table and keyboard are the page's own.
+// uPlot configuration of the live page: lines over a moving time window, and one crosshair for all charts. The library
+// only draws; legend, table and keyboard control are implemented by the page.
 import UPlot from 'uplot'
 import { formatClock, formatMinute, formatTick } from './format.ts'
 import type { Palette } from './palette.ts'
@@ -9,9 +9,9 @@ const PLOT_HEIGHT = 168
 const AXIS_WIDTH = 46
 const SECONDS_PER_MINUTE = 60
 const FONT = '11px system-ui, sans-serif'
-/** Above the highest value, so that its line is not cut. */
+/** Space above the highest value, so that its line isn't cut off. */
 const HEADROOM = 1.08
-/** Of the window: a point that is further away is another one. */
+/** Fraction of the window within which a point counts as being under the crosshair. */
 const NEAR = 0.02
 type Place = readonly [x: number, y: number]
 const NOWHERE = { left: -10, top: -10 } as const
@@ -19,35 +19,35 @@ const NOWHERE = { left: -10, top: -10 } as const
 interface PlotOptions {
   readonly element: HTMLElement
   readonly lines: readonly Line[]
-  /** Read each time something is drawn. */
+  /** Read for each drawing. */
   readonly palette: () => Palette
-  /** Seconds: how far back, and the end of what is shown. */
+  /** Start and end of the window in Unix seconds. */
   readonly range: () => readonly [from: number, to: number]
-  /** Read each time something is drawn: lines at these values, where the scale has them. */
+  /** Read for each drawing: values of horizontal lines, shown if they are within the scale. */
   readonly limits: Limits | undefined
-  /** Read each time something is drawn: Unix seconds of what happened. */
+  /** Read for each drawing: Unix seconds of events. */
   readonly marks: () => readonly number[]
-  /** The point under the crosshair; null when it is nowhere. */
+  /** Called with the point under the crosshair; null if there is none. */
   readonly onCursor: (index: number | null) => void
 }
 
 export interface Plot {
-  /** @param times Unix seconds, one for each value */
+  /** @param times Unix seconds, one per value */
   update(times: readonly number[], lines: readonly Line[]): void
-  /** Puts the crosshair on a point, on all charts. */
+  /** Moves the crosshair of all charts to a point. */
   point(index: number | null): void
   redraw(): void
   destroy(): void
 }
 
-/** Points that have a value, and none beside them. */
+/** Returns points with a value but without adjacent values. */
 const lonely = ({ data }: UPlot, series: number): number[] => {
   const values = data[series] ?? []
   const is = (index: number): boolean => typeof values[index] === 'number'
   return Array.from(values.keys()).filter((index) => is(index) && !is(index - 1) && !is(index + 1))
 }
 
-/** With the seconds where ticks are closer than a minute. */
+/** Formats a tick, with seconds if ticks are closer than a minute. */
 const formatTime = (seconds: number, [first = 0, second = first + SECONDS_PER_MINUTE]: readonly number[]): string =>
   (second - first < SECONDS_PER_MINUTE ? formatClock : formatMinute)(seconds * 1000)
 
@@ -59,7 +59,7 @@ export const createPlot = (options: PlotOptions): Plot => {
     ticks: { show: false },
     font: FONT,
   })
-  /** Where nothing was measured, the nearest point is not what is under the crosshair. */
+  /** Returns null in a gap, where the nearest point isn't under the crosshair. */
   const pointAt = ({ cursor, data, posToVal }: UPlot): number | null => {
     const time = data[0][cursor.idx ?? -1]
     if (time === undefined || cursor.left === undefined || cursor.left < 0) return null
@@ -127,7 +127,7 @@ export const createPlot = (options: PlotOptions): Plot => {
             stroke: () => palette().lines[colour],
             width: 1.6,
             spanGaps: false,
-            // A value between two gaps has no line: it is a dot.
+            // A value between two gaps has no line, so it is drawn as a dot.
             points: { show: false, size: 3, fill: () => palette().lines[colour], filter: lonely },
           }),
         ),
@@ -137,7 +137,7 @@ export const createPlot = (options: PlotOptions): Plot => {
     [[], ...lines.map(() => [])],
     element,
   )
-  // Without axes and labels a screen reader has nothing of a canvas: the slider around it and the table speak for it.
+  // Screen readers can't read a canvas; the surrounding slider and the table replace it.
   plot.root.setAttribute('aria-hidden', 'true')
   const sizes = new ResizeObserver(() =>
     plot.setSize({ width: Math.max(element.clientWidth, 100), height: PLOT_HEIGHT }),
@@ -150,7 +150,7 @@ export const createPlot = (options: PlotOptions): Plot => {
     point: (index) => {
       const time = index === null ? undefined : plot.data[0][index]
       const at = time === undefined ? NOWHERE : { left: plot.valToPos(time, 'x'), top: PLOT_HEIGHT / 3 }
-      // The third parameter, which the types do not know, tells the other charts.
+      // The third parameter, which the types lack, publishes the change to the other charts.
       ;(plot.setCursor as (at: { left: number; top: number }, fire: boolean, publish: boolean) => void)(at, true, true)
     },
     redraw: () => plot.redraw(false),

@@ -1,24 +1,24 @@
-// What each chart shows of the points: its lines by name and colour. A point without a figure (no answer in that second, so
-// no latency) is a gap and not a zero.
+// Lines of each chart by name and color. A point without a value, such as the latency of a second without responses, is
+// a gap instead of zero.
 import type { LivePoint } from '../api/types.ts'
 
-/** One of the colours of the style sheet. */
+/** Color number in the style sheet. */
 export type Colour = 1 | 2 | 3 | 4 | 5
 
 export interface Line {
   readonly label: string
   readonly colour: Colour
-  /** One for each point; null is a gap. */
+  /** One value per point; null for a gap. */
   readonly values: readonly (number | null)[]
 }
 
-/** In the chart's unit. */
+/** In the unit of the chart. */
 export interface Limits {
   readonly warn: number
   readonly bad: number
 }
 
-/** A second in which one in a hundred waits so long is what the alerting rules tell of (deploy/prometheus). */
+/** `bad` equals the threshold of the alerting rules (deploy/prometheus). */
 export const LATENCY_LIMITS: Limits = { warn: 250, bad: 1_000 }
 const EVENT_LOOP_LIMITS: Limits = { warn: 100, bad: 250 }
 
@@ -30,13 +30,13 @@ export const toneOf = (limits: Limits | undefined, value: number | null): 'bad' 
 export interface ChartSpec {
   readonly id: string
   readonly title: string
-  /** What it means and when it should worry. */
+  /** Explanation of the values and of critical levels. */
   readonly text: string
-  /** Of the values, after the number. */
+  /** Unit after a value. */
   readonly unit: string
-  /** Of the axis, written out. */
+  /** Unit of the axis, written out. */
   readonly axis: string
-  /** From where on values should worry. */
+  /** Thresholds for warnings. */
   readonly limits?: Limits
   readonly lines: (points: readonly LivePoint[]) => readonly Line[]
 }
@@ -50,7 +50,7 @@ const lines =
   (points: readonly LivePoint[]): readonly Line[] =>
     all.map((each) => each(points))
 
-/** The newest point that has any value; the last one where none has. */
+/** Returns the newest point with any value; the last point if there is none. */
 export const newestWithValue = (lines: readonly Line[], last: number): number => {
   for (let index = last; index >= 0; index--) {
     if (lines.some(({ values }) => (values[index] ?? null) !== null)) return index
@@ -61,7 +61,9 @@ export const newestWithValue = (lines: readonly Line[], last: number): number =>
 const NAMED_MAX = 4
 const OTHERS = 'others'
 
-/** The most frequent by name, and the sum of the rest: a chart with twenty lines says nothing. */
+/**
+ * Returns lines of the most frequent names, and the sum of the rest, because a chart with twenty lines is unreadable.
+ */
 const byName =
   (read: (point: LivePoint) => Readonly<Record<string, number>>, none: string) =>
   (points: readonly LivePoint[]): readonly Line[] => {
@@ -71,7 +73,7 @@ const byName =
       for (const [name, count] of Object.entries(counts)) totals.set(name, (totals.get(name) ?? 0) + count)
     const names = [...totals.entries()].sort(([, left], [, right]) => right - left).map(([name]) => name)
     if (names.length === 0) return [{ label: none, colour: 1, values: points.map(() => 0) }]
-    // Sorted by name, so that a line keeps its colour when another overtakes it.
+    // Sorted by name, so that a line keeps its color if its rank changes.
     const named = names.slice(0, NAMED_MAX).sort()
     const rest = new Set(names.slice(NAMED_MAX))
     const found = named.map(

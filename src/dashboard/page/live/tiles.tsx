@@ -1,4 +1,4 @@
-// The last second in a few numbers. Each keeps its place and its width, whatever it says.
+// Figures of the last second. Each keeps its position and width, regardless of its value.
 
 import type { LivePoint } from '../api/types.ts'
 import { Notice } from '../ui/problem.tsx'
@@ -14,7 +14,7 @@ interface Tile {
 
 const NONE = '–'
 
-/** Which code it is that so many got. */
+/** Returns the most frequent error code. */
 const mostFrequent = ({ errors }: LivePoint): string | null =>
   Object.entries(errors).sort(([, left], [, right]) => right - left)[0]?.[0] ?? null
 
@@ -68,7 +68,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
 
 interface TilesProps {
   readonly point: LivePoint | null
-  /** The point is of this second. */
+  /** Whether the point is of the current second. */
   readonly isLive: boolean
 }
 

@@ -1,29 +1,28 @@
-// The figures of the live page: what the service kept, and each new second as it comes. One event a second, however many
-// decisions the service makes.
+// Data of the live page: stored figures, and each new second from a stream of one event per second.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addressFor, call } from '../api/client.ts'
 import type { LivePoint, Process } from '../api/types.ts'
 import { useReadAgain } from '../data/use-query.ts'
 import type { LiveWindow } from './windows.ts'
 
-/** As it is streamed: of all together, and by process. */
+/** Streamed figures of all processes together and by process. */
 export type LiveSecond = LivePoint & { readonly processes: readonly Process[] }
 
 export interface Live {
-  /** Oldest first, of the window; null until they were read. */
+  /** Points of the window, oldest first; null until they are read. */
   readonly points: readonly LivePoint[] | null
-  /** The last second; null before there was one. */
+  /** Last second; null before the first. */
   readonly newest: LiveSecond | null
-  /** `lost`: the stream broke off and is being opened again, or says nothing any more. */
+  /** `lost` means that the stream was interrupted and is being reopened, or is silent. */
   readonly state: 'connecting' | 'open' | 'lost'
   readonly error: unknown
   readonly retry: () => void
 }
 
 const REOPEN_MS = 3_000
-/** A stream that is open and says nothing for so long is of no second of now: they come once a second. */
+/** Time without an event after which an open stream counts as lost; one event per second is expected. */
 const SILENT_MS = 5_000
-/** A window of minutes is read again this often: the newest minute is in it by then. */
+/** Interval at which a window of minutes is read again; it then contains a new minute. */
 const REREAD_MS = 60_000
 
 const within = (points: readonly LivePoint[], { seconds }: LiveWindow): readonly LivePoint[] => {
@@ -34,7 +33,7 @@ const within = (points: readonly LivePoint[], { seconds }: LiveWindow): readonly
   return first <= 0 ? points : points.slice(first)
 }
 
-/** The last second is repeated to whoever begins to watch. */
+/** A new watcher receives the last second again, so a point may be a duplicate. */
 const append = (points: readonly LivePoint[], point: LivePoint): readonly LivePoint[] => {
   const last = points.at(-1)
   return last !== undefined && last.at >= point.at ? points : [...points, point]
@@ -96,7 +95,7 @@ export const useLive = (window: LiveWindow): Live => {
       source.onerror = () => {
         clearTimeout(silence)
         setState('lost')
-        // It tries again by itself, unless it was refused: then whether someone is signed in has to be asked.
+        // EventSource reconnects by itself unless it was refused; the session must then be checked.
         if (source?.readyState !== EventSource.CLOSED) return
         timer = setTimeout(retry, REOPEN_MS)
       }

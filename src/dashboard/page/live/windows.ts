@@ -1,14 +1,14 @@
-// How far back the charts go. The service keeps a quarter of an hour by the second and a day by the minute; what is between
-// is a part of the day.
+// Time windows of the charts. The service stores 15 minutes per second and a day per minute; windows in between are
+// parts of the day.
 import type { QueryOf } from '../api/client.ts'
 
 export interface LiveWindow {
   readonly id: string
   readonly label: string
   readonly seconds: number
-  /** What is asked of the API. */
+  /** Window in the API query. */
   readonly read: NonNullable<QueryOf<'GET /live'>['window']>
-  /** In words, for sentences. */
+  /** Description within a sentence. */
   readonly words: string
 }
 
@@ -20,7 +20,7 @@ export const QUARTER: LiveWindow = {
   words: 'the last 15 minutes',
 }
 
-/** The shortest is for watching what a change does. */
+/** The shortest window is for observing the effect of a change. */
 export const WINDOWS: readonly LiveWindow[] = [
   { id: '2m', label: '2 min', seconds: 120, read: '15m', words: 'the last 2 minutes' },
   QUARTER,
@@ -29,5 +29,5 @@ export const WINDOWS: readonly LiveWindow[] = [
   { id: '24h', label: '24 h', seconds: 86_400, read: '24h', words: 'the last 24 hours' },
 ]
 
-/** The first for a name that there is none of. */
+/** Returns the default window for an unknown id. */
 export const windowOf = (id: string): LiveWindow => WINDOWS.find((one) => one.id === id) ?? QUARTER

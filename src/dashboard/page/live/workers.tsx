@@ -1,5 +1,5 @@
-// How many processes serve and how many workers sign: what there is, what was asked for, and numbers to ask for others. The
-// new ones are there within seconds; what the live stream says is shown meanwhile.
+// Number of processes and signing workers: current, requested, and inputs to change them. New ones start within
+// seconds; the live stream shows the progress.
 
 import { useEffect } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'
@@ -27,7 +27,7 @@ interface Wanted {
 const fits = (text: string, max: number): boolean =>
   /^[0-9]+$/.test(text.trim()) && Number(text) >= 1 && Number(text) <= max
 
-/** @param inPlace the thread that answers signs: the number of workers can't be changed here */
+/** @param inPlace whether the main thread signs; the number of workers is then fixed */
 const check = (
   { processes, workers }: Wanted,
   processesMax: number,
@@ -66,7 +66,7 @@ const stateOf = ({ processes, workers }: Shown) => {
   return <Badge tone="good">As asked for</Badge>
 }
 
-/** The stream is newer than what was read, but for what was just asked for. */
+/** Returns the state from the stream, which is newer than the last read except for the requested numbers. */
 const shownOf = (pool: Pool, newest: LiveSecond | null): Shown => {
   const each = newest?.processes ?? pool.processes.each
   return {
@@ -83,7 +83,7 @@ interface StepperProps {
   readonly form: Form<{ processes: string; workers: string }>
   readonly name: keyof Wanted
   readonly label: string
-  /** One of them, for the buttons. */
+  /** Singular noun for the buttons. */
   readonly one: string
   readonly max: number
 }
@@ -111,7 +111,7 @@ const Stepper = ({ form, name, label, one, max }: StepperProps) => {
   )
 }
 
-/** @param newest the last second; null before there was one */
+/** @param newest last second; null before the first */
 export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
   const pool = useRead('GET /pool')
   const { reload, value } = pool
@@ -133,7 +133,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
   })
   const wantedProcesses = value?.processes.wanted
   const wantedWorkers = value?.workers.each
-  // A field begins with what is; what someone typed stays.
+  // Fields start with the current numbers; typed values are kept.
   useEffect(() => {
     if (wantedProcesses !== undefined && form.values.processes === '') form.set('processes', String(wantedProcesses))
     if (wantedWorkers !== undefined && form.values.workers === '') form.set('workers', String(wantedWorkers))

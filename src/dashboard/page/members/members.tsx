@@ -1,4 +1,4 @@
-// The members of an organization and their roles. No email is sent: the admin passes on the link of a new member.
+// Members of an organization and their roles. No email is sent: the admin forwards the link of a new member.
 import { call } from '../api/client.ts'
 import type { Member } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
@@ -13,7 +13,7 @@ import { PersonName, roleField } from './person.tsx'
 export const Members = () => {
   const { params, may } = useWorkplace()
   const { refresh } = useSession()
-  /** The own role may have changed. */
+  /** The user's own role may have changed. */
   const changed = (text: string) => () => {
     void refresh()
     return text

@@ -1,4 +1,4 @@
-// Invitations to people who have an account. Shown only if there are any.
+// Open invitations to people with an account. Hidden if there are none.
 import { call } from '../api/client.ts'
 import type { MemberOffer } from '../api/types.ts'
 import type { Pages } from '../data/use-pages.ts'

@@ -1,4 +1,4 @@
-// One-time links, which the admin who created one passes on.
+// One-time links, which their creator forwards to the recipient.
 import type { OneTimeLink } from '../api/types.ts'
 import { type Outcome, showSecret } from '../ui/actions.tsx'
 import { Time } from '../ui/time.tsx'
@@ -6,11 +6,11 @@ import { Time } from '../ui/time.tsx'
 const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =>
   showSecret('Share this link', 'Link', url, [`${text} It expires `, <Time key="at" at={at} />, '.'])
 
-/** For setting a password. */
+/** Shows a link that sets a password. */
 export const showInvitation = (link: OneTimeLink): Outcome =>
   showLink(link, 'Send it over a channel that you trust. Whoever opens it first sets the account’s password.')
 
-/** For someone who has an account. */
+/** Shows a link for a person with an account. */
 export const showAcceptance = (link: OneTimeLink): Outcome =>
   showLink(
     link,

@@ -1,4 +1,4 @@
-// A person’s name and role, in tables and forms.
+// Name and role of a person in tables and forms.
 import { ROLE_WORDS, type Role, useSession } from '../shell/session.ts'
 import { Badge } from '../ui/parts.tsx'
 import { named } from '../ui/table.tsx'

@@ -1,4 +1,4 @@
-// All accounts of the deployment: its administrators, and account recovery.
+// Accounts of the deployment: administrators, and account recovery.
 import { counted } from '../../../lib/counted.ts'
 import { call } from '../api/client.ts'
 import type { User } from '../api/types.ts'

@@ -1,4 +1,4 @@
-// How the verification page looks and what it says to the organization’s users.
+// Appearance and texts of the verification page for the organization’s users.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,4 @@
-// Verification levels: how closely people are checked.
+// Verification levels and their requirements.
 import type { Organization } from '../api/types.ts'
 
 export const LEVELS: Readonly<Record<Organization['level'], readonly [label: string, hint: string]>> = {

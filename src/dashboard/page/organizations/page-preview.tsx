@@ -1,5 +1,5 @@
-// How the verification page begins for people of this organization, with what stands in the form: its own page is on another
-// listener and can't be shown here.
+// Preview of the verification page with the values of the form. The real page is on another listener and can't be
+// embedded.
 import { useEffect, useState } from 'preact/hooks'
 import { accentFor, cssColor, parseColor } from '../../../pages/accent.ts'
 import { formatDays, formatWait } from '../../../pages/lengths.ts'
@@ -12,12 +12,12 @@ const LOCALE = 'en-GB'
 
 interface PreviewProps extends Pick<Brand, 'logo_version' | 'privacy_url' | 'support_email' | 'usual_wait_seconds'> {
   readonly color: string
-  /** The chosen file, in place of the saved logo. */
+  /** Selected file, which replaces the saved logo. */
   readonly logo: File | null
   readonly words: string
 }
 
-/** The chosen file as a picture; null where none is chosen. */
+/** Returns a URL of the selected file; null if there is none. */
 const useFileUrl = (file: File | null): string | null => {
   const [url, setUrl] = useState<string | null>(null)
   useEffect(() => {

@@ -1,4 +1,4 @@
-// How long evidence is kept, by the outcome of its session.
+// Retention of evidence, by the outcome of its session.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,4 @@
-// Whether a second factor is required, in an organization or everywhere.
+// Second-factor rule of an organization or the deployment.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -1,4 +1,4 @@
-// The settings of an organization.
+// Settings of an organization.
 import { useEffect } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { SecondPersonCard } from '../approvals/second-person-card.tsx'
@@ -68,7 +68,7 @@ const SecondPerson = ({ mayChange }: SettingsCardProps) => {
 }
 
 const FIRST = [OrganizationCard, TrustCard, BrandCard]
-/** After the cards of modules. */
+/** Shown after the cards of modules. */
 const LAST = [RetentionCard, OrganizationSecondFactor, SecondPerson]
 
 export const Settings = () => {

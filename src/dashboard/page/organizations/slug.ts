@@ -1,6 +1,4 @@
-// Short names of organizations.
-
-/** What a name would be as a short name. */
+/** Returns a short name derived from a name. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// The organizations whose verifications count here as well.
+// Organizations whose verifications are accepted.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

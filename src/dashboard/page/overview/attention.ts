@@ -1,4 +1,4 @@
-// What needs someone, as sentences with a link each: what waits, what fails, what ends soon. The most urgent first.
+// Items that need attention (waiting, failing or expiring soon), each as a sentence with a link, most urgent first.
 
 import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
@@ -9,16 +9,16 @@ import { relativeTime } from '../ui/relative-time.ts'
 
 export interface Attention {
   readonly tone: Tone | 'plain'
-  /** One word, before the text. */
+  /** One word before the text. */
   readonly label: string
   readonly text: string
-  /** Null: not for this account to open. */
+  /** Null if this account can't open the page. */
   readonly href: string | null
 }
 
 export interface AttentionContext {
   readonly nowMs: number
-  /** Address of a page of the organization. */
+  /** Returns the path of a page of the organization. */
   readonly path: (rest: string) => string
   readonly mayReview: boolean
   readonly hasSecondFactor: boolean
@@ -28,12 +28,12 @@ const DAY_MS = 86_400_000
 const ENDS_VERY_SOON_MS = 7 * DAY_MS
 const URGENCY: readonly (Tone | 'plain')[] = ['bad', 'warn', 'info', 'plain', 'good']
 
-/** A receiver's path may hold a token. */
+/** Returns only the host, because a receiver's path may contain a token. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)
 
 type List = Overview['lists'][number]
 
-/** @param kind at the beginning of the text */
+/** @param kind noun at the beginning of the text */
 export const listAttention = (
   kind: string,
   { name, failure, confirmed_at: confirmed }: List,

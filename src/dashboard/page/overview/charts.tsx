@@ -1,11 +1,11 @@
-// What an organization that decides sees below its numbers: the last 24 hours drawn, and what is denied.
+// Charts below the figures of an organization with decisions: the last 24 hours, and denials.
 import { decisionBars, type HourNumbers, latencyBars, type Tally } from './days.ts'
 import { Denials } from './denials.tsx'
 import { Hours } from './hours.tsx'
 
 interface ChartsProps {
   readonly hours: HourNumbers
-  /** Counts of the last seven days by rule; `later` counts today alone. */
+  /** Counts of the last seven days by rule; `later` counts only today. */
   readonly rules: readonly Tally[]
 }
 

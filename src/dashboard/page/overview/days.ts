@@ -1,5 +1,5 @@
-// What a day's numbers are compared with: the same part of yesterday and of the same weekday a week ago. Days are those of
-// the browser's zone; the service counts by quarters of an hour.
+// Periods for comparison with today: the same part of yesterday, and of the same weekday last week. Days are in the
+// browser's time zone; the service counts per quarter-hour.
 import type { AnswerOf } from '../api/client.ts'
 import { formatNumber } from '../live/format.ts'
 import type { HourBar } from './hours.tsx'
@@ -18,20 +18,20 @@ const QUARTER_MS = 900_000
 
 const startOfDay = (nowMs: number, daysBack: number): number => {
   const day = new Date(nowMs)
-  // By the calendar: days on which the clock is turned are 23 or 25 hours long.
+  // Calendar days: days with a clock change have 23 or 25 hours.
   day.setHours(0, 0, 0, 0)
   day.setDate(day.getDate() - daysBack)
   return day.getTime()
 }
 
-/** End of the present quarter of an hour, up to which days are compared. */
+/** Returns the end of the current quarter-hour, up to which days are compared. */
 export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUARTER_MS) + 1) * QUARTER_MS
 
 const textOf = (atMs: number): string => new Date(atMs).toISOString()
 
 /**
- * The spans of time that the overview asks for. Today, yesterday and the same day of last week each end at the present time
- * of day, so that they can be compared; besides these, the last 24 hours, and the last week for the rules.
+ * Returns the periods of the overview: today, yesterday and the same day last week, each up to the current time of day;
+ * the last 24 hours; and the last week for the rules.
  */
 export const questionOf = (nowMs: number) => {
   const until = new Date(endOfQuarter(nowMs) - 1)
@@ -60,7 +60,7 @@ const sumOf = (rows: readonly Counts[]): Counts =>
 export const totalOf = ({ compliant, denied }: Counts): number => compliant + denied
 
 const countWord = (count: number): string => count.toLocaleString('en')
-/** A dash where nothing was measured. */
+/** Returns a dash if nothing was measured. */
 export const latencyWord = (milliseconds: number | null): string =>
   milliseconds === null ? '–' : `${formatNumber(milliseconds)} ms`
 
@@ -86,7 +86,7 @@ export const latencyBars = ({ since, p50_ms: p50s, p95_ms: p95s }: HourNumbers):
     }
   })
 
-/** `12%`, `0.4%`; a dash where nothing was decided. */
+/** Formats `12%`, `0.4%`; a dash without decisions. */
 export const shareWord = (part: number, whole: number): string => {
   if (whole === 0) return '–'
   const percent = (part / whole) * 100
@@ -103,11 +103,11 @@ export interface RuleShare extends Counts {
 export interface PolicyShare extends Counts {
   readonly id: string
   readonly name: string
-  /** Those that denied, the most frequent first. */
+  /** Rules that denied, most frequent first. */
   readonly denying: readonly RuleShare[]
 }
 
-/** Of each policy, and of each of its rules that denied; the busiest policy first. */
+/** Returns the share of each policy and of its denying rules, busiest policy first. */
 export const policiesOf = (rows: readonly Tally[]): readonly PolicyShare[] =>
   [...Map.groupBy(rows, ({ policy_id: id }) => id ?? '')]
     .map(([id, own]) => ({

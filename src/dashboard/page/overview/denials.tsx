@@ -1,4 +1,4 @@
-// How much of what was asked is denied, by policy and by the rule that denied: today beside the last seven days.
+// Share of denied requests by policy and rule: today and in the last seven days.
 
 import { RuleOf } from '../decisions/labels.tsx'
 import { searchOf } from '../decisions/search.ts'

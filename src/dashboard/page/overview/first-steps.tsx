@@ -1,4 +1,4 @@
-// What a new organization does first, until all of it is done; and a first call to copy.
+// First steps of a new organization, until all are done; and a first call to copy.
 import type { Overview } from '../api/types.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useWorkplace } from '../shell/session.ts'
@@ -18,7 +18,7 @@ type Beginning = Overview['first_steps']
 
 interface FirstStepsProps {
   readonly beginning: Beginning
-  /** Something was decided. */
+  /** Whether there is any decision. */
   readonly isDeciding: boolean
 }
 

@@ -1,4 +1,4 @@
-// The last 24 hours as bars, each of two parts, and as a table for whoever does not see them.
+// Bar chart of the last 24 hours with two parts per bar, and a table with the same data.
 import { formatTick } from '../live/format.ts'
 import type { Colour } from '../live/series.ts'
 import { Card } from '../ui/parts.tsx'
@@ -14,20 +14,20 @@ const hourWord = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-
 
 export interface HourBar {
   readonly atMs: number
-  /** Where the lower part ends, and where the upper one does; null: there is no bar. */
+  /** Ends of the lower and the upper part; null if there is no bar. */
   readonly ends: readonly [lower: number, upper: number] | null
-  /** In words, in the order of the parts. */
+  /** Descriptions in the order of the parts. */
   readonly words: readonly [string, string]
 }
 
 interface HoursProps {
   readonly title: string
-  /** Follows the time that is shown. */
+  /** Text after the displayed time. */
   readonly text?: string
-  /** Of the axis, as `ms`. */
+  /** Unit of the axis, such as `ms`. */
   readonly unit: string
   readonly parts: readonly [lower: string, upper: string]
-  /** Which of the style sheet's colours the lower and the upper part have. */
+  /** Color numbers of the lower and upper part in the style sheet. */
   readonly colours: readonly [lower: Colour, upper: Colour]
   readonly bars: readonly HourBar[]
 }
@@ -79,7 +79,7 @@ export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursPro
         <summary>
           As a table<span class="sr-only">: {title}</span>
         </summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
         <div class="chart-table-scroll" tabIndex={0}>
           <table class="small-table">
             <caption class="sr-only">{title}</caption>

@@ -1,4 +1,4 @@
-// The day in a few numbers, each a link to what it counts.
+// Figures of the day, each with a link to the counted items.
 
 import { counted } from '../../../lib/counted.ts'
 import type { Overview } from '../api/types.ts'
@@ -11,13 +11,13 @@ interface Figure {
   readonly label: string
   readonly value: string
   readonly more: readonly string[]
-  /** Null: not for this account to open. */
+  /** Null if this account can't open the page. */
   readonly href: string | null
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const count = (value: number): string => value.toLocaleString('en')
-/** As a field of the search takes it. */
+/** Returns the start of today in the format of a search field. */
 const startOfToday = (nowMs: number): string => {
   const day = new Date(nowMs)
   const two = (part: number): string => String(part).padStart(2, '0')
@@ -26,10 +26,10 @@ const startOfToday = (nowMs: number): string => {
 
 export interface Days {
   readonly today: Day
-  /** Up to `untilMs` of that day. */
+  /** Figures of that day up to `untilMs`. */
   readonly yesterday: Day
   readonly weekAgo: Day
-  /** Unix milliseconds: end of the present quarter of an hour. */
+  /** End of the current quarter-hour in Unix milliseconds. */
   readonly untilMs: number
 }
 
@@ -39,7 +39,7 @@ interface NumbersProps {
   readonly nowMs: number
 }
 
-/** `16 ms, p50 2.5 ms`; a dash where nothing was measured. */
+/** Formats `16 ms, p50 2.5 ms`; a dash if nothing was measured. */
 const latencyPair = ({ latency_ms: latency }: Day): string =>
   latency === null ? '–' : `${latencyWord(latency.p95)}, p50 ${latencyWord(latency.p50)}`
 

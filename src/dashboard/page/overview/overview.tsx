@@ -1,5 +1,5 @@
-// The organization at a glance: what needs someone, the day's numbers beside those of yesterday and of a week ago, and what
-// is denied and why. A new organization sees what comes first.
+// Overview of the organization: items that need attention, the day's figures compared with yesterday and last week, and
+// denials by rule. A new organization sees its first steps.
 import { call } from '../api/client.ts'
 import type { Overview as Answer } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -58,7 +58,7 @@ interface BeginningProps extends Pick<Answer, 'first_steps'> {
   readonly isDeciding: boolean
 }
 
-/** Nothing once there is all that there has to be, and it is used. */
+/** Shows nothing after all first steps are done and there are decisions. */
 const Beginning = ({ first_steps: beginning, isDeciding }: BeginningProps) =>
   beginning.policy && beginning.project !== null && beginning.key && isDeciding ? null : (
     <FirstSteps beginning={beginning} isDeciding={isDeciding} />

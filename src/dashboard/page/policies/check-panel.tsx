@@ -1,4 +1,4 @@
-// Beside the editor: what is wrong and where, what the document says once nothing is, and its own tests.
+// Panel next to the editor: mistakes with their positions, a summary of a valid document, and its tests.
 
 import { counted } from '../../../lib/counted.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
@@ -15,7 +15,7 @@ interface Place {
   readonly onPlace: (line: number, column: number) => void
 }
 
-/** A list has to be there before a policy may name it. */
+/** Matches a missing list: it must exist before a policy may name it. */
 const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('there is no list')
 
 const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => {
@@ -134,7 +134,7 @@ const stateOf = (check: Check) => {
   return check.source === '' ? <Badge>Empty</Badge> : <Badge tone="good">No problems</Badge>
 }
 
-/** The tests of a document that does not hold its own promises can still be run: only they are wrong. */
+/** Returns whether only tests fail; the tests can then still be run. */
 const onlyTestsFail = (issues: readonly PolicyIssue[]): boolean =>
   issues.length > 0 && issues.every(({ pointer }) => pointer.startsWith('/tests/'))
 

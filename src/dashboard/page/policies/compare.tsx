@@ -1,4 +1,4 @@
-// Two revisions side by side: what is different in meaning, and line by line.
+// Comparison of two revisions: differences in meaning, and line by line.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -16,7 +16,7 @@ const Lines = ({ before, after }: { readonly before: string; readonly after: str
   const lines = withContext(diffLines(before, after), AROUND)
   if (before === after) return <p class="soft">The documents are the same to the letter.</p>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <div class="diff-scroll" tabIndex={0}>
       <table class="diff">
         <caption class="sr-only">Line by line</caption>

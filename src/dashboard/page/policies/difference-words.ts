@@ -1,6 +1,6 @@
-// What is different between two policies, in words: of rules, constants and the fields that a policy needs.
+// Describes differences between two policies: rules, constants and required fields.
 
-/** A list comes as JSON where it is a member of a document. */
+/** Parses a list, which is JSON text if it is a member of a document. */
 const listOf = (value: unknown): readonly unknown[] | null => {
   if (Array.isArray(value)) return value
   if (typeof value !== 'string' || !value.startsWith('[')) return null
@@ -8,7 +8,7 @@ const listOf = (value: unknown): readonly unknown[] | null => {
     const parsed: unknown = JSON.parse(value)
     return Array.isArray(parsed) ? parsed : null
   } catch {
-    // A constant's values in words: `[1, 0x…]`.
+    // Values of a constant as text: `[1, 0x…]`.
     return null
   }
 }
@@ -30,7 +30,7 @@ const MEMBERS: Readonly<Record<string, string>> = {
   needs: 'Sources that are asked',
 }
 
-/** `rules/limit/message` → `Rule limit, message`; `constants/limit` → `Constant limit`. */
+/** Converts a path to text: `rules/limit/message` → `Rule limit, message`; `constants/limit` → `Constant limit`. */
 const memberWords = (what: string): string => {
   const [section = '', name = '', part] = what.split('/')
   if (section === 'rules')

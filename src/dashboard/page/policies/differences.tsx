@@ -1,5 +1,5 @@
-// What is different between two policies in the words of their documents, as the service tells it: spelling and comments
-// don't count, an order that changed does.
+// Differences between two policies in the terms of their documents, as reported by the service. Formatting and comments
+// don't count; a changed order does.
 import { sentence, words } from './difference-words.ts'
 
 interface DifferencesProps {

@@ -1,14 +1,14 @@
-// The lines of two texts side by side: the longest common subsequence, after what is the same at both ends. Documents have
-// hundreds of lines; where the middle is too large to compare, it counts as replaced.
+// Line-by-line comparison of two texts by longest common subsequence, after removing equal lines at both ends. If the
+// rest is too large to compare, it counts as replaced.
 interface DiffLine {
   readonly kind: 'same' | 'removed' | 'added'
   readonly text: string
-  /** From 1; null where the line is not in that text. */
+  /** Starting at 1; null if the line isn't in that text. */
   readonly before: number | null
   readonly after: number | null
 }
 
-/** Pairs of lines that are compared at most. */
+/** Maximum number of compared pairs of lines. */
 const PAIRS_MAX = 4_000_000
 
 const commonPrefix = (left: readonly string[], right: readonly string[]): number => {
@@ -17,7 +17,9 @@ const commonPrefix = (left: readonly string[], right: readonly string[]): number
   return length
 }
 
-/** Lengths of the longest common subsequences of all ends: row by row, `columns` wide. */
+/**
+ * Returns the lengths of the longest common subsequences of all suffixes, row by row, with `columns` values per row.
+ */
 const tableOf = (left: readonly string[], right: readonly string[]): Uint32Array => {
   const columns = right.length + 1
   const table = new Uint32Array((left.length + 1) * columns)
@@ -85,7 +87,7 @@ export const diffLines = (before: string, after: string): readonly DiffLine[] =>
   })
 }
 
-/** Lines that are the same are left out, but for a few around each change: `null` stands for what is left out. */
+/** Removes equal lines except a few around each change; `null` represents removed lines. */
 export const withContext = (lines: readonly DiffLine[], around: number): readonly (DiffLine | null)[] => {
   const near = lines.map((_line, index) =>
     lines.slice(Math.max(0, index - around), index + around + 1).some(({ kind }) => kind !== 'same'),

@@ -1,4 +1,4 @@
-// Making a revision live, or rolling back to an earlier one: what changes, and for which requests.
+// Activation of a revision, or rollback to an earlier one, with its consequences.
 import { call } from '../api/client.ts'
 import type { Policy, Revision } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -11,7 +11,7 @@ import { Differences } from './differences.tsx'
 interface MakeLiveProps {
   readonly policy: Policy
   readonly revision: Revision
-  /** The active revision; null if there is none or its number is unknown. */
+  /** Active revision; null if there is none or its number is unknown. */
   readonly active: Revision | null
 }
 

@@ -1,4 +1,4 @@
-// Creating a policy, from a template or a blank document. It is saved as revision 1 and made live afterwards.
+// Creation of a policy from a template or a blank document. It is saved as revision 1 and activated afterwards.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'

@@ -1,4 +1,4 @@
-// What comes after a policy that decides: the project that uses it, and from there its first call.
+// Next step after a policy is active: a project that uses it, and its first call.
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

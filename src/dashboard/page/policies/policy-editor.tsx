@@ -1,4 +1,4 @@
-// The editor with what is beside it, for a new policy and for the next revision of one.
+// Editor with its panel, for a new policy and for the next revision of a policy.
 import { useRef } from 'preact/hooks'
 import { SAVE_KEYS } from '../shell/shortcuts.ts'
 import { Loading } from '../ui/parts.tsx'
@@ -10,7 +10,7 @@ import type { Check } from './use-check.ts'
 
 interface PolicyEditorProps {
   readonly value: string
-  /** See the editor. */
+  /** See EditorProps. */
   readonly generation: number
   readonly onValue: (value: string) => void
   readonly check: Check

@@ -26,7 +26,7 @@ const TABS = [
   { id: 'shadow', label: 'Shadow' },
   { id: 'replay', label: 'Replay' },
 ]
-/** If the module that tries policies does not run, or for a policy of sessions without the module of such policies. */
+/** Tabs without trials, if the trial module or, for session policies, their module isn't running. */
 const UNTRIED_TABS = TABS.filter(({ id }) => id === 'document' || id === 'revisions')
 
 const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly revisions: readonly Revision[] }) => (
@@ -43,7 +43,7 @@ const StateBadges = ({ policy, revisions }: { readonly policy: Policy; readonly 
   </>
 )
 
-/** As the request says it: `Revision 2`. */
+/** Returns the revision in a request's wording: `Revision 2`. */
 const askedRevision = (changes: Approval['changes']): string | null => {
   const number = /^revision ([0-9]+)$/.exec(changes.find(({ what }) => what === 'decides')?.after ?? '')?.[1]
   return number === undefined ? null : `Revision ${number}`
@@ -106,7 +106,7 @@ interface WorkbenchProps {
   readonly revisions: readonly Revision[]
   readonly data: PolicyData
   readonly crumbs: readonly { readonly label: string; readonly href: string }[]
-  /** Null for a policy of requests, and if the module of policies of sessions does not run. */
+  /** Null for request policies, and if the module for session policies isn't running. */
   readonly ofSessions: SessionPolicyParts | null
   /** Null if the policy can't be tried. */
   readonly lab: PolicyLabParts | null

@@ -1,4 +1,4 @@
-// The revisions of a policy: which is live, and their differences.
+// Revisions of a policy, the active one, and their differences.
 import { useState } from 'preact/hooks'
 import type { Policy, Revision } from '../api/types.ts'
 import { Copyable } from '../ui/copy.tsx'
@@ -11,7 +11,7 @@ import type { PolicyData } from './use-policy.ts'
 interface RevisionsProps {
   readonly policy: Policy
   readonly data: PolicyData
-  /** Further items of a revision’s menu. */
+  /** Returns additional menu items of a revision. */
   readonly itemsOf: (revision: Revision) => readonly MenuItem[]
   readonly onEdit: (revision: Revision) => void
 }
@@ -21,7 +21,7 @@ export const Revisions = ({ policy, data, itemsOf, onEdit }: RevisionsProps) => 
   const [from, setFrom] = useState('')
   const [to, setTo] = useState('')
   const newest = items[0]
-  // Compares the live revision with the newest, or with the previous one if the newest is live.
+  // Compares the active revision with the newest, or with the previous one if the newest is active.
   const fallback = items.find(({ id, active }) => active && id !== newest?.id) ?? items[1]
   const shownFrom = from === '' ? (fallback?.id ?? '') : from
   const shownTo = to === '' ? (newest?.id ?? '') : to

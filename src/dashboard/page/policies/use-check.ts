@@ -1,4 +1,4 @@
-// Checks a document while it is typed: a moment after the last key, and never two at a time.
+// Checks a document while it is edited: shortly after the last key press, one check at a time.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { CheckedPolicy, PolicyIssue } from '../api/types.ts'
@@ -8,14 +8,14 @@ const QUIET_MS = 300
 const NO_ISSUES: readonly PolicyIssue[] = []
 
 export interface Check {
-  /** The text that was checked; null before the first. */
+  /** Text that was checked; null before the first check. */
   readonly source: string | null
   readonly issues: readonly PolicyIssue[]
-  /** What is likely not meant, and may be saved. */
+  /** Probable mistakes that don't prevent saving. */
   readonly warnings: readonly PolicyIssue[]
-  /** What a document without mistakes says; of the last that had none. */
+  /** Summary of the last document without mistakes. */
   readonly policy: CheckedPolicy | null
-  /** The text has changed since. */
+  /** Whether the text has changed since the check. */
   readonly pending: boolean
   readonly error: unknown
 }
@@ -56,6 +56,6 @@ export const useCheck = (source: string): Check => {
   return { ...check, pending: check.source !== source && check.error === null }
 }
 
-/** It was checked as it stands, and can be saved. */
+/** Returns whether the current text was checked and can be saved. */
 export const isGood = ({ pending, issues, source, error }: Check): boolean =>
   !pending && error === null && source !== null && source.trim() !== '' && issues.length === 0

@@ -1,4 +1,4 @@
-// What is being written on a policy: kept while one looks at other pages, asked about before the window closes.
+// Draft of a policy. It is kept while the user visits other pages, with a warning before the window is closed.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Revision, RevisionWithSource } from '../api/types.ts'
@@ -10,27 +10,27 @@ interface Kept {
   readonly text: string
 }
 
-/** By policy; as long as the window is open. */
+/** By policy, until the window is closed. */
 const kept = new Map<string, Kept>()
 
 export interface Draft {
-  /** The revision that it began with; null until it was read. */
+  /** Revision that the draft is based on; null until it is read. */
   readonly base: RevisionWithSource | null
   readonly text: string
-  /** Rises when `text` is another document, and not what was typed. */
+  /** Incremented if `text` is replaced by another document. */
   readonly generation: number
   readonly changed: boolean
   readonly error: unknown
   readonly write: (text: string) => void
-  /** Begins anew with a revision. */
+  /** Starts a new draft from a revision. */
   readonly open: (revisionId: string) => void
-  /** As the revision is that it began with. */
+  /** Resets the text to the base revision. */
   readonly undo: () => void
-  /** The text was saved as this revision. */
+  /** Called after the text is saved as this revision. */
   readonly saved: (revision: Revision) => void
 }
 
-/** @param newest what it begins with, unless something was being written; null while it is not known */
+/** @param newest base of a new draft; null while unknown */
 export const useDraft = (policyId: string, newest: string | null): Draft => {
   const { params } = useWorkplace()
   const [state, setState] = useState<Kept | null>(kept.get(policyId) ?? null)

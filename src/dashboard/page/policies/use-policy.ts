@@ -11,7 +11,7 @@ export interface PolicyData {
   /** Newest first. */
   readonly revisions: Pages<Revision>
   readonly waiting: readonly Approval[]
-  /** After a change of which revision is live or in shadow. */
+  /** Must be called after the active or shadow revision changes. */
   readonly reload: () => void
 }
 
@@ -45,7 +45,7 @@ export const usePolicy = (id: string): PolicyData => {
   }
 }
 
-/** `revision 3`; the id where it is not among those that were read. */
+/** Returns `revision 3`; a generic text if the revision isn't loaded. */
 export const revisionName = (revisions: readonly Revision[] | null, id: string | null): string => {
   const number = revisions?.find((revision) => revision.id === id)?.number
   return number === undefined ? 'an older revision' : `revision ${number}`

@@ -1,4 +1,4 @@
-// The contracts and programs of a project: a request that names one of them needs no verification hash.
+// Contracts and programs of a project. A request that names one of them needs no verification hash.
 import { call } from '../api/client.ts'
 import type { Binding, Project } from '../api/types.ts'
 import { useDeployment } from '../data/use-deployment.ts'

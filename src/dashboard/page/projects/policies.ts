@@ -1,4 +1,4 @@
-// The organization's policies, for choices and names.
+// Policies of the organization, for choices and names.
 import { call } from '../api/client.ts'
 import type { Policy } from '../api/types.ts'
 import { readAll } from '../data/use-pages.ts'
@@ -6,11 +6,11 @@ import { useQuery } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 
 export interface Policies {
-  /** Those that a project may take: null until they were read. */
+  /** Policies for projects; null until they are read. */
   readonly ofRequests: readonly Policy[] | null
-  /** Those that may decide sessions: null until they were read. */
+  /** Policies for sessions; null until they are read. */
   readonly ofSessions: readonly Policy[] | null
-  /** The id where the policy is not known. */
+  /** Returns the name; the id if the policy is unknown. */
   readonly nameOf: (id: string) => string
 }
 

@@ -1,4 +1,4 @@
-// The forms that create and edit a project.
+// Forms that create and edit a project.
 import { call } from '../api/client.ts'
 import type { Project } from '../api/types.ts'
 import { type Action, action } from '../ui/actions.tsx'
@@ -48,7 +48,7 @@ const missingPolicy = ({ ofRequests }: Policies) =>
     </Notice>
   )
 
-/** @param policy its id, if another page has chosen it */
+/** @param policy policy id, if another page has selected it */
 export const createProject = ({ params, policies }: Options, policy: string, onCreated: (project: Project) => void) =>
   action({
     label: 'Create project',

@@ -1,4 +1,4 @@
-// A project: its verification hash, policy, contracts and programs, and a first request.
+// Project: verification hash, policy, contracts and programs, and a first request.
 import { counted } from '../../../lib/counted.ts'
 import { TryIt } from '../attest/try-it.tsx'
 import { useRead } from '../data/use-query.ts'

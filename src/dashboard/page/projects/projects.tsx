@@ -1,4 +1,4 @@
-// The projects of an organization: each has a policy, and a verification hash for its contracts.
+// Projects of an organization, each with a policy and a verification hash for its contracts.
 import type { Project } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'
 import { navigate, useSearchParam } from '../router.ts'

@@ -1,4 +1,5 @@
-// Whose session it is to review. Who was slower to take it is told so, and sees who has it.
+// Assignment of the session to a reviewer. If another reviewer was faster, the page reports this and shows the
+// assignee.
 
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -16,7 +17,7 @@ import { useOwnId, useReviewers } from './members.ts'
 interface AssignmentProps {
   readonly session: SessionDetail
   readonly onChanged: (session: SessionDetail) => void
-  /** Someone was faster: the session is to be read again. */
+  /** Called if another reviewer was faster; the session must be read again. */
   readonly onMoved: () => void
 }
 

@@ -1,4 +1,5 @@
-// The decision on what was handed in: chosen with one key, given its words, and confirmed. Nothing is sent before that.
+// Decision on a submitted session: selected with one key, completed with comments, and confirmed. Nothing is sent
+// before the confirmation.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { BodyOf } from '../api/client.ts'
 import type { SessionDetail } from '../api/types.ts'
@@ -15,7 +16,7 @@ type DecideBody = BodyOf<'POST /organizations/{organization}/sessions/{session}/
 export type Verdict = DecideBody['status']
 export type Decided = Omit<DecideBody, 'sequence'>
 
-/** What was written and ticked, and not sent yet: kept while the session is read again or taken over. */
+/** Unsent comments and selections, kept while the session is read again or taken over. */
 export interface Draft {
   readonly publicComment: string
   readonly privateComment: string
@@ -27,9 +28,9 @@ interface DecisionProps {
   readonly session: SessionDetail
   readonly draft: Draft
   readonly onDraft: (change: (before: Draft) => Draft) => void
-  /** What the person can be asked to do again. */
+  /** Parts that the person can be asked to submit again. */
   readonly parts: readonly string[]
-  /** While there is one, the session can't be completed. */
+  /** Number of open hits; the session can't be completed unless it is 0. */
   readonly openHits: number
   readonly action: Action<[Decided]>
 }
@@ -42,13 +43,13 @@ const WORDS: Readonly<Record<Verdict, { readonly confirm: string; readonly text:
   rejected: { confirm: 'Reject now', text: 'This is final: the session can’t be opened again.' },
 }
 
-/** One line, as the API takes it; null for nothing. */
+/** Returns the comment as one line, as the API requires; null if it is empty. */
 const commentOf = (text: string): string | null => {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line === '' ? null : line
 }
 
-/** Adds a reason to what is written already. */
+/** Adds a reason to the existing comment. */
 const added = (comment: string, text: string): string =>
   comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
 
@@ -69,7 +70,8 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     setOverrides(false)
     action.clear()
   }
-  // Where the hands go on: to the words, or to the button where none are needed. At once: keys pressed quickly must land there.
+  // Focuses the next input: the comment, or the button if no comment is required. At once, so that quick key presses
+  // reach it.
   useLayoutEffect(() => {
     const place = verdict === 'completed' ? '[type=checkbox], [type=submit]' : 'select, [type=submit]'
     if (verdict !== null) form.current?.querySelector<HTMLElement>(place)?.focus()
@@ -97,7 +99,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
     action.run({
       status: verdict,
       private_comment: commentOf(privateComment),
-      // A comment that nobody is shown would only mislead whoever wrote it.
+      // Omits a comment that nobody will see, which would mislead its author.
       ...(verdict === 'completed' ? {} : { public_comment: commentOf(publicComment) }),
       ...(verdict === 'retry' && sent.length > 0 ? { corrections: [...sent] } : {}),
       ...(needsOverride ? { override: true } : {}),

@@ -1,5 +1,5 @@
-// What was handed in: what was typed beside the documents it should agree with, two of them at a time. Every reading is in
-// the audit log, so nothing is read before it is meant to be.
+// Submitted evidence: typed values next to the matching documents, two at a time. Every read is in the audit log, so
+// nothing is read in advance.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
@@ -51,7 +51,7 @@ const itemsOf = (fields: Fields): readonly (readonly [string, ComponentChildren]
   ]
 }
 
-/** As a reviewer would lay them out: the document beside the portrait, pictures before files. */
+/** Returns the documents in the order of review: the document next to the portrait, images before other files. */
 const layOut = (documents: readonly EvidenceDocument[]): readonly string[] => {
   const ordered = inOrder(documents.map(({ kind }) => kind)).flatMap((kind) => {
     const same = documents.filter((document) => document.kind === kind)
@@ -106,7 +106,7 @@ export type EvidenceList = AnswerOf<'GET /organizations/{organization}/sessions/
 
 interface EvidenceProps {
   readonly session: SessionDetail
-  /** What there is; reading it shows nothing of what was typed. */
+  /** Overview of the evidence, without typed values. */
   readonly list: Query<EvidenceList>
 }
 
@@ -171,7 +171,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
   )
 }
 
-/** Open at once where it is to be decided; elsewhere only when asked for. */
+/** Open at once if the session awaits a decision; otherwise on request. */
 export const Evidence = ({ session, list }: EvidenceProps) => {
   const [open, setOpen] = useState(session.status === 'submitted')
   return (

@@ -1,4 +1,4 @@
-// Where no session was ever made: how the first one comes about, as a command to copy.
+// Shown if there are no sessions: a command that creates the first one.
 import { IDENTITY_PATHS } from '../../../identity/paths.ts'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -8,7 +8,7 @@ import { ButtonLink } from '../ui/button.tsx'
 import { CodeBlock } from '../ui/copy.tsx'
 import { Empty } from '../ui/parts.tsx'
 
-/** Where the identity API answers: its document knows. */
+/** Returns the URL of the identity API, from its OpenAPI document. */
 const readApiUrl = async (signal: AbortSignal): Promise<string> => {
   const document = await call('GET /openapi/{document}', { params: { document: 'identity.json' }, signal })
   const [server] = (document['servers'] ?? []) as readonly { readonly url?: string }[]

@@ -1,15 +1,15 @@
-// Everything that happened to a session, the latest first, with what was said to whom.
+// History of a session, latest event first, with all comments and their audience.
 import type { SessionDetail } from '../api/types.ts'
 import { Card } from '../ui/parts.tsx'
 import { Time } from '../ui/time.tsx'
 import { actorWord, eventWord, partWord, type SessionEvent } from './labels.ts'
 import { agreementWord } from './reasons.ts'
 
-/** `portrait added` → `Portrait added`: what is known by a name gets its name. */
+/** Replaces part names in a text with their labels: `portrait added` → `Portrait added`. */
 const inWords = (detail: string): string => detail.replaceAll(/[A-Za-z]+(?:-[a-z]+)*/g, partWord)
 
 const Comments = ({ event }: { readonly event: Gathered }) => {
-  // Beside a change of the status, it is what changed: nobody wrote it.
+  // The private comment of an event other than a status change is generated, not written by a person.
   if (event.kind !== 'status') {
     if (event.details.length === 0) return null
     return (
@@ -43,7 +43,7 @@ interface Gathered extends SessionEvent {
   readonly details: readonly string[]
 }
 
-/** What a person types and uploads in one go is one line. */
+/** Joins consecutive submissions of a person into one entry. */
 const gather = (events: readonly SessionEvent[]): readonly Gathered[] => {
   const gathered: Gathered[] = []
   for (const event of [...events].reverse()) {

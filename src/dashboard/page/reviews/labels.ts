@@ -1,4 +1,4 @@
-// What sessions are called on these pages: statuses, parts of the evidence, events, and who caused them.
+// Labels of statuses, evidence parts, events and actors.
 import type { Session, SessionDetail } from '../api/types.ts'
 import type { Tone } from '../ui/problem.tsx'
 
@@ -29,7 +29,7 @@ export const LEVEL_WORDS: Readonly<Record<Session['level'], string>> = {
   enhanced: 'Enhanced',
 }
 
-/** By the names of the API: evidence fields, document kinds, `wallets`. */
+/** By API name: evidence fields, document kinds, `wallets`. */
 const PART_WORDS: Readonly<Record<string, string>> = {
   wallets: 'Wallets',
   fullName: 'Full name',
@@ -44,16 +44,16 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   'registration-document': 'Registration document',
 }
 
-/** As a reviewer goes through them. */
+/** Returns parts in the order of review. */
 export const inOrder = (parts: Iterable<string>): readonly string[] => {
   const names = Object.keys(PART_WORDS)
-  // What is not known yet comes last, `wallets` with it.
+  // Unknown parts and `wallets` come last.
   const place = (part: string): number =>
     part === 'wallets' || !names.includes(part) ? names.length : names.indexOf(part)
   return [...new Set(parts)].sort((left, right) => place(left) - place(right))
 }
 
-/** The name itself where it is a new one. */
+/** Returns the name itself if it is unknown. */
 export const partWord = (part: string): string => PART_WORDS[part] ?? part
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
@@ -71,7 +71,7 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
 export const eventWord = ({ kind, status }: SessionEvent): string =>
   kind === 'status' ? STATUS_WORDS[status] : (EVENT_WORDS[kind] ?? kind)
 
-/** `operator:Ada Byron` → `Ada Byron`; a key and a policy by their names. */
+/** Returns the actor's name: `operator:Ada Byron` → `Ada Byron`; keys and policies by their names. */
 export const actorWord = ({
   actor,
   key_name: keyName,
@@ -91,12 +91,12 @@ export const actorWord = ({
 
 const regionNames = new Intl.DisplayNames('en', { type: 'region' })
 
-/** `France (FR)`. */
+/** Formats `France (FR)`. */
 export const countryWord = (code: string): string => {
   try {
     return `${regionNames.of(code) ?? code} (${code})`
   } catch {
-    // Not a region: shown as it is.
+    // An invalid region code is shown unchanged.
     return code
   }
 }

@@ -1,4 +1,4 @@
-// The text of a mail with a person's link, in the languages of the verification page.
+// Text of an email with a person's link, in the languages of the verification page.
 
 export const LANGUAGES = [
   { value: 'en', label: 'English' },

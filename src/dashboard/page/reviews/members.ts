@@ -1,4 +1,4 @@
-// Who may review: for names in place of account ids, and for giving a session to someone.
+// Members who may review, for names instead of account ids, and for assignments.
 import { call } from '../api/client.ts'
 import { readAll } from '../data/use-pages.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -9,13 +9,13 @@ export interface Reviewer {
   readonly name: string
 }
 
-/** One's own user id: the session names it as the audit log does. */
+/** Returns the own user id in the form that sessions contain, without the prefix of the audit log. */
 export const useOwnId = (): string => useSession().account.id.replace(/^user:/, '')
 
 export interface Reviewers {
-  /** Oneself first. */
+  /** The own account first. */
   readonly all: readonly Reviewer[]
-  /** `you` for oneself; the id where the account is not a member. */
+  /** Returns `you` for the own account; the id if the account isn't a member. */
   readonly nameOf: (id: string) => string
 }
 

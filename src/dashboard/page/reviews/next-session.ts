@@ -1,9 +1,9 @@
-// Which session a reviewer gets after a decision.
+// Selects the next session after a decision.
 import type { Session } from '../api/types.ts'
 
 /**
- * The first one behind the present that is this reviewer's or nobody's; from the front again where there is none behind.
- * Ids rise with time, and so does the queue.
+ * Returns the first session after the current one that is unassigned or assigned to this reviewer, continuing from the
+ * beginning. Ids rise with time, like the order of the queue.
  */
 export const nextOf = <Waiting extends Pick<Session, 'id' | 'assigned_to'>>(
   queue: readonly Waiting[],

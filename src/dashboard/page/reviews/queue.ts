@@ -1,5 +1,5 @@
-// The queue as filters cut it out of all sessions, and the way through it from one session to the next. The filters are in
-// the address, so that a review knows which queue it came from.
+// Filtered queue of sessions, and navigation from session to session. The filters are in the URL, so that a review
+// keeps its queue.
 import { useContext } from 'preact/hooks'
 import { call, type QueryOf } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
@@ -13,18 +13,18 @@ const FILTER_NAMES = ['status', 'type', 'environment', 'level', 'hits', 'assigne
 
 export type QueueFilters = Readonly<Record<(typeof FILTER_NAMES)[number], string>>
 
-/** Read in one go; further ones come once these are done. */
+/** Number of sessions read at once; more are read after these are done. */
 const QUEUE_SESSIONS = 200
 const HOUR_MS = 3_600_000
 
 const among = <const Value extends string>(text: string, values: readonly Value[]): Value | undefined =>
   values.find((value) => value === text)
 
-/** Times are cut to minutes, so that the same filter stays the same query for a while. */
+/** Rounds down to minutes, so that the same filter stays the same query for a while. */
 const hoursAgo = (hours: number): string =>
   new Date(Math.floor((Date.now() - hours * HOUR_MS) / 60_000) * 60_000).toISOString()
 
-/** What the address says, as the API is asked. Without a status: those that wait, which is what these pages are for. */
+/** Returns the API query for the filters in the URL. Without a status, only waiting sessions. */
 export const queryOf = (
   filters: QueueFilters,
   ownId: string,
@@ -39,7 +39,7 @@ export const queryOf = (
     hits: among(filters.hits, ['open', 'cleared', 'confirmed', 'none']),
     assigned_to: filters.assigned === '' ? undefined : filters.assigned === 'me' ? ownId : filters.assigned,
     created_before: hours > 0 ? hoursAgo(hours) : undefined,
-    // Whoever waits longest comes first; of what is over, the latest.
+    // Longest waiting first; for finished sessions, latest first.
     order: status === 'submitted' || status === 'retry' || status === 'pending' ? 'oldest' : 'newest',
   }
 }
@@ -50,7 +50,7 @@ export const filtersOf = (search: string): QueueFilters => {
   return Object.fromEntries(entries) as unknown as QueueFilters
 }
 
-/** `?type=business` for the address of a session; empty without filters. */
+/** Returns the query of a session's URL, such as `?type=business`; empty without filters. */
 export const searchOf = (filters: QueueFilters): string => {
   const parameters = new URLSearchParams(
     FILTER_NAMES.flatMap((name) => (filters[name] === '' ? [] : [[name, filters[name]]])),
@@ -59,23 +59,23 @@ export const searchOf = (filters: QueueFilters): string => {
 }
 
 export interface Way {
-  /** Of the queue that the address names: addresses of this and of its neighbours keep it. */
+  /** Query of the queue, for the URLs of this and the neighboring sessions. */
   readonly search: string
-  /** From 1; null where the session is not in the queue, or not yet known. */
+  /** Position in the queue, starting at 1; null if the session isn't in the queue or it isn't loaded. */
   readonly position: number | null
   readonly length: number
-  /** There are more than were read. */
+  /** Whether the queue contains more sessions than were read. */
   readonly more: boolean
   readonly next: Session | null
   readonly previous: Session | null
   /**
-   * Where to go after a decision, by the queue as it is by then: the next session that is this reviewer's or nobody's; null
-   * when there is none. `stay` where the address names no queue of sessions that wait.
+   * Returns the next session in the current queue that is unassigned or assigned to this reviewer; null if there is
+   * none; `stay` if the queue doesn't contain waiting sessions.
    */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
 }
 
-/** Where a session stands in the queue that the address names. The queue is as it was when the session was opened. */
+/** Returns the position of a session in the queue of the URL, as of the time when the session was opened. */
 export const useWay = (sessionId: string): Way => {
   const { params } = useWorkplace()
   const ownId = useOwnId()
@@ -95,7 +95,7 @@ export const useWay = (sessionId: string): Way => {
     position: at === -1 ? null : at + 1,
     length: sessions.length,
     more: value !== null && value.next_cursor !== null,
-    // Of a session that is not in it, what comes next is the first one.
+    // For a session outside the queue, the first session is next.
     next: sessions[at + 1] ?? null,
     previous: at > 0 ? (sessions[at - 1] ?? null) : null,
     findNext: async (own) => {

@@ -1,5 +1,5 @@
-// What is said most often when a session is sent back or rejected. Each text is a beginning: it lands in the comment, where
-// it can be changed. The person reads it as it stands, so it is there in every language of the verification page.
+// Common reasons for sending back or rejecting a session. Each text is inserted into the comment, where it can be
+// edited. The person reads it unchanged, so it exists in every language of the verification page.
 import type { Session } from '../api/types.ts'
 
 const TEXTS = ['en', 'de'] as const
@@ -7,10 +7,10 @@ type Language = (typeof TEXTS)[number]
 
 export const LANGUAGE_WORDS: Readonly<Record<Language, string>> = { en: 'English', de: 'German' }
 
-/** English until the person has chosen, and for a language without texts. */
+/** Returns English if the person has not chosen a language, or for a language without texts. */
 export const languageOf = (language: string | null): Language => TEXTS.find((known) => known === language) ?? 'en'
 
-/** `2.en`: the version and the language of the text that the person agreed to. */
+/** Describes version and language of the accepted text, such as `2.en`. */
 export const agreementWord = (agreement: string): string => {
   const [version = '', language = ''] = agreement.split('.')
   return `Version ${version} of the text, in ${LANGUAGE_WORDS[languageOf(language)]}`
@@ -19,12 +19,12 @@ export const agreementWord = (agreement: string): string => {
 export const REASON_NEEDED = 'Say why: a rejection is final. Where the person must not know, say it to colleagues only.'
 
 export interface Reason {
-  /** For the list of reasons. */
+  /** Label in the list of reasons. */
   readonly label: string
   readonly texts: Readonly<Record<Language, string>>
-  /** With a retry: what is to be done again. */
+  /** Parts to submit again, for a retry. */
   readonly parts: readonly string[]
-  /** Whom it can be said to; both unless stated. */
+  /** Type of session that the reason applies to; undefined for both. */
   readonly type?: Session['type']
 }
 
@@ -192,7 +192,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   },
 ]
 
-/** What can be said with this verdict to this kind of person. @param parts that this session asks for */
+/** Returns the reasons for this verdict and type of session. @param parts parts that this session requires */
 export const reasonsFor = (
   verdict: 'retry' | 'rejected',
   type: Session['type'],

@@ -1,5 +1,5 @@
-// One session: what was handed in, the wallets, what happened so far, and the decision. Two reviewers can't overwrite each
-// other: a decision names the state that was seen, and where that has moved on, the page says so and shows it.
+// One session: evidence, wallets, history and decision. A decision names the state that it is based on, so that
+// reviewers can't overwrite each other; if the state has changed, the page reports and shows it.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'
@@ -39,7 +39,7 @@ const DONE_WORDS: Readonly<Record<Verdict, string>> = {
   rejected: 'Rejected',
 }
 
-/** What someone else did to it in the meantime. */
+/** Describes the latest change by another user. */
 const movedText = (before: SessionDetail, now: SessionDetail): string => {
   const last = now.events.findLast(({ sequence }) => sequence > before.sequence)
   if (last !== undefined) return `${eventWord(last)} by ${actorWord(last)} while you looked at it.`
@@ -48,7 +48,7 @@ const movedText = (before: SessionDetail, now: SessionDetail): string => {
     : 'Someone took it or gave it away while you looked at it.'
 }
 
-/** An answer that was overtaken by one's own change is older, and is none. */
+/** Returns whether a response is newer; it may be older than the user's own change. */
 const hasMoved = (before: SessionDetail, now: SessionDetail): boolean =>
   now.sequence > before.sequence || now.assignment_version > before.assignment_version
 
@@ -99,7 +99,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
   const read = (): Promise<SessionDetail> =>
     call('GET /organizations/{organization}/sessions/{session}', { params: path })
   const list = useRead('GET /organizations/{organization}/sessions/{session}/evidence', { params: path })
-  // By the time that an answer is there, it may be another state that is shown than when it was asked for.
+  // The displayed state may have changed between request and response.
   const latest = useRef(session)
   latest.current = session
   const take = (now: SessionDetail): boolean => {
@@ -122,13 +122,13 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
       latest.current = answer
       query.set(answer)
       setMoved(null)
-      // It is decided, whether or not the queue can be read.
+      // The session is decided even if the queue can't be read.
       const next = await way.findNext(ownId).catch(() => 'stay' as const)
       if (next === 'stay') return
       if (next === null) navigate(back)
       else go(next)
     } catch (error) {
-      // Refused since it is no longer as it was shown: that is said at the top, and what it is now is shown.
+      // Refused because the state has changed: the page shows a notice and the new state.
       if (error instanceof ApiError && error.status === 409 && take(await read())) return
       throw error
     }

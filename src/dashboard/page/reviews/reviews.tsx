@@ -1,4 +1,4 @@
-// The queue: who waits for a decision, the longest first, and everyone who was ever asked to verify behind a filter.
+// Queue of sessions that await a decision, longest waiting first; filters also show all other sessions.
 import { useContext, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Session } from '../api/types.ts'
@@ -53,7 +53,7 @@ const Filter = ({ name, label, choices }: FilterProps) => {
   return <SelectField label={label} value={value} onValue={change} choices={choices} />
 }
 
-/** How long it has waited where it waits, and else since when it is as it is. */
+/** Shows the waiting time of a waiting session, otherwise the time since its last change. */
 const Age = ({ session }: { readonly session: Session }) => {
   const since = session.submitted_at ?? session.created_at
   if (session.status === 'submitted') {
@@ -111,7 +111,7 @@ export const Reviews = () => {
   const invitation = useStarter(inviteToVerify(params), pages.reload)
   useMake('Invite to verify', mayInvite ? invitation.start : null)
   const { items } = pages
-  // Only while nothing further was asked for: reading anew would take it away.
+  // Only while no further page is loaded, because a reload would remove it.
   useInterval(LOOK_AGAIN_MS, () => {
     if (items !== null && items.length <= PAGE_SESSIONS) pages.reload()
   })
@@ -225,7 +225,7 @@ export const Reviews = () => {
   )
 }
 
-/** Done, or never begun: what was made at all decides which of the two is said. */
+/** Empty queue: distinguishes between no waiting sessions and no sessions at all. */
 const NothingWaits = () => {
   const { params, path } = useWorkplace()
   const pages = usePages(

@@ -1,4 +1,4 @@
-// Sessions by name, number, wallet or id. What is typed is sent in the body and stays out of the address: it may be
+// Search for sessions by name, number, wallet or id. The text is sent in the body instead of the URL, because it may be
 // a person's name.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
@@ -15,7 +15,7 @@ interface SearchProps {
 
 export const SearchField = ({ text, onText }: SearchProps) => {
   const [typed, setTyped] = useState(text)
-  // It may come from the search for everything.
+  // The text may come from the command palette.
   useEffect(() => setTyped(text), [text])
   return (
     <form

@@ -1,4 +1,4 @@
-// The checks that the service made of a session, with their outcomes. Modules make and describe them. Checks decide nothing.
+// Automatic checks of a session with their outcomes. Modules run and describe them. Checks decide nothing.
 import type { SessionCheck, SessionDetail } from '../api/types.ts'
 import { useRead } from '../data/use-query.ts'
 import type { CheckDescription, ReviewParts } from '../module-pages.ts'
@@ -31,7 +31,7 @@ const SEVEREST_FIRST: readonly SessionCheck['outcome'][] = ['failed', 'look', 'u
 interface SessionChecksProps {
   readonly session: SessionDetail
   readonly parts: readonly ReviewParts[]
-  /** Number of hits that were cleared or confirmed on this page: outcomes follow from hits. */
+  /** Number of hits cleared or confirmed on this page, on which outcomes depend. */
   readonly decidedHits: number
 }
 

@@ -1,4 +1,4 @@
-// Beside the evidence: who reviews the session, the decision, and what the session is.
+// Panel next to the evidence: reviewer, decision, and properties of the session.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { counted } from '../../../lib/counted.ts'

@@ -1,4 +1,4 @@
-// Something done again and again while the page is looked at: never in a tab in the background.
+// Runs a function at intervals while the tab is visible.
 import { useEffect, useRef } from 'preact/hooks'
 
 export const useInterval = (everyMs: number, run: () => void): void => {
@@ -9,7 +9,7 @@ export const useInterval = (everyMs: number, run: () => void): void => {
       if (!document.hidden) latest.current()
     }
     const timer = setInterval(turn, everyMs)
-    // Whoever comes back to the tab sees how it is now.
+    // Runs when the tab becomes visible again, so that the page is current.
     document.addEventListener('visibilitychange', turn)
     return () => {
       clearInterval(timer)

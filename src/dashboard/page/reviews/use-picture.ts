@@ -1,11 +1,11 @@
-// One document that is a picture, fetched once: every reading of it is in the audit log, so it is not fetched again for
-// another size or another pane. Kept in memory for as long as the page is open.
+// Loads an image document once, because every read is in the audit log; other sizes and panes reuse it. Kept in memory
+// until the page is closed.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useWorkplace } from '../shell/session.ts'
 
 export interface Picture {
-  /** Of this page alone; null until it is there. */
+  /** URL that is valid only in this page; null until the image is loaded. */
   readonly url: string | null
   readonly error: unknown
   readonly retry: () => void

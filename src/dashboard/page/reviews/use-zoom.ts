@@ -1,13 +1,13 @@
-// Zoom and pan of one picture: buttons, keys, the wheel with Ctrl (which is what pinching a trackpad sends), dragging, and
-// two fingers. The picture never leaves its frame altogether.
+// Zoom and pan of an image: buttons, keys, wheel with Ctrl (also sent by pinching a trackpad), dragging, and two
+// fingers. Part of the image always stays visible.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
 interface View {
   readonly scale: number
-  /** Of the picture's middle from the frame's, in CSS pixels. */
+  /** Offset of the image center from the frame center, in CSS pixels. */
   readonly x: number
   readonly y: number
-  /** Degrees. */
+  /** Rotation in degrees. */
   readonly turn: 0 | 90 | 180 | 270
 }
 
@@ -18,7 +18,7 @@ const PAN_PIXELS = 60
 
 const clamp = (value: number, limit: number): number => Math.min(Math.max(value, -limit), limit)
 
-/** As far as half a frame beyond what the zoom makes of it; nowhere while it fits. */
+/** Limits the offset to half a frame beyond the enlarged part; no offset while the image fits. */
 const within = (view: View, frame: HTMLElement | null): View => {
   const scale = Math.min(Math.max(view.scale, 1), SCALE_MAX)
   const room = scale === 1 ? 0 : (scale - 1) / 2 + 0.25
@@ -31,7 +31,7 @@ export const useZoom = () => {
   const [view, setView] = useState(FITTED)
   const change = (next: (before: View) => View): void => setView((before) => within(next(before), frame.current))
 
-  /** Around a point of the frame, measured from its middle: what is there stays there. */
+  /** Zooms around a point, given relative to the frame center, which stays in place. */
   const zoom = (factor: number, x = 0, y = 0): void =>
     change((before) => {
       const scale = Math.min(Math.max(before.scale * factor, 1), SCALE_MAX)
@@ -43,7 +43,7 @@ export const useZoom = () => {
     return box === undefined ? [0, 0] : [clientX - box.left - box.width / 2, clientY - box.top - box.height / 2]
   }
 
-  // Not by an attribute: that listener would be passive, and the page would zoom along.
+  // Not as an attribute: that listener would be passive, and the page would zoom too.
   useEffect(() => {
     const element = frame.current
     const wheel = (event: WheelEvent): void => {

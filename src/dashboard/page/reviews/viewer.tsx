@@ -1,4 +1,4 @@
-// One document in its pane: a picture to look at closely, or a file to take along. Nothing of it is ever run here.
+// One document in its pane: an image with zoom, or a file to download. Its content is never executed.
 import { addressFor } from '../api/client.ts'
 import type { EvidenceDocument } from '../api/types.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -27,7 +27,7 @@ const PictureView = ({ sessionId, document }: ViewerProps) => {
       <section
         ref={frame}
         class={view.scale > 1 ? 'picture picture-zoomed' : 'picture'}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is zoomed and moved with the keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard zooms and moves the image
         tabIndex={0}
         aria-label={`${partWord(document.kind)}: plus and minus zoom, arrows move`}
         {...handlers}

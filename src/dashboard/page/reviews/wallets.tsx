@@ -1,4 +1,4 @@
-// The wallets that the person connected, and what they signed to prove that each is theirs.
+// Wallets connected by the person, and the signed proofs of ownership.
 import type { SessionDetail } from '../api/types.ts'
 import { CodeBlock, Copyable } from '../ui/copy.tsx'
 import { Badge, Card } from '../ui/parts.tsx'

@@ -1,4 +1,4 @@
-// What can be done and set, for the search: it leads to the page on which that is done.
+// Actions and settings in the command palette; each opens the page of the action.
 import { navigate } from '../router.ts'
 import type { Command } from './palette.tsx'
 import { isAllowed, type Needs, type Session } from './session.ts'
@@ -14,7 +14,7 @@ const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[]
   ['Invite to verify', `/reviews${MAKE}`, 'organization-admin'],
 ]
 
-/** By the ids of the cards of the settings page. */
+/** Ids of cards on the settings page. */
 const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Name and verification level', 'organization'],
   ['Shared verifications', 'trust'],

@@ -1,4 +1,4 @@
-// Asks for the password or a passkey once more.
+// Dialog that requests the password or a passkey again.
 import { call } from '../api/client.ts'
 import { useAction } from '../data/use-action.ts'
 import { useForm } from '../data/use-form.ts'

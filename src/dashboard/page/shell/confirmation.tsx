@@ -1,5 +1,5 @@
-// Asks who is signed in to prove it once more: before factors, sessions, keys and accounts are changed. A call that needs it
-// waits for the answer and is then made again, so that no page has to know which calls these are.
+// Requires authentication again before changes of factors, sessions, keys and accounts. A call that needs it waits and
+// is then repeated, so that pages are independent of this rule.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { onConfirmationNeeded } from '../api/client.ts'
 import { lazy } from '../ui/lazy.tsx'
@@ -10,7 +10,7 @@ const ConfirmationDialog = lazy(async () => (await import('./confirmation-dialog
 
 export const Confirmation = () => {
   const [open, setOpen] = useState(false)
-  /** Calls that wait for the one answer. */
+  /** Calls that wait for the confirmation. */
   const waiting = useRef<((confirmed: boolean) => void)[]>([])
   useEffect(
     () =>

@@ -1,5 +1,5 @@
-// What the server finds of the organization, as commands of the search: each leads to the page of the thing, and the last
-// one to a search for people.
+// Search results from the server as commands of the palette. Each opens the page of the object; the last one starts a
+// search for people.
 
 import type { AnswerOf } from '../api/client.ts'
 import { call } from '../api/client.ts'
@@ -32,7 +32,7 @@ const PLACES: Readonly<
   webhook: { group: 'Webhook', icon: 'webhook', path: () => '/webhooks' },
 }
 
-/** Shorter texts would find everything. */
+/** Minimum length; shorter texts would match everything. */
 export const FIND_MIN = 2
 
 export const findThings = async (
@@ -49,7 +49,7 @@ export const findThings = async (
     run: () => navigate(path(PLACES[kind].path(id, name))),
   }))
   if (!may('reviewer')) return things
-  // Names of people are sealed: opening them is a search of its own, which the audit log keeps.
+  // Names of people are encrypted: searching them is a separate, audited operation.
   const people: Command = {
     id: 'people',
     label: `Look for “${text}” among people and businesses`,

@@ -1,4 +1,4 @@
-// The search over everything: pages, what can be done, organizations, and the things of the organization worked in.
+// Command palette for pages, actions, organizations, and objects of the current organization.
 import { navigate, pathFor } from '../router.ts'
 import { actionCommands } from './actions.ts'
 import { findThings } from './find-things.ts'

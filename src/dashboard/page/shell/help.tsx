@@ -1,4 +1,4 @@
-// All shortcuts there are on this page, and the switch for those who do not want any.
+// List of all shortcuts on the current page, and a switch to disable them.
 import { useState } from 'preact/hooks'
 import { Dialog } from '../ui/dialog.tsx'
 import { CheckField } from '../ui/field.tsx'

@@ -1,18 +1,18 @@
-// What the search for everything hands to the reviews: not by the address, since it may be a person's name.
+// Passes a search text from the command palette to the reviews, outside the URL because it may be a person's name.
 import { useEffect } from 'preact/hooks'
 import { navigate } from '../router.ts'
 
 const HANDED_OVER = 'dashboard-look-for'
 let handedOver = ''
 
-/** Opens the reviews at `path`, or stays there, and looks for the text. */
+/** Opens the reviews at `path` if necessary, and searches for the text. */
 export const lookForPeople = (path: string, text: string): void => {
   handedOver = text
   navigate(path)
   window.dispatchEvent(new Event(HANDED_OVER))
 }
 
-/** Calls back with a text once: when the page opens, and while it is open. */
+/** Calls back once per text, when the page opens and while it is open. */
 export const useLookedFor = (take: (text: string) => void): void => {
   useEffect(() => {
     const takeOver = (): void => {

@@ -1,6 +1,8 @@
-// How well a few letters match a name, and the order of what they find.
+// Scores how well a search text matches a name, and ranks results.
 
-/** All letters in their order; those that begin a word come first. Null: no match. */
+/**
+ * Returns a score for a name that contains all letters in order, lower if they start a word; null if it doesn't match.
+ */
 export const matchScore = (label: string, wanted: string): number | null => {
   const text = label.toLowerCase()
   const at = text.indexOf(wanted)
@@ -16,7 +18,7 @@ export const matchScore = (label: string, wanted: string): number | null => {
 }
 
 const SHOWN_MAX = 30
-/** From here on, only scattered letters or the group match. */
+/** From this score on, only scattered letters or the group match. */
 const WEAK_SCORE = 3
 
 interface Named {
@@ -24,7 +26,7 @@ interface Named {
   readonly group: string
 }
 
-/** Commands that contain the text, then what the server found, then weaker matches. */
+/** Returns commands that contain the text, then server results, then weaker matches. */
 export const rankCommands = <Command extends Named>(
   commands: readonly Command[],
   things: readonly Command[],

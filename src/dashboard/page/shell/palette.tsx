@@ -1,5 +1,5 @@
-// Finds a page, an action, an organization or a thing by a few letters of its name. Pages and actions are known here; things
-// are asked of the server once the typing pauses.
+// Command palette that finds pages, actions, organizations and objects by parts of their names. Pages and actions are
+// local; objects are requested from the server when typing pauses.
 import { useEffect, useId, useState } from 'preact/hooks'
 import { useModal } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
@@ -9,7 +9,7 @@ import { rankCommands } from './match.ts'
 export interface Command {
   readonly id: string
   readonly label: string
-  /** Where it belongs, as `Organization`. */
+  /** Group such as `Organization`. */
   readonly group: string
   readonly icon: IconName
   readonly run: () => void
@@ -17,7 +17,7 @@ export interface Command {
 
 interface PaletteProps {
   readonly commands: readonly Command[]
-  /** Null: there is nothing to ask. */
+  /** Null if there is no organization to search. */
   readonly search: ((text: string, signal: AbortSignal) => Promise<readonly Command[]>) | null
   readonly onClose: () => void
 }
@@ -25,7 +25,7 @@ interface PaletteProps {
 const PAUSE_MS = 150
 const NOTHING: readonly Command[] = []
 
-/** What was found for the text as it stands; what was found before stays until then. */
+/** Returns the results for the current text; the previous results stay visible until they arrive. */
 const useThings = (search: PaletteProps['search'], text: string) => {
   const [state, setState] = useState({ things: NOTHING, failed: false, asking: false })
   useEffect(() => {
@@ -41,7 +41,7 @@ const useThings = (search: PaletteProps['search'], text: string) => {
         const things = await search(wanted, controller.signal)
         if (!controller.signal.aborted) setState({ things, failed: false, asking: false })
       } catch {
-        // Said below the list: pages and actions are found all the same.
+        // Reported below the list, which still contains pages and actions.
         if (!controller.signal.aborted) setState({ things: NOTHING, failed: true, asking: false })
       }
     }
@@ -117,7 +117,7 @@ export const Palette = ({ commands, search, onClose }: PaletteProps) => {
       </div>
       <div id={`${id}-list`} role="listbox" aria-label="Results" class="palette-list" tabIndex={-1}>
         {found.map((command) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys go to the text field, which names the chosen one
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the text field handles the keys and refers to the selected option
           <div
             key={command.id}
             id={`${id}-${command.id}`}

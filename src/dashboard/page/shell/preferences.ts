@@ -1,5 +1,5 @@
-// What one browser remembers for one person: the theme, whether single keys are shortcuts, the organization last worked in.
-// Storage may be forbidden; then it lasts as long as the page.
+// Preferences of a person in this browser: theme, single-key shortcuts, last used organization. If storage is blocked,
+// they last until the page is closed.
 
 export type Theme = 'system' | 'light' | 'dark'
 
@@ -15,7 +15,7 @@ const write = (name: string, value: string): void => {
   try {
     localStorage.setItem(`dashboard-${name}`, value)
   } catch {
-    // Not kept: asked for again next time.
+    // Not stored: the default applies next time.
   }
 }
 
@@ -24,7 +24,7 @@ export const storedTheme = (): Theme => {
   return theme === 'light' || theme === 'dark' ? theme : 'system'
 }
 
-/** The style sheet chooses by the attribute; without it, by the system's own setting. */
+/** The style sheet selects colors by the attribute; without it, by the system setting. */
 export const applyTheme = (theme: Theme): void => {
   const { dataset } = document.documentElement
   if (theme === 'system') delete dataset['theme']

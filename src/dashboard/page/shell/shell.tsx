@@ -1,4 +1,4 @@
-// Around every page: the navigation, what is said in passing, and the keys that work everywhere.
+// Frame of every page: navigation, notifications, and global shortcuts.
 import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
 import { useDeployment } from '../data/use-deployment.ts'
@@ -26,7 +26,7 @@ interface Found {
   readonly params: Params
 }
 
-/** Words before placeholders: `/lists/new` before `/lists/{list}`. */
+/** Literal segments before placeholders: `/lists/new` before `/lists/{list}`. */
 const BY_WORDS = [...PAGES].sort((left, right) => left.path.split('{').length - right.path.split('{').length)
 
 const findPage = (path: string, { modules }: Pick<Session, 'modules'>): Found | null => {
@@ -83,11 +83,11 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   }
   const Component = COMPONENTS.get(page)
   if (Component === undefined) return null
-  // A page of another organization, or of another thing, begins anew.
+  // A page of another organization or object starts with new state.
   return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
 }
 
-/** Where nothing else was asked for. */
+/** Returns the default page. */
 const homeOf = ({ account, organization }: Session): string => {
   if (needsSecondFactor('viewer', account, organization)) return '/account'
   if (organization !== null) return pathFor('/o/{organization}', { organization: organization.slug })
@@ -131,7 +131,7 @@ export const Shell = () => {
   useEffect(() => {
     if (path === '/' || path === '/sign-in') navigate(homeOf(session), { replace: true })
   }, [path, session])
-  // Whatever address was gone to, the menu of the phone is done
+  // Close the mobile menu after any navigation
   useEffect(() => setMenuOpen(false), [path])
 
   return (

@@ -1,18 +1,18 @@
-// Single keys and pairs of keys (`g p`) that do something. Off while someone types, while a dialog is open, and for whoever
-// switched them off (WCAG 2.2, success criterion 2.1.4).
+// Shortcuts of single keys and pairs of keys (`g p`). They are disabled while the user types, while a dialog is open,
+// and by preference (WCAG 2.2, success criterion 2.1.4).
 import { useEffect, useRef } from 'preact/hooks'
 import { shortcutsEnabled } from './preferences.ts'
 
 export interface Shortcut {
-  /** One key, or two one after the other: `?`, `g p`. */
+  /** One key, or two in sequence: `?`, `g p`. */
   readonly keys: string
-  /** What it does, for the list of all. */
+  /** Description in the list of shortcuts. */
   readonly label: string
   readonly group: 'Go to' | 'Everywhere' | 'This page'
   readonly run: () => void
 }
 
-/** As the keyboard of this machine has it. */
+/** Returns the label of a key with the platform's command key. */
 const withCommandKey = (key: string): string =>
   typeof navigator !== 'undefined' && /mac|iphone|ipad/i.test(navigator.platform) ? `⌘${key}` : `Ctrl ${key}`
 export const FIND_KEYS = withCommandKey('K')
@@ -21,10 +21,13 @@ export const SAVE_KEYS = withCommandKey('S')
 const PAIR_MS = 1_500
 const registered = new Set<Shortcut>()
 
-/** As they are now, for the list of all. */
+/** Returns the current shortcuts, for their list. */
 export const listShortcuts = (): readonly Shortcut[] => [...registered]
 
-/** For as long as the component is shown and the action is not null. The newest wins if two have the same keys. */
+/**
+ * Registers a shortcut while the component is shown and the action isn't null. The newest of several with the same keys
+ * applies.
+ */
 export const useShortcut = (
   keys: string,
   label: string,
@@ -44,12 +47,12 @@ export const useShortcut = (
   }, [keys, label, group, isOff])
 }
 
-/** For lists of them: pages of the navigation. */
+/** Registers several shortcuts, such as for pages of the navigation. */
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
   const key = shortcuts.map(({ keys }) => keys).join()
   const latest = useRef(shortcuts)
   latest.current = shortcuts
-  // The keys stand for the shortcuts
+  // The keys represent the shortcuts
   useEffect(() => {
     const own = latest.current.map((shortcut, index) => ({ ...shortcut, run: () => latest.current[index]?.run() }))
     for (const shortcut of own) registered.add(shortcut)
@@ -66,7 +69,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 const find = (keys: string): Shortcut | undefined => [...registered].reverse().find((each) => each.keys === keys)
 
-/** `j` and `k`: from row to row, whatever page it is. */
+/** Moves the focus between rows with `j` and `k`, on any page. */
 const moveRow = (step: 1 | -1): void => {
   const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (rows.length === 0) return
@@ -75,7 +78,7 @@ const moveRow = (step: 1 | -1): void => {
   rows[next]?.focus()
 }
 
-/** Listens for as long as the shell is there. */
+/** Listens until the shell is removed. */
 export const listenForShortcuts = (): (() => void) => {
   let first = ''
   let firstMs = 0

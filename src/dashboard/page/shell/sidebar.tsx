@@ -1,4 +1,4 @@
-// The navigation: the organization worked in, the pages that there are for this person, and their account.
+// Navigation: current organization, available pages, and account.
 import { isServed, type ListedPage, NAVIGATION_GROUPS, PAGES } from '../pages.ts'
 import { matchPath, navigate, pathFor } from '../router.ts'
 import { Icon } from '../ui/icons.tsx'
@@ -12,7 +12,7 @@ import { useWaiting } from './waiting.ts'
 
 type Navigable = ListedPage & { readonly navigation: NonNullable<ListedPage['navigation']> }
 
-/** The pages of the navigation that someone may see, with their addresses in the organization worked in. */
+/** Returns the pages in the navigation that the account may open, with their paths in the current organization. */
 export const navigationOf = ({
   account,
   organization,
@@ -26,13 +26,13 @@ export const navigationOf = ({
       (organization !== null || !page.path.includes('{organization}')),
   ).map((page) => ({ ...page, href: pathFor(page.path, { organization: organization?.slug ?? '' }) }))
 
-/** The page of the navigation that an address belongs to: the one itself, or the one it is below of. */
+/** Returns the navigation entry of a path: the path itself or its closest parent. */
 const currentHref = (hrefs: readonly string[], path: string): string | null =>
   hrefs
     .filter((href) => path === href || path.startsWith(`${href}/`))
     .sort((left, right) => right.length - left.length)[0] ?? null
 
-/** The same page in another organization, where it is one that every organization has; else that one's overview. */
+/** Returns the same page in another organization if all organizations have it; otherwise the overview. */
 const pathIn = (slug: string, path: string): string => {
   const same = PAGES.find(
     (page) =>
@@ -47,7 +47,7 @@ const THEMES: readonly (readonly [theme: Theme, label: string, icon: 'screen' | 
   ['dark', 'Dark theme', 'moon'],
 ]
 
-/** Pages of the deployment have a navigation of their own, and so no organization stands over them. */
+/** Returns whether a page belongs to the deployment; such pages have a separate navigation without an organization. */
 const isOfDeployment = (path: string): boolean =>
   PAGES.some(({ path: pattern, needs }) => needs === 'deployment' && matchPath(pattern, path) !== null)
 
@@ -157,7 +157,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
       <nav class="navigation" aria-label="Pages">
         {NAVIGATION_GROUPS.map((group) => {
           const listed = pages.filter(({ navigation }) => navigation.group === group)
-          // Without an organization there is only the deployment.
+          // Without an organization, only the deployment is shown.
           if (listed.length === 0 || (session.organization !== null && (group === 'Deployment') !== deployment))
             return null
           return (
@@ -182,7 +182,7 @@ export const Sidebar = ({ path, onFind, onHelp, hasReference }: SidebarProps) =>
         {session.organization !== null && session.account.deployment_admin && (
           <a
             class="foot-link"
-            // What waits there is what they want of it.
+            // Waiting approvals are the probable target.
             href={
               deployment
                 ? pathFor('/o/{organization}', { organization: session.organization.slug })

@@ -1,4 +1,4 @@
-// A page’s creation starts with the key `c`, or with a link that ends in `?new=1`, as those of the command palette do.
+// Starts a page’s creation dialog with the key `c`, or with a link that ends in `?new=1`, as in the command palette.
 import { useEffect } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
 import { useShortcut } from './shortcuts.ts'
@@ -11,7 +11,7 @@ export const useMake = (label: string, run: (() => void) | null): void => {
   useShortcut('c', label, run)
   useEffect(() => {
     if (wanted === '' || run === null) return
-    // Removed first: going back must not start the creation again.
+    // Removed first, so that going back doesn't start the creation again.
     change('')
     run()
   }, [wanted])

@@ -1,5 +1,5 @@
-// How many changes wait for a second person, for the navigation: read when another page is opened, once a minute, and after
-// anything was asked for or decided here.
+// Number of changes that wait for a second person, for the navigation. Read after each navigation, once per minute, and
+// after requests and decisions on this page.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useQuery } from '../data/use-query.ts'
@@ -8,12 +8,12 @@ import { isAllowed, type Session } from './session.ts'
 const AGAIN_MS = 60_000
 const CHANGED = 'dashboard-approvals-changed'
 
-/** After a change of what waits. */
+/** Must be called after waiting changes are added or decided. */
 export const readWaitingAgain = (): void => {
   window.dispatchEvent(new Event(CHANGED))
 }
 
-/** Calls back when something was asked for or decided here. */
+/** Calls back after a request or decision on this page. */
 export const useWaitingChanged = (again: () => void): void => {
   useEffect(() => {
     window.addEventListener(CHANGED, again)
@@ -21,7 +21,7 @@ export const useWaitingChanged = (again: () => void): void => {
   }, [again])
 }
 
-/** Path of a page of the navigation → how many wait there; unknown ones are left out. */
+/** Maps paths of the navigation to numbers of waiting changes; unknown numbers are omitted. */
 export type Waiting = Readonly<Record<string, number>>
 
 const read = async (organizationId: string | null, ofDeployment: boolean, signal: AbortSignal): Promise<Waiting> => {
@@ -37,7 +37,7 @@ const read = async (organizationId: string | null, ofDeployment: boolean, signal
   return { '/o/{organization}/approvals': own?.waiting ?? 0, '/approvals': shared?.waiting ?? 0 }
 }
 
-/** Null until it was read, and where it could not be: the navigation has more to say than this. */
+/** Returns null until the numbers are read or if this fails, because the navigation works without them. */
 export const useWaiting = ({ account, organization }: Session, path: string): Waiting | null => {
   const id = isAllowed('viewer', account, organization) ? (organization?.id ?? null) : null
   const ofDeployment = isAllowed('deployment', account, organization)
@@ -54,7 +54,7 @@ export const useWaiting = ({ account, organization }: Session, path: string): Wa
       window.removeEventListener(CHANGED, again)
     }
   }, [])
-  // What is shown stays until the new figure is there. The first reading is the query's own.
+  // The shown number stays until the new one is read. The query performs the first read itself.
   useEffect(() => {
     if (query.value !== null || query.error !== null) query.reload()
   }, [path, turn])

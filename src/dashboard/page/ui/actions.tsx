@@ -1,4 +1,5 @@
-// Actions from a description: run at once or after a dialog, with its fields, failure, notice and the secret it returns.
+// Actions from a description: run at once or after a dialog, with fields, errors, notification, and the returned
+// secret.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
@@ -12,29 +13,29 @@ import { Problem } from './problem.tsx'
 import { SecretDialog } from './secret.tsx'
 import { say } from './toast.tsx'
 
-/** A notice to show for a moment, a dialog to show next (from which `back` leads to the form), or nothing. */
+/** A temporary notification, a dialog to show next (from which `back` returns to the form), or nothing. */
 export type Outcome = string | ((close: () => void, back: () => void) => ComponentChildren) | null
 
 export interface Action<Specs extends FieldSpecs = FieldSpecs, Answer = unknown> {
   readonly label: string
   readonly icon?: IconName
   readonly danger?: boolean
-  /** Title of the dialog; without one and without fields, the action runs at once. */
+  /** Title of the dialog; without title and fields, the action runs at once. */
   readonly title?: string
-  /** What will happen, and whether it can be undone. */
+  /** Consequences of the action, and whether it can be undone. */
   readonly text?: ComponentChildren
-  /** Label of the dialog’s button; defaults to the action’s. */
+  /** Label of the dialog's button. Defaults to the action's label. */
   readonly submit?: string
   readonly fields?: Specs
-  /** Problems that concern several fields, by field. */
+  /** Returns errors that concern several fields, by field. */
   readonly check?: (values: ValuesOf<Specs>) => FieldErrors
-  /** What the entered values mean, below the fields. */
+  /** Returns the meaning of the entered values, shown below the fields. */
   readonly notice?: (values: ValuesOf<Specs>) => ComponentChildren
   readonly run: (values: ValuesOf<Specs>) => Promise<Answer>
   readonly done?: string | ((answer: Answer) => Outcome)
 }
 
-/** Infers the types of values and answer. */
+/** Infers the types of values and response. */
 export const action = <const Specs extends FieldSpecs, Answer>(description: Action<Specs, Answer>): Action =>
   description as unknown as Action
 
@@ -50,7 +51,7 @@ interface ActionDialogProps {
   readonly onDone?: () => void
 }
 
-/** The action’s dialog, and the one that its outcome shows next. */
+/** Dialog of the action, and the dialog of its outcome. */
 export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => {
   const { label, title = label, text, submit = label, danger = false, notice } = action
   const [next, setNext] = useState<Exclude<Outcome, string>>(null)
@@ -87,12 +88,12 @@ export const ActionDialog = ({ action, onClose, onDone }: ActionDialogProps) => 
 export interface Actions {
   readonly start: (action: Action) => void
   readonly busy: boolean
-  /** An action runs, or its dialog is open. */
+  /** Whether an action runs or its dialog is open. */
   readonly isPending: boolean
   readonly dialog: ComponentChildren
 }
 
-/** @param onDone called after an action has succeeded, to reload what it changed */
+/** @param onDone called after an action has succeeded, to reload changed data */
 export const useActions = (onDone?: () => void): Actions => {
   const [opened, setOpened] = useState<Action | null>(null)
   const [result, setResult] = useState<ComponentChildren>(null)
@@ -151,7 +152,7 @@ export const useStarter = (action: Action | undefined, onDone?: () => void) => {
   }
 }
 
-/** Outcome that shows a secret, once. */
+/** Returns an outcome that shows a secret once. */
 export const showSecret =
   (title: string, label: string, text: string | null | undefined, lead?: ComponentChildren): Outcome =>
   (close) => <SecretDialog title={title} label={label} text={text ?? ''} lead={lead} onClose={close} />
@@ -181,7 +182,7 @@ export const ActionButton = ({ action, onDone, kind = 'secondary', small = false
   )
 }
 
-/** Items of a menu; an ellipsis announces a dialog. */
+/** Returns items of a menu; an ellipsis indicates a dialog. */
 export const menuItems = (actions: readonly (Action | false)[], start: (action: Action) => void): readonly MenuItem[] =>
   actions
     .filter((each) => each !== false)

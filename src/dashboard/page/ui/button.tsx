@@ -1,4 +1,4 @@
-// What is pressed, and links that look like it.
+// Buttons, and links that look like buttons.
 import type { ButtonHTMLAttributes, ComponentChildren, MouseEventHandler } from 'preact'
 import { Icon, type IconName } from './icons.tsx'
 
@@ -8,7 +8,7 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   readonly kind?: ButtonKind
   readonly icon?: IconName
   readonly small?: boolean
-  /** Working: keeps its size, tells so, and does nothing more. */
+  /** While true, the button keeps its size, shows activity, and ignores clicks. */
   readonly busy?: boolean
   readonly submit?: boolean
   readonly onClick?: MouseEventHandler<HTMLButtonElement>
@@ -40,9 +40,9 @@ interface ButtonLinkProps {
   readonly kind?: ButtonKind
   readonly icon?: IconName
   readonly small?: boolean
-  /** A file that is saved under this name; empty: under the server's. */
+  /** Name of the downloaded file; empty for the server's name. */
   readonly download?: string
-  /** In another tab. */
+  /** Whether the link opens in a new tab. */
   readonly away?: boolean
   readonly children: ComponentChildren
 }
@@ -61,7 +61,7 @@ export const ButtonLink = ({ href, kind = 'secondary', icon, small, download, aw
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'type' | 'icon' | 'onClick' | 'label'> {
   readonly icon: IconName
-  /** What it does, for everyone: it is the tooltip, too. */
+  /** Description for all users, also shown as the tooltip. */
   readonly label: string
   readonly onClick: MouseEventHandler<HTMLButtonElement>
 }

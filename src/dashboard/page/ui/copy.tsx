@@ -1,12 +1,12 @@
-// Texts that are meant to be taken along: ids, hashes, keys, commands.
+// Texts for copying: ids, hashes, keys, commands.
 import { useCopy } from '../../../pages/use-copy.ts'
 import { Icon } from './icons.tsx'
 
 interface CopyButtonProps {
   readonly text: string
-  /** What is copied, for people who do not see what it stands beside. */
+  /** Name of the copied text, for screen reader users. */
   readonly label: string
-  /** With words, not as a mark alone. */
+  /** Shows a label in addition to the icon. */
   readonly words?: boolean
 }
 
@@ -29,7 +29,7 @@ export const CopyButton = ({ text, label, words = false }: CopyButtonProps) => {
   )
 }
 
-/** An id or an address in one line, shortened in the middle where it is long, whole when copied. */
+/** Id or address in one line, shortened in the middle if it is long, and copied in full. */
 export const Copyable = ({
   text,
   label,
@@ -45,14 +45,14 @@ export const Copyable = ({
   </span>
 )
 
-/** Start and end: enough to recognise it by. */
+/** Returns the start and end of a text, which suffice to recognize it. */
 export const shorten = (text: string): string => (text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`)
 
-/** Commands and documents, to be copied whole. */
+/** Command or document that is copied as a whole. */
 export const CodeBlock = ({ code, label }: { readonly code: string; readonly label: string }) => (
   <figure class="code-block">
     <pre>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <code tabIndex={0}>{code}</code>
     </pre>
     <CopyButton text={code} label={label} words />

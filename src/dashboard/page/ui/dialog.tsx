@@ -1,4 +1,4 @@
-// Dialogs: the browser's own, which keeps the focus inside and gives it back, and closes with Escape.
+// Modal dialogs based on the dialog element, which traps and restores the focus and closes on Escape.
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { WaitsForApproval } from '../api/errors.ts'
@@ -6,10 +6,10 @@ import type { Form } from '../data/use-form.ts'
 import { Button, type ButtonKind, IconButton } from './button.tsx'
 import { Problem } from './problem.tsx'
 
-/** What had the focus before the open dialog: also for a dialog that replaces it, which finds the focus nowhere. */
+/** Element with the focus before the open dialog; also used by a dialog that replaces it, which can't determine it. */
 let lastOpener: HTMLElement | null = null
 
-/** Shows the element as a dialog for as long as it is rendered, and gives the focus back to what had it before. */
+/** Shows the element as a modal dialog while it is rendered, and then restores the focus. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -20,7 +20,7 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
     if (element !== null && !element.open) element.showModal()
     return () => {
       element?.close()
-      // The browser does it only for as long as the dialog is in the page.
+      // The browser restores the focus only while the dialog is in the document.
       if (opener?.isConnected === true) opener.focus()
       lastOpener = null
     }
@@ -30,13 +30,13 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
 
 interface DialogProps {
   readonly title: string
-  /** Left out: it can't be closed but by what is in it. */
+  /** If undefined, only the content of the dialog can close it. */
   readonly onClose?: () => void
   readonly wide?: boolean
   readonly children: ComponentChildren
 }
 
-/** Open for as long as it is rendered. */
+/** Open while it is rendered. */
 export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) => {
   const dialog = useModal()
   const id = useId()
@@ -59,7 +59,7 @@ export const Dialog = ({ title, onClose, wide = false, children }: DialogProps) 
   )
 }
 
-/** What waits for a second person is no more to be done here: the page says that it waits. */
+/** Closes the dialog if the change waits for a second person, which the page then reports. */
 const useCloseWhenWaiting = (failure: unknown, onClose: () => void): void => {
   const waits = failure instanceof WaitsForApproval
   useEffect(() => {
@@ -77,7 +77,7 @@ interface FormDialogProps<Values extends object> {
   readonly children: ComponentChildren
 }
 
-/** A form in a dialog: what is wrong beyond single fields stands above its buttons. */
+/** Form in a dialog. Errors that don't concern single fields are above its buttons. */
 export const FormDialog = <Values extends object>(props: FormDialogProps<Values>) => {
   const { title, form, submitLabel, submitKind = 'primary', onClose, wide = false, children } = props
   useCloseWhenWaiting(form.failure, onClose)

@@ -1,4 +1,4 @@
-// Fields of forms: a label, what helps, what is wrong, and the input that all of them belong to.
+// Form fields: label, hint, error, and the associated input.
 import type { ComponentChildren, InputHTMLAttributes } from 'preact'
 import { useId } from 'preact/hooks'
 import { Icon } from './icons.tsx'
@@ -17,7 +17,7 @@ interface FieldProps {
   readonly children: (attributes: FieldAttributes) => ComponentChildren
 }
 
-/** Around any input that is not one of those below. */
+/** Field around any input that has no component below. */
 export const Field = ({ label, hint, error, optional = false, children }: FieldProps) => {
   const id = useId()
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
@@ -57,7 +57,7 @@ interface Common {
   readonly onValue: (value: string) => void
 }
 
-/** Further attributes of the input. */
+/** Additional attributes of the input. */
 type InputAttributes = Pick<
   InputHTMLAttributes<HTMLInputElement>,
   'autocomplete' | 'autofocus' | 'inputMode' | 'maxLength' | 'min' | 'max' | 'placeholder' | 'step'
@@ -65,7 +65,7 @@ type InputAttributes = Pick<
 
 interface TextFieldProps extends Common {
   readonly type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'datetime-local' | 'date'
-  /** Addresses, hashes, codes. */
+  /** For addresses, hashes and codes. */
   readonly mono?: boolean
   readonly input?: InputAttributes
 }
@@ -130,7 +130,7 @@ export interface Choice {
   readonly label: string
 }
 
-/** In a record, keys that look like numbers come first. */
+/** In a record, numeric keys come first. */
 export type SelectChoices = readonly Choice[] | Readonly<Record<string, string>>
 
 const optionsOf = (choices: SelectChoices): readonly (readonly [value: string, label: string])[] =>
@@ -202,7 +202,7 @@ interface RadioFieldProps {
   readonly choices: readonly (Choice & { readonly hint?: string })[]
 }
 
-/** Few choices that each deserve a sentence. */
+/** For few choices that need a sentence each. */
 export const RadioField = ({ legend, name, value, onValue, choices }: RadioFieldProps) => (
   <fieldset class="radios">
     <legend>{legend}</legend>

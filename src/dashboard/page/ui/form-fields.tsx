@@ -1,9 +1,10 @@
-// Forms from a description: one entry per field gives its label, initial value, check and the type of the submitted value.
+// Forms from a description: one entry per field defines its label, initial value, check, and the type of the submitted
+// value.
 import type { ComponentChildren } from 'preact'
 import { type FieldErrors, type Form, useForm } from '../data/use-form.ts'
 import { CheckField, Field, RadioField, SelectField, TextArea, TextField } from './field.tsx'
 
-/** Value to label, or to label and hint of a radio button. */
+/** Maps values to labels, or to label and hint of a radio button. */
 export type Choices<Value extends string = string> = Readonly<Record<Value, string | readonly [string, string]>>
 
 type Raw = string | boolean | File | undefined
@@ -16,22 +17,22 @@ export interface FieldSpec {
   readonly optional?: true
   /** May be empty; the value is then null. */
   readonly nullable?: true
-  /** Shown only while other fields have these values, or never; otherwise undefined. */
+  /** Values of other fields that are required to show this field, or false to hide it. A hidden field is undefined. */
   readonly when?: Readonly<Record<string, string | boolean>> | false
-  /** Initial value, or how it follows from other fields until the user changes it. */
+  /** Initial value, or a function of other fields that applies until the user changes the field. */
   readonly value?: string | boolean | number | null | undefined | ((values: RawValues) => string)
-  /** What an empty field means, for users who may not change it. */
+  /** Meaning of an empty field, for users who may not change it. */
   readonly none?: string
-  /** A text unless one of the following is present. */
+  /** The field is a text unless one of the following is present. */
   readonly choices?: Choices
   readonly radio?: true
   readonly check?: true
-  /** Whole numbers in this range. */
+  /** Range of whole numbers. */
   readonly number?: readonly [min: number, max: number]
-  /** File types, as an input takes them. */
+  /** File types, in the form of the input's `accept` attribute. */
   readonly file?: string
   readonly maxBytes?: number
-  /** A color as #rrggbb, typed or picked. */
+  /** Color as #rrggbb, typed or picked. */
   readonly color?: true
   readonly type?: 'email' | 'password' | 'url'
   readonly mono?: true
@@ -39,7 +40,7 @@ export interface FieldSpec {
   readonly maxLength?: number
   readonly placeholder?: string
   readonly autocomplete?: string
-  /** The text must match; otherwise the message appears. */
+  /** Pattern that the text must match, and the error otherwise. */
   readonly pattern?: readonly [RegExp, string]
 }
 
@@ -74,7 +75,7 @@ const initialOf = ({ value, check, choices, optional, nullable }: FieldSpec): Ra
   return optional === true || nullable === true ? '' : Object.keys(choices ?? {})[0]
 }
 
-/** What the fields show: what the user entered, or else their initial values. */
+/** Returns the shown values: entered values, or initial values. */
 const shownValues = (specs: FieldSpecs, entered: RawValues): RawValues => {
   const shown: Record<string, Raw> = {}
   for (const [name, spec] of Object.entries(specs)) shown[name] = entered[name] ?? initialOf(spec) ?? ''
@@ -115,7 +116,7 @@ const problemsIn = (specs: FieldSpecs, values: RawValues): FieldErrors =>
 
 const submittedOf = (spec: FieldSpec, raw: Raw) => {
   if (typeof raw !== 'string') return raw
-  // Spaces at either end of a password count.
+  // Leading and trailing spaces of a password are significant.
   const text = spec.type === 'password' ? raw : raw.trim()
   if (text === '' && spec.nullable === true) return null
   if (text === '' && spec.optional === true) return undefined
@@ -134,9 +135,9 @@ export interface FieldsForm<Specs extends FieldSpecs> {
   readonly form: Form<RawValues>
   readonly specs: Specs
   readonly shown: RawValues
-  /** As they would be submitted; unchecked. */
+  /** Values as submitted, without validation. */
   readonly values: ValuesOf<Specs>
-  /** The fields that differ from their initial values. */
+  /** Fields that differ from their initial values. */
   readonly changes: Partial<ValuesOf<Specs>>
 }
 
@@ -166,7 +167,7 @@ const textOf = ({ choices, none = 'None' }: FieldSpec, raw: Raw): string => {
   return (typeof words === 'string' ? words : words[0]) || none
 }
 
-/** Labels and initial values, to read. */
+/** Returns labels and initial values for display. */
 export const fieldTexts = (specs: FieldSpecs): readonly (readonly [label: string, value: string])[] => {
   const values = shownValues(specs, {})
   return Object.entries(specs).flatMap(([name, spec]) =>
@@ -223,7 +224,7 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
             <input
               {...attributes}
               type="color"
-              // The input can’t be empty.
+              // The color input can't be empty.
               value={COLOR.test(common.value) ? common.value.toLowerCase() : '#808080'}
               onInput={(event) => form.set(name, event.currentTarget.value)}
             />
@@ -251,7 +252,7 @@ const SpecField = ({ name, spec, fields: { form, shown }, autofocus }: FieldProp
 
 const HINT_SHORT = 50
 
-/** Consecutive selects and numbers share a row, unless their hints are long. */
+/** Returns whether a field may share a row: consecutive selects and numbers without long hints. */
 const isShort = ({ choices, radio, number, hint = '' }: FieldSpec): boolean =>
   (number !== undefined || (choices !== undefined && radio !== true)) &&
   typeof hint === 'string' &&
@@ -259,7 +260,7 @@ const isShort = ({ choices, radio, number, hint = '' }: FieldSpec): boolean =>
 
 interface FormFieldsProps {
   readonly fields: FieldsForm<FieldSpecs>
-  /** The first field takes the focus, in a dialog. */
+  /** Whether the first field receives the focus, for dialogs. */
   readonly autofocus?: boolean
 }
 

@@ -1,7 +1,7 @@
-// The style sheet of everything but the first pages, loaded with the first part that needs it.
+// Loads the style sheet for all but the first pages, with the first component that needs it.
 let loading: Promise<void> | null = null
 
-/** Rejects when the service does not answer; the next call tries again. */
+/** Rejects if the service doesn't respond; the next call tries again. */
 export const loadLateStyles = (): Promise<void> => {
   loading ??= new Promise<void>((resolve, reject) => {
     const link = document.createElement('link')

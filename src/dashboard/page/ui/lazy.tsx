@@ -1,4 +1,4 @@
-// A part of the dashboard that is loaded when it is first shown.
+// Component that is loaded when it is first shown.
 import type { ComponentChildren, ComponentType, JSX } from 'preact'
 import { partLoader } from '../../../pages/use-part.ts'
 import { Button } from './button.tsx'
@@ -7,9 +7,9 @@ import { Loading } from './parts.tsx'
 import { Notice } from './problem.tsx'
 
 interface LazyOptions {
-  /** Shown until the part is there. */
+  /** Shown until the component is loaded. */
   readonly meanwhile?: ComponentChildren
-  /** The part needs no more than the first style sheet. */
+  /** Whether the component needs only the first style sheet. */
   readonly isFirst?: boolean
 }
 
@@ -21,7 +21,7 @@ export const lazy = <Properties extends object>(
   return (properties) => {
     const loaded = usePart()
     if (loaded.state === 'failed') {
-      // The service may have been updated since this page was opened: its files have other names now.
+      // After an update of the service, files have new names.
       return (
         <Notice
           tone="bad"

@@ -1,4 +1,4 @@
-// What was read, or why it is not there: the same on every page. What is old because it could not be read again says so.
+// Shows loaded data or the loading error. Outdated data is marked if a reload fails.
 import type { ComponentChildren } from 'preact'
 import type { Query } from '../data/use-query.ts'
 import { Loading } from './parts.tsx'

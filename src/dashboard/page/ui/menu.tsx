@@ -1,4 +1,4 @@
-// A button that opens a short list of actions or links. Closes with Escape, a click elsewhere, or a choice; arrows move.
+// Button that opens a menu of actions or links. Escape, a click elsewhere, or a choice closes it; arrow keys move.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
@@ -8,13 +8,13 @@ export interface MenuItem {
   readonly icon?: IconName
   readonly danger?: boolean
   readonly current?: boolean
-  /** A link, or else something to do. */
+  /** URL of a link; without it, the item is an action. */
   readonly href?: string
   readonly onSelect?: () => void
 }
 
 interface MenuProps {
-  /** What the button is for, where its face does not say. */
+  /** Accessible label, if the content of the button isn't sufficient. */
   readonly label?: string
   readonly face: ComponentChildren
   readonly faceClass: string
@@ -111,7 +111,7 @@ const MenuEntry = ({ item, close }: { readonly item: MenuItem; readonly close: (
   )
 }
 
-/** At the end of a row. */
+/** Menu at the end of a row. */
 export const RowMenu = ({ label, items }: { readonly label: string; readonly items: readonly MenuItem[] }) => (
   <Menu label={label} face={<Icon name="more" />} faceClass="icon-button" items={items} side="end" />
 )

@@ -1,4 +1,4 @@
-// Small parts of every page: its head, cards, badges, what is said where there is nothing yet.
+// Common elements of pages: header, cards, badges, and placeholders of empty lists.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
@@ -12,16 +12,16 @@ export interface Crumb {
 interface PageProps {
   readonly title: string
   readonly lead?: ComponentChildren
-  /** The pages above this one. */
+  /** Parent pages. */
   readonly crumbs?: readonly Crumb[]
-  /** Beside the title. */
+  /** Content next to the title. */
   readonly badge?: ComponentChildren
-  /** What can be done here, the most important first. */
+  /** Available actions, most important first. */
   readonly actions?: ComponentChildren
   readonly children: ComponentChildren
 }
 
-/** One page: its heading takes the focus when it appears, so that screen readers begin there. */
+/** One page. Its heading receives the focus when it appears, so that screen readers start there. */
 export const Page = ({ title, lead, crumbs = [], badge, actions, children }: PageProps) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -57,12 +57,12 @@ export const Page = ({ title, lead, crumbs = [], badge, actions, children }: Pag
 }
 
 interface CardProps {
-  /** What a link to it ends in, after `#`. */
+  /** Fragment of links to the card. */
   readonly id?: string
   readonly title?: ComponentChildren
   readonly text?: ComponentChildren
   readonly actions?: ComponentChildren
-  /** Without a margin inside: tables. */
+  /** Omits the inner margin, for tables. */
   readonly flush?: boolean
   readonly children?: ComponentChildren
 }
@@ -86,7 +86,7 @@ interface EmptyProps {
   readonly icon: IconName
   readonly title: string
   readonly actions?: ComponentChildren
-  /** What this is for, and how it begins. */
+  /** Purpose, and how to create the first item. */
   readonly children: ComponentChildren
 }
 
@@ -104,7 +104,7 @@ export const Badge = ({ tone, children }: { readonly tone?: Tone | 'plain'; read
   <span class={`badge badge-${tone ?? 'plain'}`}>{children}</span>
 )
 
-/** Names and values, one below the other. */
+/** Names and values in rows. */
 export const Facts = ({
   items,
 }: {
@@ -120,7 +120,7 @@ export const Facts = ({
   </dl>
 )
 
-/** Shown only when it takes longer than a moment. */
+/** Shown only after a short delay. */
 export const Loading = ({ label = 'Loading' }: { readonly label?: string }) => (
   <p class="loading" role="status">
     <span class="spinner" aria-hidden="true" /> {label}

@@ -1,4 +1,4 @@
-// Honest errors and notices: what happened, what to do, and the name under which the log has it.
+// Errors and notices: the problem, a remedy, and the request id in the log.
 import type { ComponentChildren } from 'preact'
 import { problemText, WaitsForApproval } from '../api/errors.ts'
 import { Button } from './button.tsx'
@@ -10,7 +10,7 @@ const ICONS: Readonly<Record<Tone, IconName>> = { info: 'info', good: 'check', w
 interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
-  /** Read out at once: something that the person did went wrong. */
+  /** Screen readers announce it immediately, because an action failed. */
   readonly urgent?: boolean
   readonly actions?: ComponentChildren
   readonly children?: ComponentChildren
@@ -28,15 +28,15 @@ export const Notice = ({ tone = 'info', title, urgent = false, actions, children
 )
 
 interface ProblemProps {
-  /** What was thrown; null shows nothing. */
+  /** Thrown error; null shows nothing. */
   readonly error: unknown
   readonly retry?: () => void
 }
 
-/** Why something could not be read or done. */
+/** Error of a failed read or action. */
 export const Problem = ({ error, retry }: ProblemProps) => {
   if (error === null || error === undefined) return null
-  // Said above the page.
+  // Shown above the page instead.
   if (error instanceof WaitsForApproval) return null
   const { title, text, requestId } = problemText(error)
   return (

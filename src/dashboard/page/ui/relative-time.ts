@@ -1,4 +1,4 @@
-// Points in time as people say them.
+// Formats times for display.
 
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
   ['year', 31_557_600],
@@ -11,7 +11,7 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'lo
 const absolute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 const zoned = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'short' })
 
-/** `3 minutes ago`, `in 2 days`, `now`. */
+/** Formats `3 minutes ago`, `in 2 days`, `now`. */
 export const relativeTime = (at: string, nowMs: number): string => {
   const seconds = Math.round((Date.parse(at) - nowMs) / 1000)
   for (const [unit, size] of UNITS) {
@@ -20,9 +20,9 @@ export const relativeTime = (at: string, nowMs: number): string => {
   return Math.abs(seconds) < 10 ? 'now' : relative.format(seconds, 'second')
 }
 
-/** The browser's own zone at a time, which summer time changes: `CET`, `GMT+2`, `UTC`. */
+/** Returns the browser's time zone at a time, because daylight saving time changes it: `CET`, `GMT+2`, `UTC`. */
 export const zoneWord = (at = new Date()): string =>
   zoned.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? 'local time'
 
-/** In the browser's own zone, which it names. */
+/** Formats a time in the browser's time zone, with its name. */
 export const absoluteTime = (at: string): string => absolute.format(new Date(at))

@@ -1,4 +1,4 @@
-// A list of records from a description: its table, the action that creates one, each row’s actions, and what an empty list shows.
+// List of records from a description: table, creation, row actions, and placeholder.
 import type { ComponentChildren } from 'preact'
 import type { Pages } from '../data/use-pages.ts'
 import { useMake } from '../shell/use-make.ts'
@@ -18,7 +18,7 @@ interface ResourceProps<Row> {
   readonly columns: Columns<Row>
   readonly href?: (row: Row) => string | null
   readonly dimmed?: (row: Row) => boolean
-  /** Name of a row, for its menu. */
+  /** Returns the name of a row, for its menu. */
   readonly name?: (row: Row) => string
   readonly actions?: (row: Row) => readonly (Action | false)[]
   /** Called after an action, in addition to reloading the list. */
@@ -80,11 +80,11 @@ const useResource = <Row,>({
 interface ResourceCardProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly title: string
   readonly text?: ComponentChildren
-  /** Beside the title. */
+  /** Content next to the title. */
   readonly tools?: ComponentChildren
 }
 
-/** As a card among others. */
+/** List in a card. */
 export const ResourceCard = <Row,>({ title, text, tools, ...resource }: ResourceCardProps<Row>) => {
   const { createButton, content } = useResource({ ...resource, caption: title })
   return (
@@ -99,13 +99,13 @@ interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly lead?: string
   /** Title of the card, if other cards follow. */
   readonly heading?: string
-  /** Why something beside the list could not be read. */
+  /** Error of data other than the list. */
   readonly error?: unknown
-  /** Below the list. */
+  /** Content below the list. */
   readonly children?: ComponentChildren
 }
 
-/** As a page; the key `c` starts the creation. */
+/** List as a page; the key `c` starts the creation. */
 export const ResourcePage = <Row,>(props: ResourcePageProps<Row>) => {
   const { title, lead, heading, error, children, ...resource } = props
   const { begin, createButton, content } = useResource({ ...resource, caption: heading ?? title })

@@ -6,7 +6,7 @@ import { Dialog } from './dialog.tsx'
 import { Notice } from './problem.tsx'
 
 interface SecretProps {
-  /** What it is, such as `API key`. */
+  /** Kind of secret, such as `API key`. */
   readonly label: string
   readonly text: string
 }
@@ -33,12 +33,12 @@ export const Secret = ({ label, text }: SecretProps) => (
 
 interface SecretDialogProps extends SecretProps {
   readonly title: string
-  /** Its purpose, and who may have it. */
+  /** Purpose and permitted recipients. */
   readonly lead?: ComponentChildren
   readonly onClose: () => void
 }
 
-/** Only its button closes it. */
+/** Dialog that only its button closes. */
 export const SecretDialog = ({ title, lead, label, text, onClose }: SecretDialogProps) => (
   <Dialog title={title}>
     {lead !== undefined && (

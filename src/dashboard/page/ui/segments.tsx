@@ -1,4 +1,4 @@
-// A few choices side by side, of which one holds.
+// Segmented control: a few choices next to each other, one of which is selected.
 import type { Choice } from './field.tsx'
 
 interface SegmentsProps {

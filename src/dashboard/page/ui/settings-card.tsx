@@ -1,4 +1,4 @@
-// Cards of settings from a description: a form for users who may change them, the current values for others.
+// Settings cards from a description: a form for users who may change them, the current values for others.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useLeaveWarning } from '../data/use-leave-warning.ts'
@@ -17,21 +17,21 @@ interface FormProps<Value, Specs extends FieldSpecs> {
   readonly query: Pick<Query<Value>, 'set' | 'reload'>
   readonly fields: (value: Value) => Specs
   /**
-   * @param changes the fields that differ from the current values
-   * @returns the new values; undefined: they are read again
+   * @param changes fields that differ from the current values
+   * @returns the new values; undefined to read them again
    */
   readonly save: (values: ValuesOf<Specs>, changes: Partial<ValuesOf<Specs>>) => Promise<Value | undefined>
   readonly done: string
   readonly submit?: string
-  /** Consequences of the entered values, below the fields. */
+  /** Returns the consequences of the entered values, shown below the fields. */
   readonly notice?: (values: ValuesOf<Specs>, value: Value) => ComponentChildren
-  /** Beside the form. */
+  /** Content next to the form. */
   readonly aside?: (values: ValuesOf<Specs>) => ComponentChildren
-  /** Further buttons. */
+  /** Additional buttons. */
   readonly tools?: (value: Value) => ComponentChildren
 }
 
-/** Takes the current values anew after each save. */
+/** Resets to the current values after each save. */
 const SettingsForm = <Value, const Specs extends FieldSpecs>(props: FormProps<Value, Specs>) => {
   const { value, query, fields: describe, save, done, submit = 'Save', notice, aside, tools } = props
   const [saves, setSaves] = useState(0)
@@ -78,9 +78,9 @@ interface CardProps {
 interface SettingsCardProps<Value, Specs extends FieldSpecs> extends CardProps, Omit<FormProps<Value, Specs>, 'value'> {
   readonly query: Query<Value>
   readonly actions?: ComponentChildren
-  /** Above the form and for everyone. */
+  /** Content above the form, for all users. */
   readonly intro?: (value: Value) => ComponentChildren
-  /** Instead of the form, for users who may not change the settings; defaults to the fields’ values. */
+  /** Replaces the form for users who may not change the settings. Defaults to the values of the fields. */
   readonly view?: (value: Value) => ComponentChildren
 }
 
@@ -109,16 +109,16 @@ interface SwitchCardProps<Value> extends CardProps {
   readonly isOn: (value: Value) => boolean
   readonly label: string
   readonly hint: string
-  /** For users who may not change it. */
+  /** Texts for users who may not change the setting. */
   readonly states: Readonly<Record<'on' | 'off', string>>
   readonly change: (wanted: boolean) => Promise<Value>
-  /** How the change is asked for and reported. */
+  /** Texts of the confirmation and the notification. */
   readonly action: (wanted: boolean) => Pick<Action, 'label' | 'title' | 'text' | 'submit' | 'danger'> & {
     readonly done: string
   }
 }
 
-/** A single switch, which takes effect at once or after a dialog. */
+/** Card with a single switch, which takes effect at once or after a dialog. */
 export const SwitchCard = <Value,>(props: SwitchCardProps<Value>) => {
   const { id, title, text, mayChange = true, query, isOn, label, hint, states, change, action } = props
   const { start, isPending, dialog } = useActions()
@@ -138,7 +138,7 @@ export const SwitchCard = <Value,>(props: SwitchCardProps<Value>) => {
             <CheckField
               label={label}
               hint={hint}
-              // Shown as requested until the request has ended.
+              // Shown as requested until the request ends.
               checked={isOn(value) !== isPending}
               onChecked={toggle}
             />

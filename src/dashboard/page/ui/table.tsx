@@ -1,4 +1,5 @@
-// Tables: dense on a desk, one block a row on a phone. `j` and `k` go from row to row, Enter opens what a row leads to.
+// Tables: dense on a desktop, one block per row on a phone. `j` and `k` move between rows, and Enter opens a row's
+// link.
 import type { ComponentChildren } from 'preact'
 import type { Pages } from '../data/use-pages.ts'
 import { Button } from './button.tsx'
@@ -8,24 +9,24 @@ import { Time } from './time.tsx'
 
 interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
-  /** Numbers go to the right. */
+  /** Aligns numbers to the right. */
   readonly align?: 'end'
-  /** Takes no more room than it needs. */
+  /** Uses only the necessary width. */
   readonly narrow?: boolean
 }
 
-/** By heading, which labels the value on a phone; empty for a column of actions. */
+/** Columns by heading, which labels the value on a phone; empty for a column of actions. */
 export type Columns<Row> = Readonly<Record<string, Column<Row> | Column<Row>['cell']>>
 
 const ACTIONS: Pick<Column<never>, 'align' | 'narrow'> = { align: 'end', narrow: true }
 
-/** A column of times. */
+/** Returns a column of times. */
 export const time = <Row,>(at: (row: Row) => string | null, none?: string): Column<Row> => ({
   narrow: true,
   cell: (row) => <Time at={at(row)} {...(none === undefined ? {} : { none })} />,
 })
 
-/** A column of badges. */
+/** Returns a column of badges. */
 export const badge = <Row,>(of: (row: Row) => readonly [Tone | 'plain', string]): Column<Row> => ({
   narrow: true,
   cell: (row) => {
@@ -34,7 +35,7 @@ export const badge = <Row,>(of: (row: Row) => readonly [Tone | 'plain', string])
   },
 })
 
-/** A name with its details below. */
+/** Returns a name with details below it. */
 export const named = (name: ComponentChildren, details: ComponentChildren) => (
   <span class="cell-stack">
     <strong>{name}</strong>
@@ -43,14 +44,14 @@ export const named = (name: ComponentChildren, details: ComponentChildren) => (
 )
 
 interface TableProps<Row> {
-  /** What is listed, for people who do not see where it stands. */
+  /** Caption for screen reader users. */
   readonly caption: string
   readonly columns: Columns<Row>
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string
-  /** Where a row leads, wherever it is pressed. Null: nowhere. */
+  /** Returns the link of the whole row, or null. */
   readonly href?: (row: Row) => string | null
-  /** Rows that are over: revoked, disabled. */
+  /** Returns whether a row is inactive, such as revoked or disabled. */
   readonly dimmed?: (row: Row) => boolean
 }
 
@@ -87,13 +88,13 @@ export const Table = <Row,>({ caption, columns: described, rows, rowKey, href, d
   )
 }
 
-/** The first cell is the link; the others lead there as well, for whoever points at them. */
+/** Makes the first cell the link; for pointer users, the other cells link to the same page. */
 const linked = (href: string | null, first: boolean, content: ComponentChildren): ComponentChildren => {
   if (href === null) return content
   if (!first) {
     return (
       <>
-        {/* biome-ignore lint/a11y/useAnchorContent: the first cell's link says it for whoever hears or uses keys */}
+        {/* biome-ignore lint/a11y/useAnchorContent: the first cell has the same link for keyboard and screen reader users */}
         <a class="cell-link" href={href} tabIndex={-1} aria-hidden="true" />
         {content}
       </>
@@ -113,11 +114,11 @@ const cellClass = (align: 'end' | undefined, narrow: boolean | undefined): strin
 
 interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>
-  /** Where there is nothing. */
+  /** Placeholder of an empty list. */
   readonly empty: ComponentChildren
 }
 
-/** A table over a list that comes in pages. */
+/** Table of a paged list. */
 export const PagedTable = <Row,>({ pages, empty, ...table }: PagedTableProps<Row>) => {
   const { items, error, loading, more, loadMore, reload } = pages
   if (items === null) return error === null ? <Loading /> : <Problem error={error} retry={reload} />

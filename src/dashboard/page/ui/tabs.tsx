@@ -1,4 +1,5 @@
-// Parts of a page of which one is shown; which one is in the address. Links, not the tab pattern: each part has an address.
+// Parts of a page, one of which is shown, depending on the URL. They are links instead of the tab pattern, because each
+// part has a URL.
 import { useContext } from 'preact/hooks'
 import { type Place, PlaceContext, useSearchParam } from '../router.ts'
 
@@ -8,7 +9,7 @@ export interface Tab {
   readonly count?: number
 }
 
-/** The part that the address names, the first where it names none, and how to change it. */
+/** Returns the part in the URL, or the first part, and a function that changes it. */
 export const useTab = (tabs: readonly Tab[]): readonly [id: string, change: (id: string) => void] => {
   const [named, change] = useSearchParam('tab')
   const first = tabs[0]?.id ?? ''
@@ -22,7 +23,7 @@ interface TabsProps {
   readonly current: string
 }
 
-/** The first part has the address of the page itself. */
+/** Returns the URL of a part; the first part has the URL of the page itself. */
 const hrefOf = ({ path, search }: Place, id: string, first: boolean): string => {
   const parameters = new URLSearchParams(search)
   if (first) parameters.delete('tab')

@@ -1,10 +1,10 @@
-// Points in time: how long ago for reading, the full one for whoever points at it or needs it.
+// Relative times, with the absolute time as a tooltip or on request.
 import { useEffect, useState } from 'preact/hooks'
 import { absoluteTime, relativeTime } from './relative-time.ts'
 
 const TICK_MS = 30_000
 
-/** One clock for all times on the screen. */
+/** Shared timer of all times on the page. */
 const watchers = new Set<(nowMs: number) => void>()
 let ticking: ReturnType<typeof setInterval> | null = null
 const watch = (watcher: (nowMs: number) => void): (() => void) => {
@@ -25,7 +25,7 @@ interface TimeProps {
   /** ISO 8601; null shows `none`. */
   readonly at: string | null
   readonly none?: string
-  /** The full one, written out. */
+  /** Shows the absolute time. */
   readonly full?: boolean
 }
 

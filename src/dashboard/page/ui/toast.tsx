@@ -1,4 +1,5 @@
-// What was done, said for a moment and read out to those who do not see it. Never the only place of something important.
+// Temporary notifications of completed actions, also announced to screen readers. Important information is never shown
+// only here.
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
@@ -17,7 +18,7 @@ const change = (next: readonly Toast[]): void => {
   for (const watcher of watchers) watcher(next)
 }
 
-/** Says that something was done, as `Key revoked`. */
+/** Shows a notification, such as `Key revoked`. */
 export const say = (text: string): void => {
   const toast = { id: ++last, text }
   change([...toasts.slice(-2), toast])

@@ -1,4 +1,4 @@
-// Webhook endpoints, to which identity sessions are reported: their secrets and messages.
+// Webhook endpoints that receive events of identity sessions, with their secrets and messages.
 import { call } from '../api/client.ts'
 import type { WebhookEndpoint } from '../api/types.ts'
 import { useList } from '../data/use-pages.ts'

@@ -1,5 +1,5 @@
-// What the editor offers while one types: keys of the document where a key may stand, and in conditions the facts,
-// functions and methods that there are. All of it comes from the API.
+// Completions of the editor: document keys, and in conditions facts, functions and methods. All of them come from the
+// API.
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete'
 import { isInCondition } from '../../../../domain/condition-lines.ts'
 import type { AnswerOf } from '../../api/client.ts'
@@ -21,7 +21,7 @@ interface SchemaPart {
   readonly oneOf?: readonly SchemaPart[]
 }
 
-/** Every key of the schema, with the first description that it has. */
+/** Returns all keys of the schema, with the first description of each. */
 const keysOf = (schema: SchemaPart, found = new Map<string, string>()): ReadonlyMap<string, string> => {
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
     if (!found.has(name)) found.set(name, part.description ?? '')
@@ -43,7 +43,7 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
   const keys = [...keysOf(schema as SchemaPart)].map(
     ([label, info]): Completion => ({ label, type: 'property', apply: `${label}: `, ...(info === '' ? {} : { info }) }),
   )
-  /** What stands before the last dot of a fact, or before an earlier one: `checks`, `checks.document`. */
+  /** All prefixes of facts up to a dot: `checks`, `checks.document`. */
   const starts = new Set(
     facts.facts.flatMap(({ name }) => {
       const parts = name.split('.')
@@ -61,7 +61,7 @@ export const completePolicy = ({ facts, schema }: PolicyWords) => {
       return /^\s*(?:-\s+)?$/.test(before) ? { from, options: keys, validFor: /^\w*$/ } : null
     }
     const parts = word?.text.split('.') ?? []
-    // `checks.document.` goes on to a fact, `call.function.` to a method of its value.
+    // `checks.document.` continues with a fact, `call.function.` with a method of its value.
     const isMethod = parts.length > 1 && !starts.has(parts.slice(0, -1).join('.'))
     if (word !== null && isMethod) {
       return { from: word.to - (parts.at(-1)?.length ?? 0), options: methods, validFor: /^\w*$/ }

@@ -1,5 +1,5 @@
-// The editor of policy documents: CodeMirror in a shadow root of its own. There its styles are a sheet that scripts make,
-// which the page's content security policy allows; in the document they would be a style element, which it does not.
+// Editor of policy documents: CodeMirror in a shadow root. There, its styles are a constructed style sheet, which the
+// content security policy permits; in the document they would be a style element, which it forbids.
 import {
   acceptCompletion,
   autocompletion,
@@ -32,21 +32,21 @@ import { policyColours, policyLanguage } from './language.ts'
 import { editorTheme } from './theme.ts'
 
 export interface EditorHandle {
-  /** Puts the cursor there; lines and columns count from 1. */
+  /** Moves the cursor; lines and columns start at 1. */
   goTo(line: number, column: number): void
 }
 
 interface EditorProps {
   readonly label: string
   readonly value: string
-  /** Another number: `value` is another document, and takes the place of what is in the editor. */
+  /** Incremented if `value` is a different document, which then replaces the content of the editor. */
   readonly generation: number
   readonly onValue: (value: string) => void
   readonly issues: readonly PolicyIssue[]
   readonly warnings: readonly PolicyIssue[]
   readonly words: PolicyWords
   readonly readOnly: boolean
-  /** Ctrl+S. */
+  /** Called on Ctrl+S. */
   readonly onSave: () => void
   readonly handle: { current: EditorHandle | null }
 }
@@ -56,7 +56,10 @@ const offsetOf = (text: Text, line: number, column: number): number => {
   return Math.min(found.from + Math.max(column - 1, 0), found.to)
 }
 
-/** Of a new line: under the key of an item of a list, further in after a key without a value, else as the line before. */
+/**
+ * Returns the indentation of a new line: under the key of a list item, deeper after a key without a value, otherwise
+ * like the previous line.
+ */
 const indentOf = (context: IndentContext, position: number): number => {
   const line = context.lineAt(position, -1)
   const indent = /^\s*/.exec(line.text)?.[0].length ?? 0
@@ -64,7 +67,7 @@ const indentOf = (context: IndentContext, position: number): number => {
   return indent + inside + (/:\s*$/.test(line.text) ? 2 : 0)
 }
 
-/** From where the issue is to the end of the word there; a whole line where there is none. */
+/** Returns a diagnostic from the issue's position to the end of the word; the whole line if there is no word. */
 const diagnosticOf = (
   text: Text,
   { line, column, message }: PolicyIssue,
@@ -77,7 +80,9 @@ const diagnosticOf = (
   return { from: to > from ? from : begin, to: Math.max(to, from), severity, message }
 }
 
-/** Keys that are typed are nobody else's shortcuts: outside of the shadow root they seem to come from a mere element. */
+/**
+ * Keeps typed keys from triggering shortcuts: outside the shadow root, they seem to come from a non-editable element.
+ */
 const keepKeys = (event: KeyboardEvent): void => {
   if (!event.ctrlKey && !event.metaKey) event.stopPropagation()
 }
@@ -131,7 +136,7 @@ export const Editor = (props: EditorProps) => {
                 return true
               },
             },
-            // The one choice, where some are offered; else Tab leaves the editor as it leaves any field.
+            // Accepts a completion if there is one; otherwise, Tab leaves the editor like any field.
             { key: 'Tab', run: acceptCompletion },
             ...closeBracketsKeymap,
             ...completionKeymap,
@@ -162,8 +167,8 @@ export const Editor = (props: EditorProps) => {
     }
   }, [label, readOnly, words])
 
-  // Another document: a template, an older revision. Not whenever the value is another: that is what was typed a moment ago,
-  // and the editor is ahead of it.
+  // Only for a different document, such as a template or an older revision. The editor may be ahead of a `value` that
+  // was just typed.
   useEffect(() => {
     const current = view.current
     const { value } = latest.current

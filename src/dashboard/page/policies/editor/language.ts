@@ -1,17 +1,17 @@
-// Colours for policy documents: YAML, and in its conditions the expression language, with the facts that there are. It
-// reads line by line and only for the eye: what a document means, the service says.
+// Syntax highlighting of policy documents: YAML, and the expression language with known facts in conditions. It works
+// line by line and only affects colors; the service determines the meaning.
 import { HighlightStyle, StreamLanguage, type StringStream } from '@codemirror/language'
 import { tags } from '@lezer/highlight'
 import { CONDITION_KEYS } from '../../../../domain/condition-lines.ts'
 
 interface State {
-  /** Within the value of a condition. */
+  /** Whether the position is within the value of a condition. */
   expression: boolean
-  /** Of the key whose value goes on over lines that are further in; null for none. */
+  /** Indentation of the key with a multi-line value; null outside one. */
   blockIndent: number | null
-  /** The text of the block is a condition. */
+  /** Whether the multi-line text is a condition. */
   blockExpression: boolean
-  /** A key may come. */
+  /** Whether a key may follow. */
   atKey: boolean
 }
 
@@ -34,7 +34,7 @@ const expressionToken = (stream: StringStream, groups: ReadonlySet<string>): str
   return stream.match(/^\s*\(/, false) ? 'function' : null
 }
 
-/** @param groups what facts begin with: `wallet`, `client` … */
+/** @param groups first parts of fact names: `wallet`, `client` … */
 export const policyLanguage = (groups: ReadonlySet<string>) =>
   StreamLanguage.define<State>({
     name: 'policy',

@@ -1,9 +1,9 @@
-// How the editor looks: the colours of the dashboard's style sheet, which change with the theme by themselves.
+// Editor theme with the colors of the dashboard's style sheet, which follow theme changes automatically.
 import { EditorView } from '@codemirror/view'
 
 export const editorTheme = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--card)', fontSize: '0.93rem' },
-  // The card around it shows the focus: inside, the gutter would cover it.
+  // The surrounding card shows the focus: inside, the gutter would cover it.
   '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.6', minHeight: '26rem', maxHeight: '72vh' },
   '.cm-content, .cm-gutter': { minHeight: '26rem' },

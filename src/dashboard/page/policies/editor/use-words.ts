@@ -1,4 +1,4 @@
-// What the editor knows of the language; the same for every organization, so it is read once.
+// Terms of the policy language for the editor. They are equal for all organizations, so they are read once.
 import { call } from '../../api/client.ts'
 import { type Query, useQuery } from '../../data/use-query.ts'
 import type { PolicyWords } from './completion.ts'
