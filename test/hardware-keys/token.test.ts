@@ -165,7 +165,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       for (const reference of [EVM, SOLANA]) {
         token.look(reference)
         shim.trouble('lying')
-        expect(failure(() => token.sign(reference, DIGEST)).detail).toContain('not one by the attester’s key')
+        expect(failure(() => token.sign(reference, DIGEST)).detail).toContain('doesn’t match the attester’s key')
         shim.trouble('')
       }
     })
