@@ -1,6 +1,6 @@
-// Turns an API key into a principal (decisions §1, "Keys"; threats row 21). The key id is looked up in an LRU cache,
-// and the secret is compared by SHA-256 in constant time. Whatever is wrong with a key, the caller gets the same text;
-// a store that is down is 503 and never 401.
+// Authenticates API keys (decisions §1, "Keys"; threats row 21). Key ids are looked up in an LRU cache, and secrets are
+// compared by SHA-256 in constant time. All unusable keys get the same error text; an unavailable store is 503, never
+// 401.
 import { LRUCache } from 'lru-cache'
 import {
   type ApiKeyCredential,
@@ -17,20 +17,20 @@ import { CountersignError, DependencyUnavailableError, fixedError, QueueFullErro
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** The caller. One frozen object per cached key, shared by the key's requests. */
+/** The caller. Frozen, and shared by all requests with the cached key. */
 export interface Principal {
   readonly keyId: string
   readonly organizationId: string
   readonly kind: ApiKeyKind
   readonly environment: ApiKeyEnvironment
-  /** Null: no limit. */
+  /** Null if there is no limit. */
   readonly rateLimit: ApiKeyRateLimit | null
 }
 
-/** Spec, Errors row 4: there is no key, or the key does not work. All cases share one text. */
+/** Spec, Errors row 4: the key is missing or unusable. All cases share one text. */
 export class KeyUnusableError extends fixedError('UNAUTHENTICATED', 'the API key is missing, invalid or expired') {}
 
-/** The key works, but is not allowed on this interface. */
+/** The key is valid but not permitted for this API. */
 export class KeyScopeError extends CountersignError {
   constructor(scope: ApiKeyScope) {
     super('FORBIDDEN_SCOPE', `the API key is not allowed to use the ${scope} API`)
@@ -38,7 +38,7 @@ export class KeyScopeError extends CountersignError {
 }
 
 /**
- * Checks a key as a transaction reads it: it may have been revoked since the request was let in.
+ * Checks a key inside a transaction: it may have been revoked since the request was admitted.
  * @throws KeyUnusableError
  */
 export const requireActiveKey = async <Key extends Parameters<typeof apiKeyStatus>[0]>(
@@ -52,67 +52,65 @@ export const requireActiveKey = async <Key extends Parameters<typeof apiKeyStatu
 }
 
 export interface AuthenticatorDependencies {
-  /** The key with this id, even if expired or revoked; null when there is none. Rejects when it can't be looked up. */
+  /** Returns the key with this id, even if expired or revoked; null if there is none. Rejects if the lookup fails. */
   findKey(keyId: string): Promise<ApiKeyCredential | null>
   readonly clock: Clock
   /** Maximum number of cached keys. */
   readonly cacheSize?: number
-  /** How long an unknown key id is cached, so that repeated guesses do not reach the store. */
+  /** Time for which an unknown key id is cached, so that repeated guesses don't reach the store. */
   readonly unknownForMs?: number
 }
 
 export interface Authenticator {
   /**
-   * The principal of a key's text. Returns synchronously when the key is cached, otherwise after one look-up that
-   * concurrent requests share. Once the lease has ended, only attestations use cached keys: the pool holds them until
-   * the changes are read. Keys of other interfaces are then read from the store.
-   * @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503 (thrown or
-   *   rejected alike)
+   * Returns the principal of a key. Synchronous if the key is cached; otherwise one lookup is shared by concurrent
+   * requests.
+   * After the lease has ended, only attestations use cached keys, because the pool holds them until the changes are
+   * read. Other APIs then read the store.
+   * @throws KeyUnusableError 401, KeyScopeError 403, DependencyUnavailableError or QueueFullError 503; thrown or
+   * rejected
    */
   authenticate(text: string | null, scope: ApiKeyScope): Principal | Promise<Principal>
-  /** Number of key changes so far. A principal is up to date until the number grows, or until its key expires. */
+  /** Number of key changes so far. A principal is current until this number increases or its key expires. */
   changes(): number
-  /**
-   * Drops a key that was created, changed or revoked from the cache. Look-ups under way, also of other keys, are
-   * repeated.
-   */
+  /** Removes a created, changed or revoked key from the cache. Pending lookups, also of other keys, are repeated. */
   invalidate(keyId: string): void
-  /** Clears the cache, when the change feed can't tell what changed. */
+  /** Clears the cache, for changes that the change feed cannot identify. */
   clear(): void
-  /** Until then (monotonic milliseconds) the changes are recent enough. Without a call, the lease never ends. */
+  /**
+   * Extends the lease: until this time (monotonic milliseconds), the known changes are recent enough. Without a call,
+   * the lease never ends.
+   */
   renewLease(untilMs: number): void
-  /** Key id → Unix seconds of its last use, a minute late at most, for keys used since the last call. */
+  /** Returns key id → Unix seconds of the last use, accurate to a minute, for keys used since the last call. */
   takeUses(): ReadonlyMap<string, number>
 }
 
 interface Entry {
   readonly credential: ApiKeyCredential
   readonly principal: Principal
-  /** When a use was last noted. */
+  /** Time of the last recorded use. */
   notedSeconds: number
 }
 
 interface Lookup {
   readonly found: Promise<Entry | null>
   readonly startedMs: number
-  /**
-   * Number of changes announced before this look-up began. If it has grown, the result may be older than the latest
-   * change.
-   */
+  /** Number of changes when the lookup started. If it has increased, the result may predate the latest change. */
   readonly changes: number
 }
 
 const LOOKUP_ATTEMPTS = 3
-/** Maximum number of look-ups under way: a slow store must not make guessed key ids fill the memory (invariant 8). */
+/** Maximum number of pending lookups: with a slow store, guessed key ids must not exhaust the memory (invariant 8). */
 const LOOKUPS_MAX = 1_000
-/** A look-up that has hung for longer is not joined any more: once the store answers again, its keys work again. */
+/** Maximum age of a lookup that requests join. After a stalled store recovers, its keys then work again. */
 const JOIN_MAX_MS = 2_000
 /**
- * A key in use is noted again only after so long. To write ten thousand of them every five seconds took a fiftieth of
- * the processor time of their attestations.
+ * Minimum interval between recorded uses of a key. Writing 10,000 uses every five seconds took 2% of the processor time
+ * of the attestations.
  */
 const NOTED_EVERY_SECONDS = 60
-/** Compared with when the key does not exist, so that a miss does the same work as a wrong secret. */
+/** Compared for unknown keys, so that a miss takes the same time as a wrong secret. */
 const NO_HASH = new Uint8Array(32)
 
 const createEntry = (credential: ApiKeyCredential): Entry => ({
@@ -134,7 +132,7 @@ export const createAuthenticator = ({
   unknownForMs = 1_000,
 }: AuthenticatorDependencies): Authenticator => {
   const known = new LRUCache<string, Entry>(atMostEntries(cacheSize))
-  // Kept apart from the known keys, so that guesses can't evict them. Values: when to ask the store again.
+  // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
   let uses = new Map<string, number>()
@@ -152,7 +150,7 @@ export const createAuthenticator = ({
     }
   }
 
-  /** Returns the look-up of this key under way if its result is still usable, or starts a new one. */
+  /** Returns the pending lookup of this key if its result is still usable; otherwise starts a new one. */
   const joinLookup = (keyId: string): Lookup => {
     const running = lookups.get(keyId)
     const nowMs = clock.monotonicMs()
@@ -207,7 +205,7 @@ export const createAuthenticator = ({
       const possibleId = text === null ? null : possibleKeyId(text)
       if (text === null || possibleId === null) throw new KeyUnusableError()
       const isUpToDate = scope === 'attestation' || clock.monotonicMs() < leaseUntilMs
-      // The hash covers the whole text, so a cached key's text needs no other check.
+      // The hash covers the whole text, so a cached key needs no other check.
       const entry = isUpToDate ? known.get(possibleId, NO_OPTIONS) : undefined
       if (entry !== undefined) return check(text, entry, scope)
       const parsed = parseApiKey(text)

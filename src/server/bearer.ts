@@ -1,8 +1,8 @@
-// The credential of an `Authorization: Bearer` header (RFC 6750 §2.1), read strictly.
+// Strict parser for the credential of an `Authorization: Bearer` header (RFC 6750 §2.1).
 
 /**
- * The token, or null unless the header is the scheme in any case, one space, and a token of visible ASCII. Two headers
- * arrive joined by a comma; they are refused here as well.
+ * Returns the token. Null unless the header is the scheme in any case, one space, and visible ASCII. Repeated headers
+ * arrive joined by a comma and are refused.
  */
 export const parseBearer = (header: string | null): string | null => {
   if (header === null || header.length < 8 || header.length > 512) return null

@@ -1,10 +1,10 @@
-// Determines where a request comes from: the connection's address or, if that is a trusted proxy, the rightmost address
-// of X-Forwarded-For that is not a trusted proxy. Everything left of it was written by that client, who may write
-// anything. Source: threats rows 24 and 27; RFC 7239, section 8.1.
+// Determines the client address of a request: the connection's address or, behind trusted proxies, the rightmost
+// untrusted address in X-Forwarded-For. Addresses to its left were sent by that client and prove nothing. Source:
+// threats rows 24 and 27; RFC 7239, section 8.1.
 import { BlockList } from 'node:net'
 import { parseIpAddress } from '../lib/ip-address.ts'
 
-/** A network such as `10.0.0.0/8`, or one address. */
+/** A network such as `10.0.0.0/8`, or a single address. */
 export interface Network {
   readonly address: string
   readonly prefix: number
@@ -12,16 +12,16 @@ export interface Network {
 
 /**
  * @param peer address of the connection
- * @returns the client's address in its canonical text; empty where a trusted proxy names none
+ * @returns the client's address in canonical form; empty if a trusted proxy names none
  */
 export type ClientAddress = (peer: string, headers: Headers) => string
 
-/** More proxies in a row than any deployment has. */
+/** Maximum number of proxies in a chain, more than any deployment has. */
 const HOPS_MAX = 32
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (address.includes(':') ? 'ipv6' : 'ipv4')
 
-/** @throws Error whose message says what is expected */
+/** @throws Error whose message states the expected form */
 export const parseNetworks = (text: string): readonly Network[] =>
   (text.trim() === '' ? [] : text.split(',')).map((part) => {
     const [, host = '', digits] = /^([0-9a-f.:]+)(?:\/([0-9]{1,3}))?$/i.exec(part.trim()) ?? []
@@ -45,10 +45,10 @@ export const createClientAddress = (trustedProxies: readonly Network[]): ClientA
     if (trustedProxies.length === 0 || !isTrusted(connected)) return connected
     const hops = (headers.get('x-forwarded-for') ?? '').split(',')
     let client = ''
-    // The client chooses how many entries there are, so only the last ones are read.
+    // The client controls the number of entries, so only the last ones are read.
     for (const text of hops.slice(-HOPS_MAX).reverse()) {
       const hop = parseIpAddress(text.trim().toLowerCase())
-      // No trusted proxy vouches for anything to the left of an unreadable entry.
+      // No trusted proxy vouches for entries to the left of an unreadable entry.
       if (hop === null) break
       client = hop
       if (!isTrusted(hop)) break

@@ -1,14 +1,14 @@
-// Gives each request one absolute deadline when it arrives (invariant 4; spec, Errors row 5), whatever it then waits
-// for: a slow body, the store, a hung RPC.
+// Gives each request one absolute deadline at its arrival (invariant 4; spec, Errors row 5). It covers all waits: a
+// slow body, the store, a stalled RPC.
 import { DeadlineExceededError } from '../domain/errors.ts'
 import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 
-/** The deadline as the request's handler sees it. */
+/** The deadline, as passed to the request's handler. */
 export interface Deadline {
-  /** Absolute, on the clock's monotonic milliseconds. */
+  /** Absolute, in monotonic milliseconds. */
   readonly deadlineMs: number
-  /** True once 408 has been answered: the remaining work must not sign or send anything. */
+  /** True after the 408 response: the remaining work must not sign or send anything. */
   readonly passed: boolean
 }
 
@@ -16,7 +16,7 @@ export interface Deadline {
 export interface TimedRequest extends Deadline, Expiring<TimedRequest> {
   deadlineMs: number
   passed: boolean
-  /** Called once at the deadline: answers 408. The work is not stopped: it reads `passed`. */
+  /** Called once at the deadline to send 408. The work isn't stopped; it checks `passed`. */
   expire(): void
 }
 
@@ -25,26 +25,26 @@ export interface DeadlinesDependencies {
   readonly durationMs: number
   /** Replaced in tests. */
   readonly after?: Timers['after']
-  /**
-   * Called when work ends after its 408 was answered, since nobody else sees its result. `error` is undefined on
-   * success.
-   */
+  /** Called when work ends after its 408, because its result is not sent. `error` is undefined on success. */
   reportLate?(error: unknown): void
 }
 
 export interface Deadlines {
   /** Sets the deadline of a request that arrived at `nowMs`. Every request must be ended. */
   begin(request: TimedRequest, nowMs: number): void
-  /** False if the request was answered 408 before: its result or error was reported, and must not be sent. */
+  /**
+   * Returns false if the request was already answered with 408. The result or error is then reported and must not be
+   * sent.
+   */
   end(request: TimedRequest, error?: unknown): boolean
   /**
-   * Runs `start` under a new deadline. A plain result is returned as it is. A promise settles like that of `start`, or
-   * rejects with DeadlineExceededError, whichever comes first.
+   * Runs `start` under a new deadline. Returns a synchronous result unchanged. A promise settles like the promise from
+   * `start`, or rejects with DeadlineExceededError at the deadline.
    */
   watch<Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result>
   /** Number of requests under a deadline. */
   active(): number
-  /** Stops the timer for good, at the end of the process. */
+  /** Stops the timer permanently, at the end of the process. */
   stop(): void
 }
 

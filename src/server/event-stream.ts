@@ -1,11 +1,10 @@
-// Server-sent events to one client: framing, and handling of a reader that is slow or gone. Invariant: the memory held
-// for a client is bounded. A reader that falls behind gets the newest state and skips older ones; a reader that has
-// stopped is disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec, "Events";
-// threats row 20.
+// Server-sent events to one client, with bounded memory per client. A slow reader gets the latest state and skips older
+// ones; a stalled reader is disconnected. Source: https://html.spec.whatwg.org/multipage/server-sent-events.html; spec,
+// "Events"; threats row 20.
 import type { RateLimitState } from './rate-limit.ts'
 import { setRateLimit } from './response.ts'
 
-/** The event's number increases within a stream. */
+/** An event. `sequence` increases within a stream. */
 export interface StreamEvent {
   readonly sequence: number
   /** One line of JSON. */
@@ -14,24 +13,24 @@ export interface StreamEvent {
 
 export interface EventStream {
   readonly body: ReadableStream<Uint8Array>
-  /** Sends the opening event. Events that `send` received before follow if they are newer. */
+  /** Sends the opening event. Newer events that `send` received earlier follow. */
   begin(first: StreamEvent): void
-  /** Sends the event if it is newer and different. Before `begin`, keeps it. */
+  /** Sends the event if it is newer and different. Before `begin`, stores it. */
   send(event: StreamEvent): void
   /**
-   * Writes a comment, so that no proxy treats the connection as idle. Returns false when the reader has read nothing
-   * over several calls although there was data to read.
+   * Writes a comment, so that proxies don't treat the connection as idle. Returns false if the reader has read nothing
+   * over several calls although data was available.
    */
   keepAlive(): boolean
   /** Ends the stream normally. */
   end(): void
-  /** Resets the connection, for a reader that would never see a normal end. */
+  /** Resets the connection, for a stalled reader that would never receive a normal end. */
   cut(): void
 }
 
-/** How long a client waits before it connects again, milliseconds. */
+/** Reconnection delay of clients, in milliseconds. */
 const RETRY_MS = 3_000
-/** Maximum number of events waiting for the socket; after that, the newest replaces the previous one. */
+/** Maximum number of events waiting for the socket. Beyond it, the latest event replaces the previous one. */
 const QUEUE_MAX = 16
 /** Number of `keepAlive` calls without progress after which a reader counts as gone. */
 const STALLS_MAX = 2
@@ -40,7 +39,7 @@ const encoder = new TextEncoder()
 const KEEP_ALIVE = encoder.encode(': keep-alive\n\n')
 const frames = new WeakMap<StreamEvent, Uint8Array>()
 
-/** The `id` line, the `data` line and a blank line. Encoded once for all clients. */
+/** Returns the `id` line, the `data` line and a blank line. Encoded once for all clients. */
 const frameOf = (event: StreamEvent): Uint8Array => {
   let frame = frames.get(event)
   if (frame === undefined) {
@@ -50,7 +49,7 @@ const frameOf = (event: StreamEvent): Uint8Array => {
   return frame
 }
 
-/** @param onGone called once when the client has left, but not after `end` or `cut` */
+/** @param onGone called once when the client disconnects, but not after `end` or `cut` */
 export const createEventStream = (onGone: () => void): EventStream => {
   let controller: ReadableStreamDefaultController<Uint8Array> | null = null
   let early: StreamEvent[] | null = []
@@ -65,7 +64,7 @@ export const createEventStream = (onGone: () => void): EventStream => {
     if (newest !== null && event.sequence <= newest.sequence) return
     const same = newest?.data === event.data
     newest = event
-    // A change that the reader can't see, for example of a comment, sends no event.
+    // A change that is invisible to the reader, for example of a comment, sends no event.
     if (same) return
     if (held === null && (controller.desiredSize ?? 0) > 0) controller.enqueue(frameOf(event))
     else held = event
@@ -122,13 +121,13 @@ export const createEventStream = (onGone: () => void): EventStream => {
     cut: () => {
       const open = controller
       controller = null
-      // Give no reason: the runtime would print it, with source code, to standard error.
+      // Without a reason: the runtime would print it, with source code, to standard error.
       open?.error()
     },
   }
 }
 
-/** The response that carries a stream. */
+/** Returns the response with the stream as its body. */
 export const eventStreamResponse = (
   { body }: EventStream,
   requestId: string,

@@ -1,6 +1,5 @@
-// Every request to an API endpoint goes through `serve`, in this order: request id, deadline, key, rate limit, then the
-// endpoint's own work. Every answer and error leaves through it as well. One function for all, so that no endpoint
-// omits a step.
+// Every request to an API endpoint passes through `serve`: request id, deadline, key, rate limit, then the endpoint's
+// work. Every response and error leaves through it. One function for all endpoints, so that no endpoint omits a step.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import { type CountersignError, DeadlineExceededError } from '../domain/errors.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -22,18 +21,15 @@ export interface GateDependencies {
   readonly limiter: RateLimiter
   readonly deadlines: Deadlines
   readonly requestIds: RequestIdSource
-  /** Null: no request is traced. */
+  /** Null if tracing is off. */
   readonly tracer?: Tracer | null
   readonly monotonicMs: () => number
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Records how long a key's organization waited for each verdict. */
+  /** Records the duration of each verdict by organization. */
   readonly latency?: Pick<OrganizationLatency, 'record'>
   /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
-  /**
-   * While true, each answer asks its client to close the connection, so that no connection is cut when the listener
-   * stops.
-   */
+  /** While true, each response closes its connection, so that no connection is cut when the listener stops. */
   readonly isStopping: () => boolean
   /** Shared by all refusals of a thread. */
   readonly pacer: RefusalPacer
@@ -44,16 +40,16 @@ export interface GateSettings {
   /** The path, as used in metrics. */
   readonly route: string
   readonly scope: ApiKeyScope
-  /** Reads the key from where this interface carries it; null when there is none. */
+  /** Reads the key from this API's header. Returns null if there is none. */
   readonly readKey: (headers: Headers) => string | null
   /** The `WWW-Authenticate` header of a 401. */
   readonly challenge: string
   /**
-   * The refusal that the request would get later anyway, or null. Called once the key is known, before the request
-   * takes a token of the key's limit and before its body is read. The same error object each time, not one per request.
+   * Returns a refusal that the request would get later anyway, or null. Called after authentication, before rate
+   * limiting and before the body is read. Returns a shared error object, not one per request.
    */
   readonly refusal?: (principal: Principal, headers: Headers, deadlineMs: number) => CountersignError | null
-  /** Whether its answers are verdicts: their durations are recorded by organization. */
+  /** Whether responses are verdicts. Their durations are recorded by organization. */
   readonly decides?: boolean
 }
 
@@ -62,14 +58,14 @@ export interface AdmittedRequest {
   readonly request: Request
   readonly requestId: string
   readonly principal: Principal
-  /** Null: the key has no limit. */
+  /** Null if the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
-  /** Null: the request is not traced. */
+  /** Null if the request is not traced. */
   readonly trace?: RequestTrace | null
   /**
-   * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Returns
-   * synchronously when the key is cached. Throws or rejects as the gate does.
+   * Checks the key again if any key has changed since the last check, or if that check is 250 ms old. Synchronous if
+   * the key is cached. Throws or rejects like the gate.
    */
   confirmKey(): Promise<void> | undefined
 }
@@ -77,22 +73,23 @@ export interface AdmittedRequest {
 export type Endpoint = (request: Request) => Promise<Response>
 
 /**
- * `handle` throws any error that should be the answer: it is mapped, counted and, unless it is an expected answer,
- * reported.
+ * Creates an endpoint. `handle` throws any error that should become the response: it is mapped, counted and reported.
  */
 export type Gate = (settings: GateSettings, handle: (admitted: AdmittedRequest) => Promise<Response>) => Endpoint
 
-/** What all requests of a route share. */
+/** Shared state of all requests of a route. */
 interface Route {
   readonly dependencies: GateDependencies
   readonly settings: GateSettings
   readonly record: RouteRecorder
 }
 
-/** A key that was checked longer ago is checked again, because it may have expired. */
+/** Maximum age of a key check: the key may have expired since. */
 const KEY_AGE_MAX_MS = 250
 
-/** One request from its arrival to its answer. One object with methods: closures would be twenty objects per request. */
+/**
+ * One request from arrival to response. A single object with methods: closures would need twenty objects per request.
+ */
 class GatedRequest implements AdmittedRequest, TimedRequest {
   readonly requestId: string
   rateLimit: RateLimitState | null = null
@@ -103,7 +100,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   later: TimedRequest | null = null
   private checked: Principal | null = null
   private confirmedMs: number
-  // After the process was suspended, its cache is outdated until the changes are read, however recent the check.
+  // After a suspension of the process, the cache is outdated until the changes are read, even if the check is recent.
   private confirmedChanges: number
 
   constructor(
@@ -132,13 +129,12 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     return dependencies.authenticator.authenticate(settings.readKey(this.request.headers), settings.scope)
   }
 
-  /** Call once the key is known. Returns a refusal, or null. */
+  /** Call after authentication. Returns a refusal, or null. */
   enter(principal: Principal): CountersignError | null {
     const { dependencies, settings } = this.route
     const { headers } = this.request
     this.checked = principal
-    // The trace begins only after the key was checked: requests without a valid key must not fill the exporter's
-    // buffer.
+    // The trace starts after the key check: requests without a valid key must not fill the exporter's buffer.
     if (dependencies.tracer)
       this.trace = dependencies.tracer.begin(
         parseTraceParent(headers.get('traceparent')),
@@ -180,7 +176,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     this.refuse(new DeadlineExceededError())
   }
 
-  /** @param error one object for many requests */
+  /** @param error shared by many requests */
   refuseEarly(error: CountersignError): void {
     const { deadlines, pacer, metrics, report } = this.route.dependencies
     if (!deadlines.end(this, error)) return
@@ -213,7 +209,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
     if (dependencies.isStopping()) response.headers.set('connection', 'close')
     const durationMs = dependencies.monotonicMs() - this.startedMs
     record(status, durationMs)
-    // A refusal is quick and no verdict. A request that is answered 408 has waited for a verdict.
+    // Refusals are fast and not verdicts. A request answered with 408 waited for a verdict.
     if (settings.decides === true && this.checked !== null && (status === 200 || status === 408))
       dependencies.latency?.record(this.checked.organizationId, durationMs)
     this.trace?.end(status)
@@ -221,7 +217,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   }
 }
 
-/** Never rejects. Awaits only what is not known yet: most keys are cached, and few limits are shared. */
+/** Never rejects. Awaits only if necessary: most keys are cached, and few limits are shared. */
 const serve = async (gated: GatedRequest, handle: Parameters<Gate>[1]): Promise<void> => {
   const { deadlines, limiter } = gated.route.dependencies
   deadlines.begin(gated, gated.startedMs)

@@ -1,13 +1,13 @@
-// The HTTP half of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before it
-// is dispatched. A retry gets the stored answer, a refusal, or the same uuid again, so it can't produce a second
-// attestation. Requests without the header do none of this.
+// HTTP side of idempotency (decisions §1; invariant 3). A request with an Idempotency-Key claims a uuid before
+// dispatch. A retry gets the stored response, a refusal, or the same uuid, so it cannot produce a second attestation.
+// Requests without the header skip all of this.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { type Clock, createHeldClock } from '../lib/time.ts'
 import { isVisibleAscii } from './request-id.ts'
 
-/** The right to answer for an idempotency key until the claim expires. Passed back to `complete` or `release`. */
+/** The right to respond for an idempotency key until the claim expires. Passed to `complete` or `release`. */
 export interface HeldClaim {
-  /** Sign with this uuid and no other. */
+  /** The only uuid to sign with. */
   readonly uuid: string
 }
 
@@ -19,24 +19,24 @@ export interface StoredAnswer {
 export type ClaimOutcome<Claim extends HeldClaim> =
   | { readonly outcome: 'claimed'; readonly claim: Claim }
   /**
-   * An earlier request on this node let its claim expire without an answer. Its uuid is used again; it may have been
-   * signed since `uuidSinceSeconds` (Unix; 0 when unknown).
+   * An earlier request on this node left its claim to expire without a response. Its uuid is reused. It may have been
+   * signed since `uuidSinceSeconds` (Unix seconds; 0 if unknown).
    */
   | { readonly outcome: 'taken-over'; readonly claim: Claim; readonly uuidSinceSeconds: number }
   /**
-   * Another request holds the claim until then, or an attestation that another node may have signed is valid until
+   * Another request holds the claim until then, or another node may have signed an attestation that is valid until
    * then.
    */
   | {
       readonly outcome: 'in-flight'
       readonly expiresAtSeconds: number
-      /** What this node may have signed since `uuidSinceSeconds` (Unix). */
+      /** The uuid that this node may have signed since `uuidSinceSeconds` (Unix seconds). */
       readonly earlier?: { readonly uuid: string; readonly uuidSinceSeconds: number }
     }
   | { readonly outcome: 'mismatch' }
   | { readonly outcome: 'completed'; readonly uuid: string; readonly response: StoredAnswer }
 
-/** The store of claims. `Claim` is the store's own type. */
+/** The store of claims. `Claim` is a type of the store. */
 export interface IdempotencyStore<Claim extends HeldClaim> {
   claim(
     organizationId: string,
@@ -49,35 +49,33 @@ export interface IdempotencyStore<Claim extends HeldClaim> {
     nowSeconds: number,
   ): Promise<ClaimOutcome<Claim>>
   /**
-   * Records that from now on the claim's uuid may be signed on its node, and keeps the claim until `keepUntilSeconds` at
-   * least. False when the claim is no longer held.
+   * Records that the claim's uuid may be signed on its node from now on, and keeps the claim at least until
+   * `keepUntilSeconds`. Returns false if the claim is no longer held.
    */
   markDispatched(claim: Claim, keepUntilSeconds: number): Promise<boolean>
   /**
-   * Stores the answer and returns the one that counts: this one, or an earlier one. Null when the claim is no longer
-   * held. Absent where every request with a key can be answered from the decision log.
+   * Stores the response and returns the effective one: this one or an earlier one. Null if the claim is no longer held.
+   * Absent if every request with a key can be answered from the decision log.
    */
   complete?(claim: Claim, answer: StoredAnswer, keepUntilSeconds: number): Promise<StoredAnswer | null>
-  /**
-   * Stores another uuid to sign under the same claim, before anything is signed. Null when the claim is no longer held.
-   */
+  /** Replaces the uuid of the claim before anything is signed. Returns null if the claim is no longer held. */
   replaceUuid(claim: Claim, uuid: string): Promise<Claim | null>
-  /** Gives the claim up, so that a retry starts again with a new uuid. */
+  /** Releases the claim, so that a retry starts again with a new uuid. */
   release(claim: Claim): Promise<boolean>
 }
 
 /**
- * The key is not 1 to 255 visible ASCII characters. Two headers arrive joined by a comma and a space, and are refused
- * as well.
+ * The key is not 1 to 255 visible ASCII characters. Repeated headers arrive joined by a comma and a space, and are
+ * refused as well.
  */
 class IdempotencyKeyInvalidError extends fixedError(
   'INVALID_HEADER',
   'the Idempotency-Key header must be 1 to 255 visible ASCII characters',
 ) {}
 
-/** Another request with this key is being answered, or was cut off and may still have been signed. */
+/** Another request with this key is in progress, or was cut off and may still have been signed. */
 export class IdempotencyTwinInFlightError extends CountersignError {
-  /** @param retryAfterSeconds until the other request's claim ends, which is the longest that it can take */
+  /** @param retryAfterSeconds time until the other request's claim ends, which is its maximum duration */
   constructor(retryAfterSeconds = 1) {
     super('IDEMPOTENCY_IN_FLIGHT', 'a request with this Idempotency-Key is in flight; retry later', {
       retryAfterSeconds,
@@ -94,88 +92,85 @@ class IdempotencyKeyReusedError extends fixedError(
 export interface IdempotentRequest {
   readonly organizationId: string
   readonly keyId: string
-  /** The Idempotency-Key header. */
+  /** Value of the Idempotency-Key header. */
   readonly header: string | null
   /** A retry must have the same route. */
   readonly route: string
   /** The body as received, byte for byte. */
   readonly body: string
-  /** The uuid of a first try; a retry gets the first try's. */
+  /** The uuid of a first attempt. A retry uses the uuid of its first attempt. */
   readonly uuid: string
 }
 
-/** The answer of the work: a complete body, and how long the granted attestation is valid. */
+/** Result of the work: the complete body and the validity of the granted attestation. */
 export interface FreshAnswer {
   readonly body: string
-  /** Default: 200. */
+  /** Defaults to 200. */
   readonly status?: number
-  /** How long the answer is repeated: at least the attestation's lifetime. */
+  /** Time for which the response is repeated: at least the attestation's validity. */
   readonly keepSeconds: number
 }
 
 export interface IdempotentAnswer extends StoredAnswer {
-  /** True for the answer of an earlier request. */
+  /** True for the response of an earlier request. */
   readonly replayed: boolean
 }
 
 /** A claim of this process. */
 interface UnansweredClaim {
   readonly bodyHash: Uint8Array
-  /** When it ends, monotonic milliseconds. */
+  /** End of the claim, in monotonic milliseconds. */
   readonly endsMs: number
-  /** False once it was cut off. It may still be signed until it ends. */
+  /** False after the request was cut off. It may still be signed until the claim ends. */
   isWorking: boolean
 }
 
-/** What happened to the uuid of an earlier request. */
+/** Lookup result for the uuid of an earlier request. */
 export type Recalled =
-  /** Nothing was recorded under the uuid: it may be used again. */
+  /** Nothing was recorded under the uuid. It may be reused. */
   | { readonly outcome: 'nothing' }
-  /** It was decided and recorded: this is its answer, and for how long it is still repeated. */
+  /** The uuid was decided and recorded. Contains the response and the remaining time for which it is repeated. */
   | { readonly outcome: 'decided'; readonly answer: FreshAnswer }
-  /** It was decided, but its signature is not valid any more, or its denial is too old: treat the request as new. */
+  /** The uuid was decided, but its signature is no longer valid or its denial is too old. The request counts as new. */
   | { readonly outcome: 'expired' }
 
 export interface SoughtDecision {
   readonly organizationId: string
   readonly uuid: string
-  /** Unix seconds at which the request came. */
+  /** Unix seconds of the request's arrival. */
   readonly sinceSeconds: number
 }
 
-/** The decision log of a node, as the record of the uuids that were signed on it. */
+/** The decision log of a node, as the record of the uuids signed on it. */
 export interface NodeMemory {
-  /** The node's name in the deployment. Empty when there is only one node. */
+  /** Name of the node in the deployment. Empty if there is only one node. */
   readonly node: string
-  /** The longest time that a signature is valid after its claim has expired. */
+  /** Maximum validity of a signature after its claim has expired. */
   readonly usableSeconds: number
-  /**
-   * How long a claim is kept after it has expired; a claim for something that can be used for longer is written again
-   * before that is signed.
-   */
+  /** Time for which an expired claim is kept. Before a longer-lived result is signed, the claim is extended. */
   readonly keepSeconds: number
   /**
-   * Searches the records of the minute that begins at `sinceSeconds` for a uuid. Rejects if the log can't be read.
-   * @throws IdempotencyTwinInFlightError if too many of the organization's searches wait
+   * Searches the records of the minute that starts at `sinceSeconds` for a uuid. Rejects if the log cannot be read.
+   * @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting
    */
   find(sought: SoughtDecision): Promise<Recalled>
-  /** Like `find`. If that finds nothing, searches all records since `sinceSeconds`. */
+  /** Like `find`, but searches all records since `sinceSeconds` if `find` finds nothing. */
   recall(sought: SoughtDecision): Promise<Recalled>
 }
 
 export interface IdempotencyDependencies<Claim extends HeldClaim> {
-  /** Left out: nothing is recorded under uuids, and the store itself knows what happened to one. */
+  /** If omitted, nothing is recorded under uuids, and the store holds the result. */
   readonly memory?: NodeMemory
   readonly store: IdempotencyStore<Claim>
   readonly clock: Clock
-  /** How long a claim without an answer is held: longer than a request's deadline. */
+  /** Duration of a claim without a response: longer than a request's deadline. */
   readonly claimSeconds: number
   /**
-   * Whether a try that failed with this error after its dispatch may have had its effect; its claim is then kept until
-   * it expires. Default: mayHaveSigned.
+   * Whether an attempt that failed with this error after dispatch may have had an effect. Its claim is then kept until
+   * it expires. Defaults to `mayHaveSigned`.
    */
   mayHaveActed?(error: unknown): boolean
-  /** Called when the store failed after the work was done; the answer is not affected. */
+  /** Called if the store failed after the work was done. The response is unaffected. */
   report(error: unknown): void
 }
 
@@ -187,26 +182,25 @@ const answerOf = ({ status = 200, body }: FreshAnswer, replayed: boolean): Idemp
   replayed,
 })
 
-/** Added to an attestation's validity: clocks differ, and Solana's program allows 30 s of drift (decisions §2). */
-export const KEEP_SLACK_SECONDS = 60
 /**
- * How far back a uuid is searched when its claim does not say since when it was used: claims are kept for about as
- * long.
+ * Added to an attestation's validity, because clocks differ and the Solana program allows 30 s of drift (decisions §2).
  */
+export const KEEP_SLACK_SECONDS = 60
+/** Search period for a uuid whose claim has no time of use. Claims are kept for about as long. */
 const LOOK_BACK_SECONDS = 86_400
-/** How often claims that have ended are forgotten. */
+/** Minimum interval between removals of ended claims. */
 const FORGET_MS = 1_000
 
 /**
- * Announces that the work goes to where it may be signed, and for how long what is signed can be used. The work awaits a
- * returned promise, and ends when it rejects.
+ * Announces a dispatch after which the work may be signed, and the validity of the result. The work awaits a returned
+ * promise and ends if it rejects.
  */
 export type OnDispatch = (usableSeconds: number) => Promise<void> | undefined
 
 /**
- * Whether the work may have been signed before it failed. A refusal was not signed: it is an answer. Neither was a job
- * that found a full queue, nor one that a worker reported as failed before it recorded anything. After the deadline, or
- * when a component failed, nobody knows: the uuid must then be used again.
+ * Whether the work may have been signed before it failed. Refusals were not signed, and neither were jobs refused by a
+ * full queue or failed before recording. After a deadline or a component failure, the outcome is unknown, so the uuid
+ * must be reused.
  */
 export const mayHaveSigned = (error: unknown): boolean =>
   !(error instanceof CountersignError) ||
@@ -225,12 +219,12 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
   report,
 }: IdempotencyDependencies<Claim>) => {
   /**
-   * Claims that this process is working on, or was cut off with, by their keys. The store is not asked about them: it
-   * goes by the wall clock, and a step of that clock must not end a claim whose holder may still sign. Nor are they looked
-   * for in the log, which would cost the most under overload.
+   * Claims that this process works on or was cut off with, by key. They don't depend on the store, which uses the wall
+   * clock: a clock step must not end a claim whose holder may still sign. They are not searched in the log, which would
+   * be expensive under overload.
    */
   const unanswered = new Map<string, UnansweredClaim>()
-  /** For claims of other processes, whose holders may still sign after a step of the wall clock. */
+  /** Clock for claims of other processes, whose holders may still sign after a step of the wall clock. */
   const heldClock = createHeldClock(clock, claimSeconds * 1_000)
   heldClock()
   let forgotMs = 0
@@ -266,11 +260,11 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     try {
       standing = await complete(claim, answer, clock.unixSeconds() + fresh.keepSeconds + KEEP_SLACK_SECONDS)
     } catch (error) {
-      // The answer is signed and recorded. A retry finds the claim expired and gets the same uuid.
+      // The response is signed and recorded. A retry finds the claim expired and reuses its uuid.
       report(error)
       return { ...answer, replayed }
     }
-    // Another request now holds the claim, and its answer will be the one that counts.
+    // Another request now holds the claim, and its response will be the effective one.
     if (standing === null) throw new IdempotencyTwinInFlightError()
     return { ...standing, replayed: replayed || standing.body !== answer.body }
   }
@@ -283,16 +277,16 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     try {
       await store.release(claim)
     } catch (error) {
-      // The claim expires by itself.
+      // The claim expires on its own.
       report(error)
     }
   }
 
   /**
-   * Runs `work` at most once for its Idempotency-Key, with the uuid to sign. `work` must call and await `onDispatch`
-   * before anything can be signed. It receives the claim, or null without a key.
-   * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422, what the
-   *   store's claim throws, and what `work` throws
+   * Runs `work` at most once per Idempotency-Key, with the uuid to sign. `work` must call and await `onDispatch` before
+   * anything can be signed. It receives the claim, or null without a key.
+   * @throws IdempotencyKeyInvalidError 400, IdempotencyTwinInFlightError 409, IdempotencyKeyReusedError 422; errors of
+   * the store's claim and of `work`
    */
   return async (
     request: IdempotentRequest,
@@ -313,7 +307,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     const found = await store.claim(organizationId, keyId, header, bodyHash, uuid, expiresAtSeconds, memory, nowSeconds)
     if (found.outcome === 'completed') return { ...found.response, replayed: true }
     if (found.outcome === 'mismatch') throw new IdempotencyKeyReusedError()
-    // Another request may have claimed the key since the first look.
+    // Another request may have claimed the key since the first check.
     refuseUnanswered(claimKey, bodyHash)
     if (found.outcome === 'in-flight') {
       const { earlier } = found
@@ -327,7 +321,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     let { claim } = found
     const own: UnansweredClaim = { bodyHash, endsMs, isWorking: true }
     noteUnanswered(claimKey, own)
-    /** Until when the claim is kept; of one that was taken over it is not known. */
+    /** Time until which the claim is kept. 0 (unknown) for a claim that was taken over. */
     let keptUntilSeconds = found.outcome === 'claimed' ? expiresAtSeconds + (memory?.keepSeconds ?? 0) : 0
     let fresh: FreshAnswer
     let dispatched = false
@@ -341,7 +335,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
           return finish(claim, recalled.answer, true)
         }
         if (recalled.outcome === 'expired') {
-          // Store the new uuid first: if this try is cut off as well, the next one must find what it signed.
+          // Store the new uuid first: if this attempt is also cut off, the next attempt must find the signed uuid.
           const replaced = await store.replaceUuid(claim, uuid)
           if (replaced === null) throw new IdempotencyTwinInFlightError()
           claim = replaced
@@ -355,7 +349,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       const onDispatch: OnDispatch = (usableSeconds) => {
         if (memory !== undefined) {
           const untilSeconds = expiresAtSeconds + usableSeconds + KEEP_SLACK_SECONDS
-          // Only other nodes need to know of the dispatch; this node asks its own log.
+          // Only other nodes need the record of the dispatch. This node searches its own log.
           if (untilSeconds > keptUntilSeconds || (!dispatched && store.complete !== undefined))
             return mark(untilSeconds)
         }
@@ -365,7 +359,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       fresh = await work(claim.uuid, onDispatch, claim)
     } catch (error) {
       own.isWorking = false
-      // A claim that was taken over is never released: its first holder may have signed, whatever happened to this try.
+      // A claim that was taken over is never released: its first holder may have signed, regardless of this attempt.
       if (found.outcome === 'claimed' && !(dispatched && mayHaveActed(error))) {
         unanswered.delete(claimKey)
         await release(claim)

@@ -1,6 +1,5 @@
-// Reads the body of a JSON request once, with an exact content type, a hard size limit and valid UTF-8. Source:
-// decisions §1; threats row 12. Never buffers more than the limit plus one chunk, whatever Content-Length says, or
-// without it.
+// Reads the body of a JSON request, with an exact content type, a hard size limit and valid UTF-8. Buffers at most the
+// limit plus one chunk, regardless of Content-Length. Source: decisions §1; threats row 12.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { isFragmented } from '../lib/body-chunks.ts'
 import { JsonMalformedError } from './strict-json.ts'
@@ -19,7 +18,7 @@ export class MediaTypeUnsupportedError extends CountersignError {
   }
 }
 
-/** The body is over the limit. */
+/** The body exceeds the limit. */
 class BodyTooLargeError extends CountersignError {
   constructor(maxBytes: number) {
     super('PAYLOAD_TOO_LARGE', `the request body is over ${maxBytes} bytes`)
@@ -27,14 +26,15 @@ class BodyTooLargeError extends CountersignError {
 }
 
 /**
- * Content-Length is not all digits, for example because it was sent twice: no proxy may read another size than we do.
+ * Content-Length is not all digits, for example because it was sent twice. A proxy must not read another size than this
+ * server.
  */
 export class ContentLengthInvalidError extends fixedError(
   'INVALID_REQUEST',
   'the Content-Length header must be one whole number',
 ) {}
 
-/** The client left, or the connection broke, before the body was complete. Nobody reads the answer. */
+/** The client disconnected before the body was complete. The response is not read. */
 class BodyIncompleteError extends CountersignError {
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request body could not be read', { cause })
@@ -47,8 +47,7 @@ export class BodyFragmentedError extends fixedError(
   'the chunks of the request body are too small',
 ) {}
 
-// Keep the byte order mark, so that the parser refuses it: stripping it would hide bytes from anyone who hashes the
-// text.
+// Keeps the byte order mark, so that the parser refuses it. Stripping it would hide bytes from a hash of the text.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 const decodeUtf8 = (bytes: Uint8Array): string => {
@@ -59,7 +58,10 @@ const decodeUtf8 = (bytes: Uint8Array): string => {
   }
 }
 
-/** `application/json`, alone or with the one parameter `charset=utf-8`, in any case (RFC 8259 §11, RFC 9110 §8.3.1). */
+/**
+ * Accepts `application/json`, alone or with the single parameter `charset=utf-8`, in any case (RFC 8259 §11, RFC 9110
+ * §8.3.1).
+ */
 export const isJsonContentType = (header: string): boolean => {
   if (header === 'application/json') return true
   const parts = header.toLowerCase().split(';')
@@ -68,7 +70,7 @@ export const isJsonContentType = (header: string): boolean => {
   return parameter === undefined || parameter === 'charset=utf-8' || parameter === 'charset="utf-8"'
 }
 
-/** A body of unknown length is collected up to the limit; the rest is dropped. */
+/** Collects a body of unknown length up to the limit. The rest is dropped. */
 const readChunks = async (body: ReadableStream<Uint8Array>, maxBytes: number): Promise<string> => {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
@@ -97,10 +99,10 @@ const throwIncomplete = (error: unknown): never => {
 }
 
 /**
- * The request's body as text, ready for parseStrictJson. Throws immediately, without reading, where the headers show
- * the error. Does not limit the time of a slow body: run it inside a deadline.
+ * Returns the request's body as text for parseStrictJson. Throws immediately if the headers are invalid. Doesn't limit
+ * the time of a slow body: run it under a deadline.
  * @throws MediaTypeUnsupportedError 415, ContentLengthInvalidError 400, BodyTooLargeError 413, JsonMalformedError 400
- *   for invalid UTF-8, BodyIncompleteError when the client left
+ * for invalid UTF-8, BodyIncompleteError if the client disconnected
  */
 export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES }: JsonBodyOptions = {}) => {
   const headers = request.headers
@@ -117,7 +119,7 @@ export const readJsonBody = (request: Request, { maxBytes = JSON_BODY_MAX_BYTES 
     const body = request.body
     return body === null ? Promise.resolve('') : readChunks(body, maxBytes)
   }
-  // Bun frames the body by this header. If it is sent twice with the same value, Bun accepts it and joins the two.
+  // Bun frames the body by this header. It accepts a repeated header with the same value and joins the two.
   if (!/^[0-9]+$/.test(contentLength)) throw new ContentLengthInvalidError()
   if (Number(contentLength) > maxBytes) throw new BodyTooLargeError(maxBytes)
   return request.bytes().then(decodeUtf8, throwIncomplete)

@@ -1,30 +1,30 @@
-// The address of a listener, as a value and as text, and the options of Bun's server that all listeners share.
+// Address of a listener, as a value and as text, and the Bun server options shared by all listeners.
 
 export interface ListenAddress {
   readonly hostname: string
   readonly port: number
 }
 
-/** The address as text: `127.0.0.1:8080`, `[::1]:8080`. */
+/** Returns the address as text: `127.0.0.1:8080`, `[::1]:8080`. */
 export const listenText = ({ hostname, port }: ListenAddress): string =>
   hostname.includes(':') ? `[${hostname}]:${port}` : `${hostname}:${port}`
 
-/** A listener's certificate chain and private key, PEM. The server's own certificate comes first. */
+/** Certificate chain and private key of a listener, PEM. The server's own certificate comes first. */
 export interface ListenerTls {
   readonly cert: string
   readonly key: string
 }
 
-/** Options of Bun's server that are the same for every listener. */
+/** Returns the Bun server options shared by all listeners. */
 export const serverOptions = (tls: ListenerTls | null) => ({
   ...(tls === null ? {} : { tls: { cert: tls.cert, key: tls.key } }),
   // In development mode, Bun would answer an uncaught error with a page that shows source code.
   development: false as const,
-  // Bun answers a longer body with an empty 413, so each route applies its own limit and answers with a problem. Bun
-  // discards what a route does not read.
+  // Bun answers a longer body with an empty 413, so each route applies its own limit and returns a problem. Bun
+  // discards unread bodies.
   maxRequestBodySize: Number.MAX_SAFE_INTEGER,
 })
 
-/** The listener's URL: `http://127.0.0.1:8080`. @param secure https */
+/** Returns the listener's URL: `http://127.0.0.1:8080`. @param secure https */
 export const listenUrl = (address: ListenAddress, secure = false): string =>
   `${secure ? 'https' : 'http'}://${listenText(address)}`

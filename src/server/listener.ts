@@ -1,5 +1,5 @@
-// Serves one Elysia app on an address. Every answer gets the security headers, every error becomes a problem, and a path
-// without a route is answered 404, or 405 with the methods that the app's routes declare.
+// Serves one Elysia app on an address. Every response gets the security headers, and every error becomes a problem.
+// Paths without a route get 404, or 405 with the declared methods.
 import { type AnyElysia, Elysia } from 'elysia'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
 import type { RefusalPacer } from './refusal-pacer.ts'
@@ -16,32 +16,32 @@ export interface ListenerOptions {
   readonly publicUrl: string
   /** Null: HTTP. */
   readonly tls: ListenerTls | null
-  /** Whether other processes listen on the address as well. */
+  /** Whether other processes also listen on the address. */
   readonly shared?: boolean
-  /** Seconds that a connection may be quiet. */
+  /** Idle timeout of a connection, in seconds. */
   readonly idleTimeoutSeconds: number
   readonly requestIds: RequestIdSource
-  /** Converts an error into the answer. Must not throw. */
+  /** Converts an error to a response. Must not throw. */
   readonly toResponse: (error: unknown, requestId: string) => Response
-  /** Returns the error to answer instead of one for a path or method that no route has. */
+  /** Returns the error that replaces a 404 or 405. */
   readonly explain?: (error: unknown, request: Request, path: string) => Promise<unknown>
-  /** Answers GET and HEAD of paths that no route has; null if there is nothing. */
+  /** Answers GET and HEAD of paths without a route. Returns null if there is no such page. */
   readonly pages?: (request: Request, path: string) => Response | null | Promise<Response | null>
-  /** Delays refusals under a flood. */
+  /** Delays refusals in a flood. */
   readonly pacer?: RefusalPacer
-  /** Whether routes for GET answer HEAD as well. */
+  /** Whether GET routes also answer HEAD. */
   readonly answersHead: boolean
 }
 
 export interface Listener {
   readonly url: string
-  /** Stops accepting, and resolves once the requests in flight are answered. End the streams first. */
+  /** Stops accepting connections and resolves when all requests in flight are answered. End the streams first. */
   stop(): Promise<void>
-  /** Cuts the remaining connections. */
+  /** Closes the remaining connections. */
   stopNow(): Promise<void>
 }
 
-/** The methods by which Bun finds routes. It treats all others as unknown paths. */
+/** Methods that Bun routes. Requests with other methods count as unknown paths. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 interface RoutePattern {
@@ -51,8 +51,8 @@ interface RoutePattern {
 }
 
 /**
- * The paths of an app, whatever their parameters are named. A literal segment precedes a parameter.
- * @throws Error if two routes take the same requests
+ * Returns the paths of an app, ignoring parameter names. Literal segments come before parameters.
+ * @throws Error if two routes match the same requests
  */
 const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
   [...Map.groupBy(routes, ({ path }) => encodeURI(path).replaceAll(/:[^/]+/g, ':'))]
@@ -67,13 +67,15 @@ const matches = ({ segments }: RoutePattern, asked: readonly string[]): boolean 
   segments.length === asked.length &&
   segments.every((segment, index) => (segment === ':' ? asked[index] !== '' : segment === asked[index]))
 
-/** @throws what Bun throws if the address is taken */
+/** @throws Bun's error if the address is in use */
 export const startListener = (options: ListenerOptions): Listener => {
   const { app, listen, tls, shared = false, requestIds, toResponse, pages, pacer, answersHead } = options
   const harden = createHarden(options.publicUrl)
   const patterns = patternsOf(app)
 
-  /** Closes the connection unless the body was read. Otherwise, a client could send chunks without end, which Bun parses. */
+  /**
+   * Closes the connection unless the body was read. Otherwise, a client could send endless chunks, which Bun parses.
+   */
   const finish = (response: Response, request: Request): Response => {
     const isRead = request.bodyUsed && response.status < 400
     if (!isRead && request.headers.has('transfer-encoding')) response.headers.set('connection', 'close')
@@ -87,7 +89,7 @@ export const startListener = (options: ListenerOptions): Listener => {
     const path = requestPath(request.url)
     const segments = path.split('/')
     const methods = patterns.find((pattern) => matches(pattern, segments))?.methods
-    // If the route exists with this method, the client wrote the path differently, for example as `/x/../livez`.
+    // If the route exists with this method, the client used another spelling of the path, for example `/x/../livez`.
     if (methods !== undefined && !methods.includes(request.method)) throw new MethodNotAllowedError(methods.join(', '))
     const page = methods === undefined ? await pages?.(request, path) : null
     if (page === undefined || page === null) throw new RouteNotFoundError()
@@ -105,14 +107,16 @@ export const startListener = (options: ListenerOptions): Listener => {
       return pacer === undefined ? make() : pacer.refuse(make)
     }
   })
-  /** Without these, Bun would answer `GET /a/search` by the route `GET /a/:id` if only `POST /a/search` exists. */
+  /**
+   * Without these routes, Bun would answer `GET /a/search` with the route `GET /a/:id` if only `POST /a/search` exists.
+   */
   const refusalsFor = (methods: readonly string[]) => {
     const answered = answersHead ? [...methods, 'HEAD'] : methods
     return Object.fromEntries(METHODS.filter((method) => !answered.includes(method)).map((name) => [name, otherwise]))
   }
 
   const { server } = new Elysia({
-    // A proxy may decide by the path, so each route has one spelling.
+    // A proxy may decide by the path, so each route has exactly one spelling.
     strictPath: true,
     serve: {
       idleTimeout: options.idleTimeoutSeconds,
@@ -120,13 +124,13 @@ export const startListener = (options: ListenerOptions): Listener => {
       error: (error) => harden(toResponse(error, requestIds(null))),
       routes: {
         ...Object.fromEntries(patterns.map(({ path, methods }) => [path, refusalsFor(methods)])),
-        // Bun finds routes by the path as sent. Elysia's own search takes the path from a fixed place in the URL: with a
-        // Host of at most three characters, `/nope/livez` would be `/livez`.
+        // Bun matches the path as sent. Elysia's matcher assumes a fixed offset of the path in the URL: with a Host of
+        // at most three characters, `/nope/livez` would match `/livez`.
         '/*': otherwise,
       },
     },
   })
-    // Elysia declares the handler as one that returns a function.
+    // Elysia types the handler as a function that returns a function.
     .wrap((handle) => leaveAfterTurn(handle as unknown as (request: Request) => Promise<Response>))
     .onError({ as: 'global' }, ({ code, error, request }) => fail(fromRouterError(code, error), request))
     .onAfterHandle({ as: 'global' }, ({ response, request }) =>

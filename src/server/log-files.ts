@@ -1,4 +1,4 @@
-// Serves `/checkpoint` and `/tile/…`: the decision log's tree for monitors, which need no API key.
+// Serves `/checkpoint` and `/tile/…` for monitors, without an API key: the decision log's tree.
 import { serviceKey } from '../lib/service-key.ts'
 import type { RequestIdSource } from './request-id.ts'
 
@@ -7,12 +7,12 @@ export interface LogFile {
   readonly contentType: string
 }
 
-/** Null when there is no such file. */
+/** Returns null if the file doesn't exist. */
 export type LogFiles = (path: string) => Promise<LogFile | null>
 
 export const LOG_FILES = serviceKey<LogFiles>('published files of the log')
 
-/** @returns answers paths that no route has; null if there is no such file */
+/** Returns a handler for paths without a route. The handler returns null if the file doesn't exist. */
 export const createLogFilePages =
   (files: LogFiles, requestIds: RequestIdSource) =>
   async ({ headers }: Request, path: string): Promise<Response | null> => {
@@ -22,7 +22,7 @@ export const createLogFilePages =
     return new Response(content, {
       headers: {
         'content-type': contentType,
-        // A new tree, made after the old one was lost, would have the same paths.
+        // A new tree, created after the loss of the old one, would have the same paths.
         'cache-control': 'no-cache',
         'x-request-id': requestIds(headers.get('x-request-id')),
       },

@@ -1,4 +1,4 @@
-// Endpoints for orchestrators and monitoring: `/livez` (the process answers), `/readyz` (it can attest), `/metrics`.
+// Endpoints for orchestrators and monitoring: `/livez` (the process responds), `/readyz` (it can attest), `/metrics`.
 // Also serves the API's own document.
 import { Elysia } from 'elysia'
 import { parseIpAddress } from '../lib/ip-address.ts'
@@ -7,7 +7,7 @@ import { problemBody } from './problem.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { RouteNotFoundError } from './route-errors.ts'
 
-/** One condition of readiness. When `ok` is false, the answer names the part that is down, never the reason. */
+/** One condition of readiness. If `ok` is false, the response names the failing part, never the reason. */
 export interface ReadinessCheck {
   readonly name: string
   readonly ok: boolean
@@ -15,16 +15,16 @@ export interface ReadinessCheck {
 
 export interface OperationsRoutesOptions {
   readonly readiness: () => Promise<readonly ReadinessCheck[]>
-  /** Facts in addition to the checks: the signing backend, the number of workers. */
+  /** Returns further facts: signing backend and number of workers. */
   readonly describe: () => Readonly<Record<string, string | number>>
   readonly requestIds: RequestIdSource
-  /** Null when `/metrics` has its own listener. */
+  /** Null if `/metrics` has its own listener. */
   readonly metrics: {
     readonly answer: (request: Request) => Promise<Response>
-    /** Whether programs of other machines get the metrics too. */
+    /** Whether programs on other machines may also read the metrics. */
     readonly isOpen: boolean
   } | null
-  /** The content of `/openapi.json`; null when the operator has switched it off. */
+  /** Returns the content of `/openapi.json`. Null if the operator has disabled it. */
   readonly document: (() => string) | null
 }
 
@@ -35,10 +35,10 @@ export interface MetricsAnswerOptions {
   readonly monotonicMs: () => number
 }
 
-/** How long callers get the same text. Rendering takes time of the main thread, and callers need no key. */
+/** Time for which callers get the same text. Rendering uses the main thread, and callers need no key. */
 const RENDERED_FOR_MS = 1_000
 
-/** Headers of proxies: a proxy on this machine forwards requests of other machines. */
+/** Headers of proxies: a proxy on this machine forwards requests from other machines. */
 const PROXY_HEADERS = ['forwarded', 'via', 'x-forwarded-for', 'x-real-ip']
 
 /** @param peer address of the connection */
@@ -50,7 +50,7 @@ const headersOf = (request: Request, requestIds: RequestIdSource) => ({
   'x-request-id': requestIds(request.headers.get('x-request-id')),
 })
 
-/** The handler of `/metrics`, wherever it is served. */
+/** Creates the handler of `/metrics`, for any listener. */
 export const createMetricsAnswer = ({ requestIds, contentType, expose, monotonicMs }: MetricsAnswerOptions) => {
   let rendered: { readonly text: Promise<string>; readonly atMs: number } | null = null
 

@@ -1,22 +1,22 @@
-// Reads the body of a request that may come without one. A body that is present is read as strictly as any other.
+// Reads an optional request body. If the body is present, all checks of readJsonBody apply.
 import { readJsonBody } from './json-body.ts'
 import { type JsonObject, parseStrictJsonObject } from './strict-json.ts'
 
 export interface OptionalJsonBody {
-  /** As received; empty for none. */
+  /** As received. Empty if there is none. */
   readonly text: string
   readonly object: JsonObject
 }
 
 const NONE: OptionalJsonBody = Object.freeze({ text: '', object: Object.freeze({}) })
 
-/** The content type is ignored when there is no body: some clients always send one. */
+/** The content type is ignored if there is no body, because some clients always send one. */
 const isAbsent = ({ headers, body }: Request): boolean => {
   const length = headers.get('content-length')
   return length === '0' || (length === null && body === null)
 }
 
-/** @throws what readJsonBody and parseStrictJsonObject throw */
+/** @throws the errors of readJsonBody and parseStrictJsonObject */
 export const readOptionalJsonBody = async (request: Request): Promise<OptionalJsonBody> => {
   if (isAbsent(request)) return NONE
   const text = await readJsonBody(request)

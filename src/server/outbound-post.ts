@@ -1,35 +1,35 @@
-// Makes one POST to a URL that a customer configured. The guard that is passed in decides where it may lead: it
-// resolves the name, checks every address, and the connection goes to a checked address. This file follows no
-// redirects, limits the time and the size of the answer, and keeps nothing of its body. Source: threats row 15.
+// Sends one POST to a URL that a customer configured. The guard resolves the name, checks every address, and the
+// connection uses a checked address. Redirects are not followed; time and response size are limited; the body is
+// discarded. Source: threats row 15.
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { DetailedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 
-/** There was no answer. `detail` is in our words and holds nothing that the other side said. */
+/** There was no response. `detail` is a constant text without data from the server. */
 export class OutboundFailedError extends DetailedError {}
 
 export interface OutboundGuard {
-  /** @throws an error with a `detail` when the URL is not allowed */
+  /** @throws an error with a `detail` if the URL is not allowed */
   parseUrl(text: string): URL
-  /** Resolves a name, and refuses it when any of its addresses is not allowed. */
+  /** Resolves a name, and refuses it if any of its addresses is not allowed. */
   readonly lookup: LookupFunction
 }
 
 export interface OutboundPostOptions {
   readonly guard: OutboundGuard
-  /** From the call to the end of the answer. */
+  /** From the call to the end of the response. */
   readonly timeoutMs?: number
-  /** Limit on the answer's body; a longer answer still counts by its status. */
+  /** Limit of the response body. A longer response still counts by its status. */
   readonly answerBytesMax?: number
-  /** PEM certificates trusted in addition to the system's: for tests. */
+  /** PEM certificates trusted in addition to the system's, for tests. */
   readonly certificateAuthority?: string
 }
 
 export interface OutboundAnswer {
   readonly status: number
-  /** Seconds in its Retry-After header, if they are a number. */
+  /** Seconds of the Retry-After header. Null unless it is a number. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -38,7 +38,7 @@ export type OutboundPost = (
   message: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
 ) => Promise<OutboundAnswer>
 
-/** The guard's message, or the kind of failure: never the network's own message, which may repeat what was sent. */
+/** Returns the guard's message or the type of failure, never the network's message, which may repeat sent data. */
 const failureOf = (error: unknown): OutboundFailedError => {
   if (error instanceof OutboundFailedError) return error
   const { detail, code } = error as { detail?: unknown; code?: unknown }
@@ -66,7 +66,7 @@ export const createOutboundPost =
       method: 'POST',
       headers: { ...headers, 'accept-encoding': 'identity', 'content-length': String(Buffer.byteLength(body)) },
       lookup: guard.lookup,
-      // Keep no connection: the next request may lead elsewhere, and its address is then checked.
+      // Keep no connection: the next request may go elsewhere, and its address must be checked.
       agent: false,
       ...(certificateAuthority === undefined ? {} : { ca: certificateAuthority }),
     })

@@ -1,8 +1,8 @@
-// Maps every error to an answer: an RFC 9457 problem with texts of our choice (decisions §1). An error that is not ours
-// becomes a fixed text; its own message goes only to `report`.
+// Maps every error to an RFC 9457 problem with constant texts (decisions §1). Unknown errors become a fixed text; their
+// own message goes only to `report`.
 import { ChainUnsupportedError, CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
 
-/** The body of every answer other than 2xx. `message` and `error` repeat `detail`: existing clients read one of them. */
+/** Body of every non-2xx response. `message` and `error` repeat `detail`, because existing clients read one of them. */
 export interface ProblemBody {
   readonly type: string
   readonly title: string
@@ -12,7 +12,7 @@ export interface ProblemBody {
   readonly request_id: string
   readonly message: string
   readonly error: string
-  /** For an unsupported chain: names that the caller probably meant. */
+  /** For an unsupported chain: similar names. */
   readonly did_you_mean?: readonly string[]
 }
 
@@ -61,15 +61,17 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   SHUTTING_DOWN: 'Shutting down',
 }
 
-/** The type is a name, not an address: it resolves nowhere, and so outlives any host (RFC 9457 §3.1.1). */
+/** The type is a name, not an address: it resolves nowhere and is independent of any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
 
-/** Does not say what happened: that is in the log, under the request id. */
+/** Doesn't describe the failure. The log does, under the request id. */
 const INTERNAL_DETAIL = 'an internal error occurred; the request id names it in the log'
 const RETRY_AFTER_SECONDS = 1
 
-/** What callers see of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off. */
+/**
+ * Returns the public part of any thrown value. Every 429 and 503 has a Retry-After, so that clients always back off.
+ */
 export const toProblem = (error: unknown): Problem => {
   if (!(error instanceof CountersignError)) {
     return { code: 'INTERNAL', status: ERROR_STATUS.INTERNAL, detail: INTERNAL_DETAIL, retryAfterSeconds: null }

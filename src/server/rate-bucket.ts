@@ -1,10 +1,11 @@
-// One key's tokens, as one of several processes sees them: the tokens that it holds itself (`lease`), and those that
-// all processes have together (`balance`), of which it may use its share before it has asked. Pure arithmetic; the
-// exchange is in shared-rate-limit.ts.
+// Token bucket of one key, seen by one of several processes. `lease` is held by this process; `balance` is shared, and
+// a part of it may be used in advance. Pure arithmetic; the exchange is in shared-rate-limit.ts.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { ROUNDING } from './rate-limit.ts'
 
-/** `lone`: no other process is live. `shared`: several are. `cut`: several are, and the store does not answer. */
+/**
+ * `lone`: no other process is live. `shared`: several are live. `cut`: several are live, and the store doesn't respond.
+ */
 export type BucketMode = 'lone' | 'shared' | 'cut'
 
 export interface RateBucket {
@@ -13,42 +14,42 @@ export interface RateBucket {
   mode: BucketMode
   /** Tokens that no process holds, as last read from the store and refilled since. In `lone` mode: all tokens. */
   balance: number
-  /** Tokens that this process holds. Below zero: tokens of the balance that were spent and not reported yet. */
+  /** Tokens that this process holds. Negative: shared tokens that were spent but not reported yet. */
   lease: number
-  /** Tokens spent in `lone` or `cut` mode and not reported yet. Below zero: leased before and not spent. */
+  /** Tokens spent in `lone` or `cut` mode but not reported yet. Negative: leased earlier and not spent. */
   owed: number
-  /** The time up to which the bucket has been refilled, monotonic milliseconds. */
+  /** Time of the last refill, in monotonic milliseconds. */
   atMs: number
   /** Number of processes that use the key, as last read. */
   holders: number
-  /** When the bucket was last settled with the store; -Infinity: never. */
+  /** Time of the last settlement with the store. -Infinity if there was none. */
   settledMs: number
-  /** When tokens were last requested from this bucket. */
+  /** Time of the last request for tokens of this bucket. */
   touchedMs: number
-  /** Tokens requested since the last settlement, refused ones included. */
+  /** Tokens requested since the last settlement, including refused ones. */
   asked: number
   /** Tokens for which requests wait until the next settlement. */
   awaited: number
-  /** Smoothed demand, tokens per second. */
+  /** Smoothed demand, in tokens per second. */
   demand: number
-  /** The largest single request that was refused, and until when tokens are kept for it. */
+  /** Largest refused request, and the time until which tokens are reserved for it. */
   short: number
   shortUntilMs: number
 }
 
-/** What is known about the other processes. */
+/** Information about the other processes. */
 export interface Surroundings {
   readonly nowMs: number
-  /** Number of live processes, this one included. */
+  /** Number of live processes, including this one. */
   readonly processes: number
   readonly mode: BucketMode
 }
 
-/** A balance that was read longer ago than this is unreliable. */
+/** Maximum age of a reliable balance. */
 export const FRESH_MS = 2_000
 /**
- * Of an unreliable balance, all processes together may at first use the tokens of this part of a second, or this many
- * tokens.
+ * Bounds on the initial use of an unreliable balance by all processes: the tokens of this fraction of a second, or this
+ * many tokens.
  */
 const OPENING_SECONDS = 0.25
 const OPENING_TOKENS = 20
@@ -77,7 +78,7 @@ export const openBucket = (
 
 const isFresh = (bucket: RateBucket, nowMs: number): boolean => nowMs - bucket.settledMs < FRESH_MS
 
-/** The tokens that are probably left for all processes, and this process's share of them. */
+/** Estimates the tokens left for all processes, and this process's share. */
 const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) => {
   const { requestsPerSecond, burst } = bucket.limit
   const fresh = isFresh(bucket, nowMs)
@@ -87,13 +88,13 @@ const lookAtBalance = (bucket: RateBucket, { nowMs, processes }: Surroundings) =
   return { fresh, believed, part: Math.max(0, believed) / sharers }
 }
 
-/** The part of the balance that this process may use without asking. At least one whole token, if there is one. */
+/** Returns the part of the balance that this process may use in advance: at least one whole token if available. */
 const shareOf = (bucket: RateBucket, around: Surroundings): number => {
   const { believed, part } = lookAtBalance(bucket, around)
   return believed <= 0 ? 0 : Math.max(part, Math.min(1, believed))
 }
 
-/** Whether `cost` would be allowed only because of that one whole token. The other processes may do the same. */
+/** Whether `cost` would be allowed only because of that minimum token. Other processes may do the same. */
 export const isGuess = (bucket: RateBucket, around: Surroundings, cost: number): boolean => {
   const { fresh, part } = lookAtBalance(bucket, around)
   return !fresh && bucket.lease + part + ROUNDING < cost
@@ -113,14 +114,14 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
     bucket.lease = Math.min(burst / processes, Math.max(0, part))
     bucket.balance = 0
   } else if (bucket.mode === 'cut') {
-    // The stored balance was refilled meanwhile, up to the burst, as if nothing had been spent. Tokens refilled beyond
-    // the burst belong to nobody, so we report no more spent tokens than are missing from our own share.
+    // Meanwhile, the stored balance was refilled up to the burst, as if nothing had been spent. Tokens beyond the burst
+    // are lost, so the report is limited to the tokens missing from this process's share.
     bucket.lease = -Math.min(bucket.owed, burst / processes - bucket.lease)
     bucket.owed = 0
     bucket.balance = burst
     bucket.settledMs = Number.NEGATIVE_INFINITY
   } else {
-    // The other processes have to learn what this one spent alone.
+    // The other processes must account for the tokens that this process spent alone.
     bucket.owed = burst - bucket.balance
     bucket.lease = 0
     bucket.settledMs = Number.NEGATIVE_INFINITY
@@ -128,7 +129,7 @@ const changeMode = (bucket: RateBucket, around: Surroundings): void => {
   bucket.mode = mode
 }
 
-/** Updates the bucket to now: refilled tokens, a changed limit, processes that came or left. */
+/** Updates the bucket to the current time: refilled tokens, a changed limit, processes that joined or left. */
 export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surroundings): void => {
   const { requestsPerSecond, burst } = limit
   const { nowMs, processes } = around
@@ -140,14 +141,14 @@ export const refresh = (bucket: RateBucket, limit: ApiKeyRateLimit, around: Surr
   if (bucket.mode !== around.mode) changeMode(bucket, around)
 }
 
-/** Tokens that this process may spend now. */
+/** Returns the tokens that this process may spend now. */
 export const available = (bucket: RateBucket, around: Surroundings): number => {
   if (bucket.mode === 'lone') return bucket.balance
-  // A process in `cut` mode still answers a request now and then, however small its share.
+  // In `cut` mode, a process still admits an occasional request, even if its share is small.
   return bucket.mode === 'cut' ? bucket.lease : bucket.lease + shareOf(bucket, around)
 }
 
-/** Tokens that all processes have together, as far as this process knows. */
+/** Returns the estimated tokens of all processes together. */
 export const together = (bucket: RateBucket, { processes }: Surroundings): number => {
   const known = bucket.mode === 'cut' ? bucket.lease * processes : bucket.balance + bucket.lease
   return Math.min(bucket.limit.burst, Math.max(0, known))

@@ -1,24 +1,23 @@
-// A token bucket per API key, in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6): `burst`
-// tokens at most, refilled at `requestsPerSecond`. A refused request costs nothing. Invariant: over any t seconds a key
-// gets at most burst + requestsPerSecond × t, unless its bucket was dropped as the least recently used of `bucketsMax`.
-// shared-rate-limit.ts extends the limit to several processes.
+// Token bucket per API key in the memory of one process (decisions §1, "Rate limit"; spec, Errors row 6). Invariant: in
+// any t seconds, a key gets at most burst + requestsPerSecond × t, unless its bucket was evicted (`bucketsMax`).
+// shared-rate-limit.ts extends it to several processes.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { CountersignError } from '../domain/errors.ts'
 import { atMostEntries } from '../lib/cache-limit.ts'
 import type { Clock } from '../lib/time.ts'
 
-/** The content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
+/** Content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
 export interface RateLimitState {
-  /** The maximum that can be left: the burst. */
+  /** The burst, which is the maximum that can remain. */
   readonly limit: number
-  /** Whole tokens left after this request. */
+  /** Whole tokens that remain after this request. */
   readonly remaining: number
   /** Seconds until the bucket is full again, rounded up. */
   readonly resetSeconds: number
 }
 
-/** Too many requests were made with one key. */
+/** Too many requests with one key. */
 export class RateExceededError extends CountersignError {
   readonly state: RateLimitState
   constructor(state: RateLimitState, retryAfterSeconds: number) {
@@ -35,20 +34,20 @@ export interface RateLimiterDependencies {
 
 export interface RateLimiter {
   /**
-   * Await this before taking tokens: when this process can't know yet whether there are enough, it asks the other
-   * processes for a moment. Undefined when it knows, as it usually does. Never rejects.
+   * Await this before taking tokens: if this process lacks information, it briefly synchronizes with the other
+   * processes. Undefined if not needed, which is usual. Never rejects.
    */
   ready(principal: RateLimited, cost?: number): Promise<void> | undefined
   /**
-   * Takes `cost` tokens, or none. Null when the key has no limit, so that there is nothing to report.
+   * Takes `cost` tokens, or none. Returns null if the key has no limit.
    * @throws RateExceededError 429
    */
   take(principal: RateLimited, cost?: number): RateLimitState | null
-  /** Takes up to `wanted` tokens: as many as there are. */
+  /** Takes up to `wanted` tokens, as many as are available. */
   takeSome(principal: RateLimited, wanted: number): Grant
 }
 
-/** The key that is limited, and its limit; null for no limit. */
+/** The limited key and its limit. Null: no limit. */
 export interface RateLimited {
   readonly keyId: string
   readonly rateLimit: ApiKeyRateLimit | null
@@ -57,7 +56,7 @@ export interface RateLimited {
 export interface Grant {
   readonly granted: number
   readonly state: RateLimitState | null
-  /** The refusal of the tokens that were not granted; null when all were. */
+  /** The refusal for the tokens that were not granted. Null if all were granted. */
   readonly refusal: RateExceededError | null
 }
 
@@ -66,10 +65,10 @@ interface Bucket {
   atMs: number
 }
 
-/** Keeps a caller who waits exactly Retry-After from being refused because of a rounding error in the refill. */
+/** Ensures that a caller who waits exactly Retry-After is not refused because of a rounding error in the refill. */
 export const ROUNDING = 1e-6
 
-/** Whole tokens. */
+/** Returns the whole tokens. */
 const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
 
 const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
@@ -95,7 +94,7 @@ export const createRateLimiter = ({ clock, bucketsMax = 100_000 }: RateLimiterDe
       bucket = { tokens: burst, atMs: nowMs }
       buckets.set(keyId, bucket)
     } else {
-      // The minimum also applies a burst that was lowered meanwhile.
+      // The minimum also applies a burst that has been lowered.
       bucket.tokens = Math.min(burst, bucket.tokens + ((nowMs - bucket.atMs) / 1000) * requestsPerSecond)
       bucket.atMs = nowMs
     }

@@ -1,5 +1,5 @@
-// Decides what a process reports to the store about a key, and how many tokens it asks for until the next exchange: as
-// many as it recently needed, and none once it needs none. Pure, except that it updates the bucket's demand.
+// Decides what a process reports to the store for a key, and how many tokens it requests until the next exchange, based
+// on recent use. Pure, except that it updates the bucket's demand.
 import type { RateBucket, Surroundings } from './rate-bucket.ts'
 
 /** As the store receives it (src/store/rate-leases.ts). */
@@ -7,30 +7,30 @@ export interface RateSettlement {
   readonly keyId: string
   readonly requestsPerSecond: number
   readonly burst: number
-  /** Tokens already spent: deducted whatever is left. Below zero: tokens that are returned. */
+  /** Spent tokens, which are deducted in any case. Negative: returned tokens. */
   readonly owed: number
   readonly wanted: number
 }
 
-/** An unused lease is returned after this time. A caller who was told to retry in a second still finds it. */
+/** An unused lease is returned after this time, long enough for a caller with a Retry-After of one second. */
 const IDLE_MS = 2_000
-/** A process that uses a key reports at least this often, and so learns about the other processes. */
+/** Maximum interval between reports of a process that uses a key. The reports also return the other processes' use. */
 const QUIET_MS = 1_000
-/** Minimum time over which a rate is measured. */
+/** Minimum period for measuring a rate. */
 const MEASURED_MS = 100
 /** A lease covers the demand of this many exchanges. */
 const AHEAD = 1.5
-/** Fraction of the burst below which usage is not reported immediately. */
+/** Fraction of the burst below which use is not reported immediately. */
 const UNTOLD = 0.01
 
-/** Notes that a request for `cost` tokens was refused: the next lease reserves that many. */
+/** Records the refusal of a request for `cost` tokens. The next lease reserves that many. */
 export const noteShort = (bucket: RateBucket, cost: number, nowMs: number): void => {
   const kept = nowMs < bucket.shortUntilMs ? bucket.short : 0
   bucket.short = Math.max(kept, Math.min(cost, bucket.limit.burst))
   bucket.shortUntilMs = nowMs + IDLE_MS
 }
 
-/** The number of tokens that the process should hold until the next exchange. */
+/** Returns the number of tokens that the process should hold until the next exchange. */
 const targetOf = (bucket: RateBucket, nowMs: number, intervalMs: number): number => {
   const short = nowMs < bucket.shortUntilMs ? bucket.short : 0
   const ahead = (bucket.demand * intervalMs * AHEAD) / 1_000
@@ -44,8 +44,8 @@ const measure = (bucket: RateBucket, nowMs: number): void => {
 }
 
 /**
- * Null when there is nothing to report yet.
- * @param ending returns all tokens
+ * Returns null if there is nothing to report yet.
+ * @param ending true to return all tokens
  */
 export const settlementOf = (
   bucket: RateBucket,
@@ -55,7 +55,7 @@ export const settlementOf = (
 ): RateSettlement | null => {
   const { keyId, limit, lease, owed } = bucket
   const { requestsPerSecond, burst } = limit
-  // Only checks whether the store is back: what was spent meanwhile is reported then.
+  // Only checks whether the store is available again. Spent tokens are reported afterwards.
   if (mode === 'cut') return { keyId, requestsPerSecond, burst, owed: 0, wanted: 0 }
   const idle = ending || nowMs - bucket.touchedMs >= IDLE_MS
   measure(bucket, nowMs)
@@ -64,8 +64,7 @@ export const settlementOf = (
   if (!idle && nowMs - bucket.settledMs < QUIET_MS && !worthTelling) return null
   if (idle && lease === 0 && owed === 0) return null
   const more = target - lease
-  // Tokens that were spent, or are held and not needed, are settled whatever is left. The rest is leased if there are
-  // enough.
+  // Spent tokens and unneeded tokens are settled in any case. The rest is leased if available.
   const certain = lease < 0 ? -lease : Math.min(0, more)
   return { keyId, requestsPerSecond, burst, owed: owed + certain, wanted: lease < 0 ? target : Math.max(0, more) }
 }

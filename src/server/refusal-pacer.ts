@@ -1,37 +1,35 @@
-// Limits how much of the event loop's time refusals take under a flood. The loop continues reading while it finds a
-// thousand readable connections (Bun: up to 49 × 1,024 requests, a second and more). In that time no worker message
-// arrives, no timer fires and no accepted work continues. Therefore only a limited number of refusals per turn are made
-// immediately; the others, and their connections, wait for the end of the turn. When refusals have used more than their
-// share of the time for a while, they leave at the pace of that share.
+// Limits the event loop time of refusals in a flood. Bun reads on while a thousand connections are readable, for a
+// second or more, and meanwhile no timers or worker messages run. Refusals beyond a limit per turn wait; long floods
+// are paced to a share of the time.
 
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 
-/** The clock and the timers are replaced in tests. */
+/** Clock and timers are replaced in tests. */
 export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
-  /** Refusals of one turn that leave immediately; of the waiting ones, at least this many leave together. */
+  /** Maximum immediate refusals per turn, and minimum number of waiting refusals that are sent together. */
   readonly perTurn?: number
-  /** The share of the time that refusals may take in the long run: above 0, at most 1. */
+  /** Long-term share of the time that refusals may take: greater than 0, at most 1. */
   readonly share?: number
-  /** Milliseconds that refusals may take beyond their share before they are paced. */
+  /** Milliseconds that refusals may take beyond their share before pacing starts. */
   readonly burstMs?: number
 }
 
 export interface RefusalPacer {
-  /** Call for every request, whatever its outcome: the time of a turn is divided among its requests. */
+  /** Call for every request, regardless of its outcome: the time of a turn is divided among its requests. */
   arrived(): void
-  /** Calls `make` now or, when this turn has had enough refusals, when its turn comes. `make` must not throw. */
+  /** Calls `make` now or, if this turn has had enough refusals, later. `make` must not throw. */
   refuse(make: () => Response): Response | Promise<Response>
 }
 
-/** Some milliseconds of work, so that refusals under an ordinary overload never wait. */
+/** A few milliseconds of work, so that refusals in an ordinary overload never wait. */
 const PER_TURN = 128
-/** Leaves more than half of the time to accepted work, or to the workers on machines with few processors. */
+/** Leaves more than half of the time for accepted work, or for the workers on machines with few processors. */
 const SHARE = 0.4
-/** A stall, and the requests that gathered during it, are not a flood. */
+/** A stall with its accumulated requests isn't a flood. */
 const BURST_MS = 100
-/** The longest pause: some refusals always leave, whatever they cost. */
+/** Maximum pause: some refusals are always sent, regardless of their cost. */
 const PAUSE_MAX_MS = 50
-/** The fraction of the waiting refusals that leave at once: more of them when the line is longer. */
+/** Fraction of the waiting refusals that are sent together, so that a longer queue sends more. */
 const LINE_PART = 1 / 16
 
 export const createRefusalPacer = ({
@@ -43,12 +41,12 @@ export const createRefusalPacer = ({
   monotonicMs = systemClock.monotonicMs,
 }: RefusalPacerOptions = {}): RefusalPacer => {
   let held: (() => void)[] = []
-  /** Requests that came and were not refused, since the turn's first refusal. */
+  /** Requests that arrived and were not refused, since the turn's first refusal. */
   let accepted = 0
-  /** Refusals of this turn, immediate and waiting ones. The turn's clock runs from the first of them on. */
+  /** Refusals of this turn, immediate and waiting. The turn is measured from the first one. */
   let refusals = 0
   let startedMs = 0
-  /** Milliseconds that refusals have taken beyond their share, as of `debtAtMs`. */
+  /** Milliseconds that refusals have taken beyond their share, at the time `debtAtMs`. */
   let debtMs = 0
   let debtAtMs = 0
   let waiting = false

@@ -1,8 +1,10 @@
-// Gives each request an id: the caller's X-Request-Id if it is usable, otherwise a new one (decisions §1). The id is a
-// label for logs and support and grants nothing, so it must only be unique and cheap, not unguessable.
+// Assigns request ids: the caller's X-Request-Id if usable, otherwise a new id (decisions §1). An id is a label for
+// logs and support and grants nothing, so it must be unique and cheap, but not unguessable.
 import { randomBase62 } from '../domain/identifier.ts'
 
-/** `length` or fewer characters, all visible ASCII (0x21 to 0x7e): safe in a header, a log line and JSON. */
+/**
+ * Whether the text is 1 to `maxLength` visible ASCII characters (0x21 to 0x7e): safe in headers, log lines and JSON.
+ */
 export const isVisibleAscii = (text: string, maxLength: number): boolean => {
   if (text.length === 0 || text.length > maxLength) return false
   for (let i = 0; i < text.length; i++) {
@@ -12,7 +14,7 @@ export const isVisibleAscii = (text: string, maxLength: number): boolean => {
   return true
 }
 
-/** The caller's id, or a new one: eight random base62 characters of this process, then a counter in base 36. */
+/** Returns the caller's id or a new one: eight random base62 characters per process, then a counter in base 36. */
 export type RequestIdSource = (header: string | null) => string
 
 export const createRequestIds = (processPart = randomBase62(8)): RequestIdSource => {

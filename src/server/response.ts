@@ -1,6 +1,5 @@
-// Builds the answers. Headers are the most expensive part of a small response, so only necessary ones are set: the
-// type, the request id, no storing of one caller's answer, the security headers for browsers, and rate limits where one
-// applies.
+// Creates responses. Headers are the most expensive part of a small response, so only necessary ones are set. They are
+// type, request id, cache control, security headers, and rate limits if they apply.
 import type { CountersignError } from '../domain/errors.ts'
 import { problemBody, toProblem } from './problem.ts'
 import { RateExceededError, type RateLimitState } from './rate-limit.ts'
@@ -8,11 +7,11 @@ import { MethodNotAllowedError } from './route-errors.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 import { parseTraceParent } from './trace-context.ts'
 
-/** The challenge of a 401, which RFC 9110 §11.6.1 requires. `ApiKey` stands for the `x-api-key` header. */
+/** Challenge of a 401, required by RFC 9110 §11.6.1. `ApiKey` represents the `x-api-key` header. */
 export const API_KEY_CHALLENGE = 'ApiKey realm="countersign"'
 export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
-/** Adds the state of the key’s limit. */
+/** Adds the state of the key's limit. */
 export const setRateLimit = (headers: Headers | Record<string, string>, state: RateLimitState): void => {
   const set = (name: string, value: number): void => {
     if (headers instanceof Headers) headers.set(name, String(value))
@@ -25,15 +24,15 @@ export const setRateLimit = (headers: Headers | Record<string, string>, state: R
 
 export interface JsonResponseOptions {
   readonly rateLimit?: RateLimitState | null
-  /** Default: 200. */
+  /** Defaults to 200. */
   readonly status?: number
-  /** Whether this is the stored answer of an earlier request with the same idempotency key. */
+  /** Whether this is the stored response of an earlier request with the same idempotency key. */
   readonly replayed?: boolean
 }
 
 /**
- * A response copies a Headers object in half the time of a plain object (measured). No other code may hold a reference
- * to it.
+ * A response copies a Headers object in half the time of a plain object (measured). No other code may reference this
+ * object.
  */
 const JSON_HEADERS = new Headers({
   'content-type': 'application/json',
@@ -43,7 +42,7 @@ const JSON_HEADERS = new Headers({
 
 const JSON_OK: ResponseInit = { status: 200, headers: JSON_HEADERS }
 
-/** A success whose body is complete JSON text. */
+/** Returns a success response. `body` is complete JSON text. */
 export const jsonResponse = (body: string, requestId: string, options: JsonResponseOptions = {}): Response => {
   const { rateLimit, status, replayed = false } = options
   const response = new Response(body, status === undefined ? JSON_OK : { status, headers: JSON_HEADERS })
@@ -56,20 +55,20 @@ export const jsonResponse = (body: string, requestId: string, options: JsonRespo
 
 export interface ProblemResponseOptions {
   /**
-   * Called for every error, with the request id, and for failures of ours (500 and 503) with their trace. Must not
+   * Called for every error with the request id. Errors of the service (500 and 503) also have their trace id. Must not
    * throw.
    */
   report?(error: unknown, requestId: string, traceId?: string): void
-  /** Headers of the request, to find the trace that it belongs to (W3C Trace Context). */
+  /** Headers of the request, for its trace id (W3C Trace Context). */
   readonly requestHeaders?: Headers
-  /** The `WWW-Authenticate` header of a 401. Default: API_KEY_CHALLENGE. */
+  /** The `WWW-Authenticate` header of a 401. Defaults to API_KEY_CHALLENGE. */
   readonly challenge?: string
   readonly rateLimit?: RateLimitState | null
-  /** Further members of the body, for an interface that documents them (RFC 9457 §3.2). */
+  /** Additional documented members of the body (RFC 9457 §3.2). */
   readonly members?: Readonly<Record<string, unknown>>
 }
 
-/** The answer to any thrown value (RFC 9457). */
+/** Returns the problem response for any thrown value (RFC 9457). */
 export const problemResponse = (error: unknown, requestId: string, options: ProblemResponseOptions = {}): Response => {
   const problem = toProblem(error)
   if (problem.status === 500 || problem.status === 503) {
@@ -95,7 +94,7 @@ export const problemResponse = (error: unknown, requestId: string, options: Prob
 
 interface ProblemTemplate {
   readonly init: ResponseInit
-  /** The body's text before and after the request id. */
+  /** Text of the body before and after the request id. */
   readonly before: string
   readonly after: string
 }
@@ -113,8 +112,8 @@ const templateOf = (error: CountersignError): ProblemTemplate => {
 }
 
 /**
- * Like problemResponse, but for an error object that is shared by many requests: its text and headers are built once.
- * This costs a third, which matters when a flood is refused. Does not report internal errors.
+ * Like problemResponse, but for an error object shared by many requests: text and headers are built only once. This
+ * costs a third, which matters in a flood. Doesn't report internal errors.
  */
 export const repeatedProblemResponse = (error: CountersignError, requestId: string): Response => {
   const { init, before, after } = templates.get(error) ?? templateOf(error)

@@ -1,8 +1,8 @@
-// Turns the router's own refusals into our errors: without this, Elysia answers in its own words and formats.
+// Converts errors of the router. Without it, Elysia would respond with its own texts and formats.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { JsonMalformedError } from './strict-json.ts'
 
-/** No such path. */
+/** The path doesn't exist. */
 export class RouteNotFoundError extends fixedError('NOT_FOUND', 'there is nothing at this path') {}
 
 /** The path exists, but not with this method. `allow` is the value of the Allow header (RFC 9110 §15.5.6). */
@@ -14,14 +14,14 @@ export class MethodNotAllowedError extends CountersignError {
   }
 }
 
-/** The router's own validation refused the request. Its message would repeat the input. */
+/** The router's validation refused the request. Its message would repeat the input. */
 class RequestRefusedError extends CountersignError {
   constructor(cause: unknown) {
     super('INVALID_REQUEST', 'the request is not valid', { cause })
   }
 }
 
-/** Converts an error of Elysia's `onError` (`code`, `error`) into one that `toProblem` knows. */
+/** Converts an error of Elysia's `onError` (`code`, `error`) to one that `toProblem` can map. */
 export const fromRouterError = (code: string | number, error: unknown): unknown => {
   if (error instanceof CountersignError) return error
   if (code === 'NOT_FOUND') return new RouteNotFoundError()

@@ -1,10 +1,10 @@
-// The security headers of every answer of every listener. Invariant: each listener passes all of its answers through
-// its `Harden`; an answer that sets a header itself, as pages do with their policy, keeps its own. Source: OWASP ASVS
-// 5.0, 3.4; CSP Level 3; RFC 6797 (HSTS).
+// Security headers of all responses. Invariant: each listener passes every response through its `Harden`. A header that
+// the response already has, such as a page's own policy, is kept. Source: OWASP ASVS 5.0, 3.4; CSP Level 3; RFC 6797
+// (HSTS).
 
 /**
- * For an answer that is not a page: nothing in it runs or loads anything, it can't be framed, and requests from it
- * carry no referrer. Frequent answers carry these headers from the start, so that nothing has to be added to them.
+ * For responses that aren't pages: nothing runs or loads, framing is forbidden, and no referrer is sent. Frequent
+ * responses include these headers from the start.
  */
 export const SECURITY_HEADERS = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
@@ -13,7 +13,7 @@ export const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** Two years; the browsers' preload lists require at least one. */
+/** Two years. Browser preload lists require at least one. */
 export const STRICT_TRANSPORT_SECURITY = 'max-age=63072000; includeSubDomains'
 
 /**
@@ -26,10 +26,10 @@ export const PAGE_HEADERS = {
   'x-robots-tag': 'noindex, nofollow',
 } as const
 
-/** Adds the headers that the answer does not set itself, and returns the answer. */
+/** Adds the headers that the response doesn't have, and returns it. */
 export type Harden = (response: Response) => Response
 
-/** @param publicUrl the listener's URL as clients see it; over https, browsers are told to use only https */
+/** @param publicUrl the listener's URL as clients see it; with https, responses include HSTS */
 export const createHarden = (publicUrl: string): Harden => {
   const added = Object.entries({
     ...SECURITY_HEADERS,

@@ -1,8 +1,6 @@
-// The rate limit of a key over all processes of the deployment. Requests are decided in memory. In the background, each
-// process reports what it spent and leases what it will soon need (every 100 ms at most, many keys at once). Invariant:
-// every token that is spent is reported, so over time a key gets exactly its rate. For a moment it may get more, when
-// processes spend the same balance before they learn of each other; the excess is paid back first. With one process
-// nothing is exchanged; while the store is down, each process uses its equal share of rate and burst.
+// Rate limit of a key across all processes. Requests are decided in memory; every 100 ms at most, each process reports
+// spent tokens and leases new ones. Every spent token is reported, so a key gets its rate over time; a brief excess is
+// paid back. Without the store, each process uses an equal share.
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { atMostEntries } from '../lib/cache-limit.ts'
@@ -34,50 +32,51 @@ export interface SettledRate {
 export interface SharedRateLimiterDependencies {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Number of live processes, this one included. */
+  /** Number of live processes, including this one. */
   readonly processes: () => number
-  /** Rejects when the store can't be used. */
+  /** Rejects if the store is unavailable. */
   readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
   readonly onError: (error: unknown) => void
   readonly bucketsMax?: number
 }
 
 export interface SharedRateLimiter extends RateLimiter {
-  /** Whether the store has not answered for a while, so that each process uses only its own share. */
+  /** Whether the store has been unavailable for a while, so that each process uses only its own share. */
   cut(): boolean
   /** Returns all leased tokens. */
   stop(): Promise<void>
 }
 
 const EXCHANGE_MS = 100
-/** With many processes they take turns, because a key that all of them use is one row. */
+/** Additional interval per process, because a key that all processes use is one row. */
 const EXCHANGE_MS_PER_PROCESS = 5
-/** For a key that this process has not used for a while: requests that come within this time are reported together. */
+/** For a key that this process has not used recently: requests within this time are reported together. */
 const OPENING_MS = 5
 const RETRY_MS = 250
 const CUT_AFTER_MS = 1_000
-/** Keys per exchange: a few milliseconds' work; the next keys follow soon. */
+/** Keys per exchange, a few milliseconds of work. The next keys follow shortly after. */
 const KEYS_MAX = 500
 const NEXT_KEYS_MS = 20
 /**
- * Fraction of the burst: when this much is left for all, a request that lacks tokens here waits for the next exchange.
+ * Fraction of the burst. If at least this much is left in total, a request that lacks tokens here waits for the next
+ * exchange.
  */
 const PLENTY = 0.5
-/** The longest time that a request waits for an exchange. */
+/** Maximum time that a request waits for an exchange. */
 const READY_MS = 250
 
 export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependencies): SharedRateLimiter => {
   const { clock, after, processes, exchange, onError, bucketsMax = 100_000 } = dependencies
   const buckets = new LRUCache<string, RateBucket>(atMostEntries(bucketsMax))
-  /** Buckets with something to report, or a lease to return. */
+  /** Buckets with something to report or a lease to return. */
   const open = new Set<RateBucket>()
-  /** When the first exchange without an answer began; null when the last one was answered. */
+  /** Start of the first unanswered exchange. Null if the last exchange was answered. */
   let waitingSinceMs: number | null = null
   let current: Promise<void> | undefined
   let due: { readonly atMs: number; readonly cancel: () => void } | null = null
-  /** Called when the next exchange to begin has ended. */
+  /** Called when the next exchange ends. */
   let waiting: (() => void)[] = []
-  /** Counted from the end of the exchange under way. */
+  /** Counted from the end of the current exchange. */
   let nextDelayMs = EXCHANGE_MS
   let stopped = false
 
@@ -123,7 +122,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
     return told
   }
 
-  /** Returns the number of keys that were settled. */
+  /** Returns the number of settled keys. */
   const exchangeOnce = async (ending: boolean): Promise<number> => {
     const before = look()
     const told = collect(before, ending)
@@ -138,7 +137,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       const answer = answers.get(bucket.keyId)
       if (answer === undefined) continue
       const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
-      // The answer came so late that the bucket was cut off meanwhile: the store has received the report and granted
+      // The response came so late that the bucket was cut off meanwhile. The store has received the report and granted
       // the lease.
       if (before.mode === 'shared' && bucket.mode === 'cut') bucket.owed -= settlement.owed + answer.leased
       refresh(bucket, bucket.limit, around)
@@ -173,7 +172,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       })
   }
 
-  /** The bucket, updated to now, before `cost` tokens are taken from it. */
+  /** Returns the bucket, updated to the current time, before `cost` tokens are taken. */
   const bucketOf = (keyId: string, limit: ApiKeyRateLimit, around: Surroundings, cost: number): RateBucket => {
     let bucket = buckets.get(keyId)
     if (bucket === undefined) {
@@ -184,7 +183,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       bucket.touchedMs = around.nowMs
       bucket.asked += cost
       if (!open.has(bucket)) open.add(bucket)
-      // Nothing is known about the other processes' usage.
+      // The use by other processes is unknown.
       if (around.nowMs - bucket.settledMs >= FRESH_MS) schedule(OPENING_MS)
       else if (due === null) schedule(intervalMs())
     }
@@ -207,7 +206,7 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
     resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),
   })
 
-  /** Refuses because `missing` tokens are missing here for a request of `cost`. */
+  /** Refuses a request of `cost` tokens because `missing` tokens are missing here. */
   const refuse = (bucket: RateBucket, around: Surroundings, cost: number, missing: number): RateExceededError => {
     noteShort(bucket, cost, around.nowMs)
     const left = Math.min(together(bucket, around), Math.max(0, available(bucket, around)))
@@ -221,12 +220,12 @@ export const createSharedRateLimiter = (dependencies: SharedRateLimiterDependenc
       if (around.mode !== 'shared' || stopped) return undefined
       const bucket = bucketOf(keyId, rateLimit, around, 0)
       const left = together(bucket, around)
-      // For a batch larger than what is left, ask for what is left.
+      // A batch larger than the available tokens requests the available tokens.
       const wanted = Math.min(cost, wholeTokens(left))
       if (wanted === 0) return undefined
       if (available(bucket, around) + ROUNDING >= wanted && !isGuess(bucket, around, wanted)) return undefined
       const heard = around.nowMs - bucket.settledMs < FRESH_MS
-      // When little is left, refuse immediately: under load, no request waits for the store.
+      // If little is left, refuse immediately: under load, no request waits for the store.
       if (heard && left < rateLimit.burst * PLENTY) return undefined
       bucket.asked += wanted
       bucket.awaited += wanted

@@ -1,5 +1,5 @@
-// The counterpart of gate.ts for services that sign their messages instead of using a key. In this order: request id,
-// deadline, body, signature, then the endpoint's own work. Every answer and error leaves through it as well.
+// Gate for services that sign their messages instead of using a key (counterpart of gate.ts). Order: request id,
+// deadline, body, signature, then the endpoint's work. Every response and error leaves through it.
 import type { Clock } from '../lib/time.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
@@ -17,27 +17,27 @@ export interface SignedGateDependencies {
   readonly requestIds: RequestIdSource
   readonly clock: Clock
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
-  /** Called for failures of ours (500 and 503). Must not throw. */
+  /** Called for errors of the service (500 and 503). Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
 }
 
 export interface SignedGateSettings<Path extends string, Sender> {
   readonly path: Path
   /**
-   * The claimed sender, derived from the path alone; null when there is none, which gets the same answer as a wrong
+   * Finds the claimed sender by the path alone. Null if there is none, which gets the same response as a wrong
    * signature.
    */
   readonly findSender: (parameters: PathParameters<Path>) => Promise<{
     readonly sender: Sender
     readonly secrets: readonly Uint8Array[]
-    /** How this sender signs; by Standard Webhooks unless stated. */
+    /** The sender's signature scheme. Defaults to Standard Webhooks. */
     readonly verify?: typeof verifyWebhook
   } | null>
-  /** 64 KiB unless stated. */
+  /** Defaults to 64 KiB. */
   readonly bodyBytesMax?: number
 }
 
-/** A message with a valid signature of its sender. The endpoint must check whether the message came before. */
+/** A message with a valid signature of its sender. The endpoint must detect repeated messages. */
 export interface SignedCall<Path extends string, Sender> {
   readonly parameters: PathParameters<Path>
   readonly requestId: string
@@ -54,7 +54,7 @@ export type SignedGate = <Path extends string, Sender>(
 
 /** Requests and results are short. */
 const BODY_BYTES_MAX = 65_536
-/** The challenge of a 401, which RFC 9110 §11.6.1 requires. */
+/** Challenge of a 401, required by RFC 9110 §11.6.1. */
 const CHALLENGE = 'StandardWebhooks realm="countersign"'
 
 export const createSignedGate =

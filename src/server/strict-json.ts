@@ -1,6 +1,6 @@
-// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could understand
-// differently. A linear scan counts the members in the text; if the parsed value has fewer, a key came twice, however
-// it was spelled. Nothing is decoded twice, so this costs about as much as JSON.parse alone.
+// Strict JSON (RFC 8259 within the limits of I-JSON, RFC 7493): refuses texts that two readers could interpret
+// differently. A linear scan counts the members; if the parsed value has fewer, a key is duplicated. Costs about as
+// much as JSON.parse alone.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { isObject } from '../lib/is-object.ts'
 
@@ -11,14 +11,14 @@ export interface JsonObject {
 
 export const isJsonObject = (value: JsonValue | undefined): value is JsonObject => isObject(value)
 
-/** Levels of arrays and objects that a document may have (decisions §1). */
+/** Maximum nesting of arrays and objects (decisions §1). */
 export const JSON_DEPTH_MAX = 16
 
-/** Members and further elements of a document: more than the largest batch of requests has. */
+/** Maximum members and further elements of a document: more than the largest batch has. */
 const JSON_VALUES_MAX = 32_768
 /**
- * Escape sequences of a document. Each costs as much as twenty plain characters, and no field of a caller needs many: a
- * client that escapes everything but ASCII needs one per character of a name or comment.
+ * Maximum escape sequences of a document. Each costs as much as twenty plain characters. A client that escapes all
+ * non-ASCII characters needs one per character of a name or comment.
  */
 const JSON_ESCAPES_MAX = 4_096
 
@@ -38,7 +38,7 @@ export class JsonMalformedError extends CountersignError {
   }
 }
 
-/** An object has a key twice, so two readers could see different requests. */
+/** An object has a duplicate key, so two readers could interpret the request differently. */
 class JsonKeyDuplicateError extends fixedError('DUPLICATE_KEY', 'the request body has a duplicate key') {}
 
 /** Nested deeper than JSON_DEPTH_MAX. */
@@ -47,14 +47,19 @@ class JsonTooDeepError extends fixedError(
   `the request body is nested more than ${JSON_DEPTH_MAX} levels deep`,
 ) {}
 
-/** Valid JSON that no request may have: the root is not an object, a key is `__proto__`, or it has too many values. */
+/**
+ * Valid JSON that is never a valid request: the root is not an object, a key is `__proto__`, or there are too many
+ * values.
+ */
 class JsonShapeError extends CountersignError {
   constructor(detail: string) {
     super('INVALID_REQUEST', detail)
   }
 }
 
-/** The index of the closing quote of the string that begins before `start`, or the text's length when there is none. */
+/**
+ * Returns the index of the closing quote of the string that starts before `start`. The text's length if there is none.
+ */
 const endOfEscapedString = (text: string, start: number): number => {
   let i = start
   for (; i < text.length; i++) {
@@ -68,15 +73,15 @@ const endOfEscapedString = (text: string, start: number): number => {
 /** @throws JsonShapeError. Stops at the first escape sequence beyond the limit. */
 const requireFewEscapes = (text: string, firstEscape: number, maximum: number): void => {
   let count = 0
-  // The character after a backslash is part of the same sequence.
+  // The character after a backslash belongs to the same sequence.
   for (let at = firstEscape; at !== -1; at = text.indexOf('\\', at + 2)) {
     if (++count > maximum) throw new JsonShapeError(`the request body has more than ${maximum} escape sequences`)
   }
 }
 
 /**
- * Counts the members in all objects of the text by its colons: outside strings, JSON has colons nowhere else. Runs
- * before the parser, so that deep nesting can't exhaust the parser's stack.
+ * Counts the members of all objects by their colons, because JSON has colons only there and in strings. Runs before the
+ * parser, so that deep nesting cannot exhaust the parser's stack.
  */
 const countMembersWritten = (text: string, firstEscape: number): number => {
   let members = 0
@@ -85,7 +90,7 @@ const countMembersWritten = (text: string, firstEscape: number): number => {
   for (let i = 0; i < text.length; i++) {
     const character = text.charCodeAt(i)
     if (character === QUOTE) {
-      // Native search jumps over long strings; only strings from the first backslash on have to be walked.
+      // A native search skips long strings. Only strings after the first backslash need a scan.
       const end = text.indexOf('"', i + 1)
       if (end === -1) break
       i = firstEscape === -1 || end < firstEscape ? end : endOfEscapedString(text, i + 1)
@@ -121,8 +126,8 @@ const countMembersParsed = (value: object): number => {
 }
 
 /**
- * Refuses lone surrogates, which only an escape can produce: they have no UTF-8 form, so components would disagree on
- * them.
+ * Refuses lone surrogates, which only an escape can produce. They have no UTF-8 form, so components would handle them
+ * differently.
  */
 const checkWellFormed = (value: unknown): void => {
   if (typeof value === 'string') {
@@ -138,9 +143,10 @@ const checkWellFormed = (value: unknown): void => {
 }
 
 /**
- * Parses JSON as JSON.parse does, and refuses what is ambiguous: duplicate keys (compared after decoding), a byte order
- * mark, lone surrogates, `__proto__` as a key, nesting over 16 levels. Numbers are as in JSON.parse: beyond 2^53 they
- * are rounded, beyond 1.8e308 they are Infinity; fields that need more are strings.
+ * Parses JSON like JSON.parse, but refuses ambiguous documents. These have duplicate keys (compared after decoding), a
+ * byte order mark, lone surrogates, `__proto__` as a key, or nesting beyond 16 levels.
+ * Numbers are like in JSON.parse: rounded beyond 2^53, Infinity beyond 1.8e308. Fields that need more precision are
+ * strings.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
 export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonValue => {
@@ -160,7 +166,7 @@ export const parseStrictJson = (text: string, escapesMax = JSON_ESCAPES_MAX): Js
 }
 
 /**
- * The same for a request body, whose root is an object.
+ * Parses a request body, whose root must be an object.
  * @throws JsonMalformedError, JsonKeyDuplicateError, JsonTooDeepError, JsonShapeError
  */
 export const parseStrictJsonObject = (text: string, escapesMax = JSON_ESCAPES_MAX): JsonObject => {

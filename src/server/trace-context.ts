@@ -1,10 +1,10 @@
-// W3C Trace Context, level 1: the caller's `traceparent`, read for log lines only. An unusable header is ignored, as the
-// recommendation asks (§3.2.2.5), and never fails a request.
+// W3C Trace Context, level 1: parses the caller's `traceparent`. An invalid header is ignored, as recommended
+// (§3.2.2.5), and never fails a request.
 
 export interface TraceParent {
   /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** 16 lower-case hex digits: the caller's span. */
+  /** Span id of the caller, 16 lower-case hex digits. */
   readonly parentId: string
   readonly sampled: boolean
 }
@@ -24,10 +24,10 @@ const isZero = (text: string, start: number, end: number): boolean => {
 
 const DASH = 45
 
-/** Null when there is no header, or one that the recommendation calls invalid. */
+/** Returns null if the header is missing or invalid. */
 export const parseTraceParent = (header: string | null): TraceParent | null => {
   if (header === null || header.length < 55) return null
-  // Version 00 is exactly 55 characters; a later version may add fields behind a dash (§3.2.4). Version ff is forbidden.
+  // Version 00 has exactly 55 characters. Later versions may add fields after a dash (§3.2.4). Version ff is forbidden.
   const version = header.slice(0, 2)
   if (!isLowerHex(header, 0, 2) || version === 'ff') return null
   if (version === '00' ? header.length !== 55 : header.length > 55 && header.charCodeAt(55) !== DASH) return null

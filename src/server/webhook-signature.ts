@@ -1,20 +1,19 @@
-// Signs and verifies messages between services: HMAC-SHA-256 over id, time and body, as Standard Webhooks defines it,
-// so that its libraries verify our signatures and create theirs. Source: https://www.standardwebhooks.com,
-// specification 1.0.0.
+// Signs and verifies messages between services: HMAC-SHA-256 of id, time and body, as defined by Standard Webhooks and
+// compatible with its libraries. Source: https://www.standardwebhooks.com, specification 1.0.0.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { fixedError } from '../domain/errors.ts'
 
 /** Followed by base64. */
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
-/** The maximum difference between the sender's clock and ours, in either direction. */
+/** Maximum difference between the clocks of sender and receiver, in either direction. */
 const TIMESTAMP_TOLERANCE_SECONDS = 300
 const ID_MAX = 128
-/** The header may hold several signatures while a secret is being rotated. */
+/** Maximum number of signatures in the header. During a rotation of the secret, there are several. */
 const SIGNATURES_MAX = 8
 
 /**
- * The message is unsigned, signed with another secret, too old or too new, or was altered: one text for all cases
+ * The message is unsigned, signed with another secret, outside the time tolerance, or altered. All cases share one text
  * (401).
  */
 export class WebhookSignatureInvalidError extends fixedError(
@@ -24,7 +23,7 @@ export class WebhookSignatureInvalidError extends fixedError(
 
 export const newWebhookSecret = (): Uint8Array => new Uint8Array(randomBytes(SECRET_BYTES))
 
-/** The secret as people see it, once: `whsec_…`. */
+/** Returns the secret for display, which happens once: `whsec_…`. */
 export const formatWebhookSecret = (secret: Uint8Array): string =>
   SECRET_PREFIX + Buffer.from(secret).toString('base64')
 
@@ -37,7 +36,7 @@ export interface WebhookHeaders {
   readonly 'webhook-signature': string
 }
 
-/** @param secrets one, or two during a rotation: a receiver needs to know only one of them */
+/** @param secrets one, or two during a rotation: a receiver needs only one of them */
 export const signWebhook = (
   secrets: readonly Uint8Array[],
   { id, timestampSeconds, body }: { readonly id: string; readonly timestampSeconds: number; readonly body: string },
@@ -47,7 +46,7 @@ export const signWebhook = (
   'webhook-signature': secrets.map((secret) => signatureOf(secret, id, String(timestampSeconds), body)).join(' '),
 })
 
-/** The signed parts are separated by dots, so an id can't have any. */
+/** The signed parts are separated by dots, so an id must not contain any. */
 const isId = (text: string): boolean => text.length <= ID_MAX && /^[A-Za-z0-9_-]+$/.test(text)
 
 const sameText = (one: string, other: string): boolean => {
@@ -55,14 +54,14 @@ const sameText = (one: string, other: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Whether the time is at most five minutes from now. */
+/** Whether the time differs from the current time by at most five minutes. */
 export const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^(0|[1-9][0-9]{0,11})$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= TIMESTAMP_TOLERANCE_SECONDS
 
 /**
- * One of the secrets made one of the signatures.
- * @param secrets if empty, nothing verifies, and the check takes as long
- * @param given each signature with how it is made of a secret
+ * Requires that one of the secrets matches one of the signatures.
+ * @param secrets if empty, verification fails after the same time
+ * @param given each signature with a function that computes the expected one
  * @throws WebhookSignatureInvalidError
  */
 export const requireSignature = (
@@ -78,9 +77,9 @@ export const requireSignature = (
 }
 
 /**
- * The id of a message that was recently signed with one of the secrets. The caller must check whether the message came
- * before.
- * @param secrets as requireSignature
+ * Returns the id of a message that was recently signed with one of the secrets. The caller must detect repeated
+ * messages.
+ * @param secrets as for requireSignature
  * @throws WebhookSignatureInvalidError
  */
 export const verifyWebhook = (
