@@ -1,5 +1,5 @@
-// Asks the nodes of the request's chain for a source of facts. At most one question per chain and key is under way at a
-// time, and its answer is cached for one block time. An answer that can't be had is null.
+// Queries the nodes of the request's chain for a fact source. At most one query per chain and key is in flight, and its
+// answer is cached for one block time. Null if there is no answer.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { verifyChain } from './evm-registry.ts'
 import type { FactFetcher, FetchContext } from './fact-fetcher.ts'
@@ -7,16 +7,16 @@ import { createJsonRpc } from './json-rpc.ts'
 import { createRemote } from './remote.ts'
 import { createRpcChoice, type RpcChoice } from './rpc-choice.ts'
 
-/** Per chain. */
+/** Maximum cached answers per chain. */
 const KEPT_MAX = 10_000
 const UNDER_WAY_MAX = 256
-/** Of one organization. */
+/** Maximum waiting queries per organization. */
 const WAITING_MAX = 256
 
 /**
- * @param read asks the nodes of one chain; it gets the key of the request and nothing else of it, because the answer is
- *   cached under that key
- * @param keyOf for example the wallet; left out when the answer is about the chain alone
+ * @param read queries the nodes of one chain. Receives only the key of the request, because the answer is cached under
+ * it
+ * @param keyOf for example the wallet; omitted if the answer concerns only the chain
  */
 export const askChains = <Answer extends {}>(
   { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: FetchContext,

@@ -1,7 +1,6 @@
-// Reads the latest block of a chain, for v1's `expiry_block` (spec, "Task request and response"). At most one read is in
-// flight, and its answer is cached for at most one block time. A chain that does not answer is a failure, never a guess. A
-// height that is too high would make a signature valid for too long: of two URLs the lower height counts, and a height
-// that no chain can have reached is refused (threats: a lying RPC).
+// Reads the latest block of a chain for v1's `expiry_block` (spec, "Task request and response"). At most one read is in
+// flight; the answer is cached for one block time. A height that is too high would extend a signature's validity, so
+// two URLs are compared and implausible heights are refused (threats: a lying RPC).
 
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -10,36 +9,36 @@ import { numberOf } from './evm-answer.ts'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
-  /** @returns the latest block if it is cached; null when the chain has to be asked */
+  /** Returns the cached latest block. Null if the chain must be queried. */
   known(): number | null
-  /** @throws DependencyUnavailableError when no RPC URL of the chain answers within its timeout. */
+  /** @throws DependencyUnavailableError if no RPC URL of the chain responds within its timeout */
   latest(): Promise<number>
 }
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference. The first two that answer are compared. */
+  /** In order of preference. The first two that respond are compared; the lower height counts. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number
   readonly clock: Clock
 }
 
-/** How many URLs are compared. */
+/** Number of URLs that are compared. */
 const COMPARED = 2
-/** Blocks can come faster than their nominal time, and a node can catch up after a pause. */
+/** Blocks can be faster than their nominal time, and a node can catch up after a pause. */
 const PACE = 4
 const SLACK_BLOCKS = 64
-/** A node that was behind and has caught up is believed after this time. */
+/** After this time, the previous height no longer limits the next one, so that a recovered node is accepted. */
 const FORGOTTEN_AFTER_MS = 600_000
-/** First block of Ethereum. No EVM chain is older. */
+/** Time of Ethereum's first block. No EVM chain is older. */
 const OLDEST_GENESIS_SECONDS = 1_438_269_973
 
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
 
-  /** The highest block that the chain can have reached. */
+  /** Returns the highest block that the chain can have reached. */
   const maximumAt = (nowMs: number): number => {
     const blocksIn = (milliseconds: number): number => Math.ceil((PACE * milliseconds) / options.blockTimeMs)
     return known === null || nowMs - known.readAtMs > FORGOTTEN_AFTER_MS

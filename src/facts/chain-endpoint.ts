@@ -1,5 +1,5 @@
-// One RPC URL of one chain. Checks once that the URL serves the configured chain, before any of its answers is used.
-// The calls of one `readAt` share one HTTP request with no other calls. Source: EIP-1474.
+// One RPC URL of one chain. Verifies once that the URL serves the configured chain, before any answer is used. Each
+// `readAt` sends its calls in one HTTP request. Source: EIP-1474.
 import type { Hex } from 'viem'
 import { isHex, quantityOf, requireChain } from './evm-answer.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
@@ -15,7 +15,7 @@ export interface ChainEndpoint {
   /**
    * @param calls at most 100, because nodes limit the size of a batch
    * @returns answers in the order of the calls
-   * @throws as latestBlock, also if the node answers none of the calls
+   * @throws the errors of latestBlock, also if the node answers none of the calls
    */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
 }
@@ -26,18 +26,18 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-/** A node that answers everything at length is given up after so many divisions of a batch. */
+/** Maximum divisions of a batch. A node with only long answers is then considered failed. */
 const DIVISIONS_MAX = 32
 
-/** Error codes of a contract's own failure: a revert (geth), an error of the virtual machine (Nethermind). */
+/** Error codes of contract failures: a revert (geth), a virtual machine error (Nethermind). */
 const EXECUTION_CODES: readonly unknown[] = [3, -32015]
-/** Nodes use the same code for a contract's failure and for their own, but name the former in these words. */
+/** Nodes use the same code for contract failures and their own failures, but name the former in these words. */
 const EXECUTION_WORDS =
   /revert|opcode|out of gas|gas (?:required|limit|uint)|stack (?:under|over)flow|jump|execution|call depth|code size|write protection|memory/i
 
 /**
- * Whether a call failed because of its contract. Policies name the contract, so its failure says nothing about the node.
- * Source: EIP-1474, geth `core/vm/errors.go` and `internal/ethapi/errors.go`.
+ * Whether a call failed because of its contract. Policies name the contract, so its failure isn't a failure of the
+ * node. Source: EIP-1474, geth `core/vm/errors.go` and `internal/ethapi/errors.go`.
  */
 const isExecutionFailure = (error: unknown): boolean => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
@@ -64,7 +64,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
     verified = true
   }
 
-  /** If the answer to a batch is too long, divides the batch until the call with the long answer is alone. */
+  /** If the answer to a batch is too long, divides the batch until the call with the long answer is isolated. */
   const readAll = async (
     calls: readonly ReadCall[],
     block: Hex,

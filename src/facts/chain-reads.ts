@@ -1,6 +1,5 @@
-// Reads on-chain state for policies. A value read at a block is reused until the next block, an organization's reads are
-// sent in batches, for which organizations take turns, and when one RPC URL fails the next is asked. A value that can't
-// be read is null.
+// Reads on-chain state for policies. Values are cached until the next block. Reads of an organization are batched,
+// organizations take turns, and the next RPC URL is used if one fails. A value that cannot be read is null.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
@@ -15,18 +14,18 @@ export interface ReadableChain {
   readonly chainId: number
   /** In order of preference. */
   readonly rpcUrls: readonly string[]
-  /** How long the latest block is assumed to be still the latest. */
+  /** Time for which the latest block is assumed to be current, in milliseconds. */
   readonly blockTimeMs: number
 }
 
 export interface ChainReads {
-  /** Answers synchronously when the value is cached or can't be read. Never rejects. */
+  /** Synchronous if the value is cached or cannot be read. Never rejects. */
   read(
     definition: ReadDefinition,
     request: AttestationRequest,
     caller: RemoteCaller,
   ): ReadValue | null | Promise<ReadValue | null>
-  /** Counts by chain name. */
+  /** Returns counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
 
@@ -35,22 +34,22 @@ export interface ReadableChains {
   readonly chains: readonly ReadableChain[]
   readonly timeoutMs: number
   readonly clock: Clock
-  /** @param url the URL that failed; null when the error is not about one URL */
+  /** @param url the failed URL; null if the error doesn't concern a single URL */
   readonly onError: (error: unknown, chainName: string, url: string | null) => void
 }
 
 export interface ChainReadsDependencies extends ReadableChains {
-  /** Maps a chain's name or alias, as policies write it, to the chain's own name. */
+  /** Maps a chain's name or alias in policies to the chain's canonical name. */
   readonly chainName: (name: string) => string | undefined
   /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Maximum number of calls of one organization that have no answer yet. */
+/** Maximum number of unanswered calls per organization. */
 const PENDING_MAX = 2_000
 /** Maximum number of calls in one HTTP request. */
 const CALLS_MAX = 100
-/** Maximum number of batches in flight to one chain, of all organizations and of each. */
+/** Maximum number of batches in flight to one chain: in total, and per organization. */
 const BATCHES_MAX = 256
 const OWN_BATCHES_MAX = 32
 
@@ -58,15 +57,18 @@ interface PendingRead {
   readonly call: ReadCall
   readonly promise: Promise<ReadValue | null>
   readonly resolve: (value: ReadValue | null) => void
-  /** The latest one of the requests that wait for it. */
+  /** Latest deadline of the waiting requests. */
   deadlineMs: number
 }
 
-/** The reads of one organization. A batch holds no other's, so that a slow contract delays only its own organization. */
+/**
+ * Reads of one organization. Batches are not shared between organizations, so that a slow contract delays only its own
+ * organization.
+ */
 interface Lane {
   /** By key of the call. */
   readonly pending: Map<string, PendingRead>
-  /** The pending reads that are not sent yet. */
+  /** Pending reads that are not sent yet. */
   readonly waiting: PendingRead[]
 }
 
@@ -106,11 +108,11 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
   }
 
   const sendNext = async (organizationId: string, lane: Lane): Promise<void> => {
-    // This also waits for the other reads of the same request, which join the batch.
+    // The wait also lets other reads of the same request join the batch.
     const release = await slots.acquire(organizationId)
     const next = lane.waiting.splice(0, CALLS_MAX)
     const nowMs = clock.monotonicMs()
-    // Past the deadline, nobody waits for the value.
+    // After the deadline, the value is no longer needed.
     const batch = next.filter(({ deadlineMs }) => nowMs < deadlineMs)
     const calls = batch.map(({ call }) => call)
     const values = calls.length === 0 ? [] : await readBatch(organizationId, calls)
@@ -149,7 +151,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       const read: PendingRead = { call, deadlineMs, ...Promise.withResolvers<ReadValue | null>() }
       lane.pending.set(call.key, read)
       lane.waiting.push(read)
-      // One batch more for the first read, and for each that does not fit into the batches that wait.
+      // One batch for the first read, and another whenever the waiting batches are full.
       if (lane.waiting.length % CALLS_MAX === 1) void sendNext(organizationId, lane)
       return read.promise
     },

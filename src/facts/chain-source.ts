@@ -1,6 +1,6 @@
-// One RPC URL of one chain: the values known at its latest block, and whether it may be queried. The query for the block
-// decides whether the URL works, because no organization chooses it. The calls of an organization's policies count for
-// that organization only: their contracts may be slow on purpose.
+// One RPC URL of one chain: the values at its latest block, and whether it may be queried. Only failed block queries
+// disable the URL for all organizations. Failed calls disable it for their own organization, whose contracts may be
+// slow on purpose.
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
@@ -9,25 +9,25 @@ import type { CallAnswer, ChainEndpoint } from './chain-endpoint.ts'
 import type { ReadCall } from './read-call.ts'
 
 export interface ChainSource {
-  /** The call's value at the latest block; undefined if it is not known. */
+  /** Returns the call's value at the latest block. Undefined if it is unknown. */
   find(key: string): ReadValue | null | undefined
   /**
-   * @returns values in the order of the calls; null if the URL failed so often that it is not queried at present
-   * @throws as ChainEndpoint
+   * @returns values in the order of the calls; null if the URL is disabled after repeated failures
+   * @throws the errors of ChainEndpoint
    */
   read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
-  /** Whether the URL is not queried for any organization. */
+  /** Whether the URL is disabled for all organizations. */
   isOpen(): boolean
 }
 
 export interface ChainSourceOptions {
   readonly endpoint: ChainEndpoint
-  /** How long the latest block is assumed to be still the latest. */
+  /** Time for which the latest block is assumed to be current, in milliseconds. */
   readonly blockTimeMs: number
   readonly clock: Clock
 }
 
-/** Maximum number of values kept for one block. */
+/** Maximum number of cached values per block. */
 const KEPT_MAX = 50_000
 
 interface KnownBlock {
@@ -38,7 +38,7 @@ interface KnownBlock {
 
 export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceOptions): ChainSource => {
   const breaker = createBreaker({ clock })
-  /** Of the organizations whose last calls failed. */
+  /** Breakers of the organizations whose last calls failed. */
   const ownBreakers = new Map<string, Breaker>()
   let known: KnownBlock | null = null
 
@@ -48,7 +48,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const readBlock = singleFlight(async (): Promise<KnownBlock> => {
     const readAtMs = clock.monotonicMs()
     const block = await endpoint.latestBlock()
-    // If the latest block has not changed, the values read at it are still valid.
+    // If the latest block is unchanged, its cached values are still valid.
     known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
     return known
   })
@@ -87,7 +87,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
     read: async (organizationId, calls) => {
       const at = fresh() ?? (await latestBlock())
       if (at === null) return null
-      // Some of these values may have been read at this block before. Others may be dropped during the wait.
+      // Some of these values may already be known for this block. Others may be evicted during the wait.
       const values = new Map(calls.map(({ key }) => [key, at.values.get(key)]))
       const unknown = calls.filter(({ key }) => values.get(key) === undefined)
       if (unknown.length > 0) {
@@ -96,7 +96,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
         if (at.values.size + unknown.length > KEPT_MAX) at.values.clear()
         for (const [index, { key, decode }] of unknown.entries()) {
           const answer = answers[index]
-          // A call without an answer is made again for the next request.
+          // A call without an answer is repeated for the next request.
           if (answer === undefined) continue
           const value = answer === null ? null : decode(answer)
           values.set(key, value)

@@ -1,6 +1,5 @@
-// Collects all facts that a policy needs beyond the request, from all sources at once, and no others. Answers
-// synchronously when everything is at hand. A fact that is not known by the request's deadline, or can't be had, is
-// null.
+// Collects the facts that a policy needs beyond the request, from all sources concurrently. Synchronous if everything
+// is cached. A fact that is unavailable or unknown at the request's deadline is null.
 
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
@@ -41,8 +40,8 @@ interface Collected {
 }
 
 /**
- * Returns the subject that stands for the represented user; the wallet's own if it represents nobody. A Solana user of a
- * request for an EVM chain is looked up on Solana.
+ * Returns the subject of the represented user, or the wallet itself if it represents nobody. A Solana user in a request
+ * for an EVM chain is looked up on Solana.
  */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
@@ -52,7 +51,7 @@ export const representedOf = (subject: FactSubject): FactSubject => {
   return { ...subject, request: { ...request, from: onBehalf, chain } }
 }
 
-/** Stores a value where it belongs, now or when it arrives; until then the place holds null. */
+/** Stores a value now or when it arrives. Until then, it is null. */
 const place = <Value>(
   value: Value | null | Promise<Value | null>,
   pending: Promise<void>[],
@@ -73,7 +72,7 @@ const place = <Value>(
   )
 }
 
-/** A copy of the facts collected so far: answers that arrive later must not change the facts of this request. */
+/** Returns a copy of the facts collected so far, so that late answers don't change the facts of this request. */
 const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
   ...answers,
   ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
@@ -108,7 +107,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
   ): void => {
     const watchFor = (source: string) => () => watch?.(need.kind, source)
     switch (need.kind) {
-      // The worker looks up lists; the service itself keeps the velocity counters.
+      // The worker looks up lists, and the service maintains the velocity counters.
       case 'list':
       case 'velocity':
         break
@@ -154,7 +153,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     }
   }
 
-  /** Waits for all pending answers, but no longer than the deadline. */
+  /** Waits for all pending answers, at most until the deadline. */
   const settle = async (
     collected: Collected,
     pending: readonly Promise<void>[],
@@ -164,7 +163,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     return factsOf(collected)
   }
 
-  /** Asks again only after a change. */
+  /** Queries again only after a change. */
   const confirmOne = (kind: SourceKind, subject: FactSubject): ConfirmFacts | null => {
     const fetcher = fetchers.get(kind)
     if (fetcher?.changes === undefined) return null

@@ -1,4 +1,4 @@
-// Reads what a node of an EVM chain answers. Every function throws RpcFailedError. Source: EIP-1474.
+// Parses the answers of EVM nodes. Every function throws RpcFailedError. Source: EIP-1474.
 import type { Hex } from 'viem'
 import { RpcFailedError } from './json-rpc.ts'
 
@@ -17,14 +17,14 @@ export const quantityOf = (value: unknown): bigint => {
   return BigInt(text)
 }
 
-/** A quantity below 2^53: a block, a time, a chain's id. */
+/** Parses a quantity below 2^53: a block, a time, or a chain id. */
 export const numberOf = (value: unknown): number => {
   const number = Number(quantityOf(value))
   if (!Number.isSafeInteger(number)) throw new RpcFailedError(NO_ANSWER)
   return number
 }
 
-/** @param answer of eth_chainId. Throws when the node serves another chain. */
+/** @param answer answer to eth_chainId. Throws if the node serves another chain. */
 export const requireChain = (answer: unknown, chainId: number): void => {
   const served = numberOf(answer)
   if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)

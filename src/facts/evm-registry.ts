@@ -15,16 +15,16 @@ type Question =
   | { readonly functionName: 'isAttesterRegistered'; readonly args: readonly [Hex] }
   | { readonly functionName: 'getRegisteredAttesters' }
 
-/** Throws when the node serves another chain. */
+/** Throws if the node serves another chain. */
 export const verifyChain =
   (chainId: number) =>
   async (rpc: JsonRpc): Promise<void> =>
     requireChain(await rpc.request('eth_chainId', []), chainId)
 
-/** @param address of the registry, canonical */
+/** @param address address of the registry, in canonical form */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
   const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
-    // Most services ask no registry, so viem is loaded by the first question.
+    // Most services query no registry, so viem is loaded on the first query.
     const { decodeFunctionResult, encodeFunctionData, parseAbi } = await import('viem')
     const abi = parseAbi(ABI)
     const data = encodeFunctionData({ abi, ...question })
@@ -32,7 +32,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     try {
       return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
-      // Either no contract is deployed there, or one that is not a policy registry.
+      // The address has no contract, or a contract that is not a policy registry.
       throw new RpcFailedError('what is at the registry’s address is no registry')
     }
   }

@@ -1,4 +1,4 @@
-// How a source of facts is asked (./sources), and what it is given for that.
+// Interface of a fact source (./sources), and its dependencies.
 import type { WalletAddress } from '../domain/address.ts'
 import type { IdentityFacts } from '../policy/sources/identity.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
@@ -8,22 +8,20 @@ import type { JsonRpc } from './json-rpc.ts'
 import type { RemoteCounts } from './remote.ts'
 
 export interface FactFetcher<Answer> {
-  /**
-   * Null means that the source has no answer. If this throws or rejects, the error is reported and the answer is null.
-   */
+  /** Null if the source has no answer. If this throws or rejects, the error is reported and the answer is null. */
   readonly ask: (subject: FactSubject) => Answer | null | Promise<Answer | null>
   /**
-   * Number of changes so far of the data that this source keeps in memory. Present if such a change must reach every
-   * decision: an answer from before the last change is confirmed before the job is decided.
+   * Number of changes of the source's in-memory data. Present if a change must reach every decision: older answers are
+   * then confirmed before the job is decided.
    */
   readonly changes?: () => number
-  /** For a source that asks several servers: the configured name of the one that is asked for this subject. */
+  /** For a source with several servers: returns the configured name of the server for this subject. */
   readonly serverOf?: (subject: FactSubject) => string
-  /** Counts by that name. */
+  /** Returns counts by server name. */
   readonly counts?: () => ReadonlyMap<string, RemoteCounts>
 }
 
-/** The identity behind a wallet on a chain, as the identity API sees it. Rejects when it can't be read. */
+/** Returns the identity of a wallet on a chain, from the identity API. Rejects if it cannot be read. */
 export type IdentityOf = (
   caller: Pick<FactSubject, 'organizationId' | 'environment'>,
   address: WalletAddress,
@@ -31,10 +29,10 @@ export type IdentityOf = (
 ) => IdentityFacts | Promise<IdentityFacts>
 
 export interface FetchContext extends ReadableChains {
-  /** Null when there is no geography file. */
+  /** Null if there is no geography file. */
   readonly geography: Pick<Geography, 'lookup'> | null
   readonly identityOf: IdentityOf
-  /** Number of changes of identities so far. */
+  /** Returns the number of identity changes so far. */
   readonly identityChanges: () => number
   /** Replaced in tests. */
   readonly connect?: (url: string) => JsonRpc

@@ -1,6 +1,6 @@
-// Translates a record of an MMDB file into geography facts. Files differ: MaxMind and DB-IP nest (`country.iso_code`),
-// others are flat (`country_code`). What a record does not state is unknown and stays null.
-// Source: https://dev.maxmind.com/geoip/docs/databases, https://ipinfo.io/developers/database-download.
+// Converts a record of an MMDB file to geography facts. MaxMind and DB-IP nest fields (`country.iso_code`), others are
+// flat (`country_code`). Missing facts are null. Source: https://dev.maxmind.com/geoip/docs/databases,
+// https://ipinfo.io/developers/database-download.
 import { isObject } from '../lib/is-object.ts'
 import type { GeographyFacts } from '../policy/sources/geography.ts'
 
@@ -31,12 +31,12 @@ const countryOf = (record: Fields): string | null =>
   codeOf(record['country_code'], COUNTRY) ??
   codeOf(record['country'], COUNTRY)
 
-/** The largest subdivision, which is the first in the file's list. */
+/** Returns the largest subdivision, which is the first in the record. */
 const regionOf = (record: Fields, country: string | null): string | null => {
   if (country === null) return null
   const subdivisions = record['subdivisions']
   const largest = Array.isArray(subdivisions) ? fieldsOf(subdivisions[0])['iso_code'] : record['region_code']
-  // Some files write the region with its country prefix.
+  // Some files prefix the region with the country.
   const code = typeof largest === 'string' ? largest.toUpperCase().replace(`${country}-`, '') : ''
   return SUBDIVISION.test(code) ? `${country}-${code}` : null
 }
@@ -47,7 +47,7 @@ const flagOf = (value: unknown): boolean | null => {
   return null
 }
 
-/** True when any of the flags is true; false when at least one is false and none is true; otherwise null. */
+/** Returns true if any flag is true, false if at least one is false and none is true, and null otherwise. */
 const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean | null => {
   let seen: boolean | null = null
   for (const place of places) {
@@ -61,8 +61,8 @@ const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean |
 }
 
 /**
- * @param listsAnonymous the file lists anonymous networks only: by its publisher's definition an address that it does
- *   not list is not anonymous, and a flag that a record lacks is false
+ * @param listsAnonymous true if the file lists only anonymous networks. By its definition, an unlisted address is not
+ * anonymous, and a missing flag is false
  */
 export const readGeographyRecord = (record: unknown, listsAnonymous: boolean): GeographyFacts => {
   const fields = fieldsOf(record)

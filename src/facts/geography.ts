@@ -1,6 +1,6 @@
-// Looks up where a client's address is, in the MMDB file that the operator supplies. The file is read into memory and
-// read again when it changes; if the new version can't be read, the last good one stays in use. Without a file there is
-// no geography fact. Source: https://maxmind.github.io/MaxMind-DB/.
+// Looks up the location of client addresses in the operator's MMDB file. The file is kept in memory and reloaded when
+// it changes; if the new version is unreadable, the last good version stays in use. Source:
+// https://maxmind.github.io/MaxMind-DB/.
 
 import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
@@ -13,20 +13,20 @@ import type { GeographyFacts } from '../policy/sources/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {
-  /** The publisher's name for it, for example `GeoLite2-City`. */
+  /** The publisher's name of the database, for example `GeoLite2-City`. */
   readonly databaseType: string
   readonly ipVersion: number
-  /** When its publisher built it, Unix seconds. */
+  /** Build time, Unix seconds. */
   readonly builtAtSeconds: number
   readonly bytes: number
 }
 
 export interface Geography {
-  /** @returns null when no file is loaded; for an address that is not in the file, facts that are all unknown */
+  /** @returns null if no file is loaded; facts that are all unknown if the address is not in the file */
   lookup(canonicalIp: string): GeographyFacts | null
-  /** The file in use; null when none is loaded. */
+  /** Returns the loaded file. Null if there is none. */
   file(): GeographyFile | null
-  /** Reads the file again if it has changed since the last read. Never rejects: errors go to onError. */
+  /** Reloads the file if it has changed. Never rejects; errors are passed to onError. */
   refresh(): Promise<void>
   /** Starts refreshing at an interval. */
   start(): void
@@ -37,7 +37,7 @@ export interface GeographyOptions {
   readonly path: string
   readonly clock: Clock
   readonly onLoaded: (file: GeographyFile) => void
-  /** The file can't be read or is not a usable MMDB file. Called once for each version of the file. */
+  /** The file is unreadable or not a usable MMDB file. Called once per version of the file. */
   readonly onError: (error: unknown) => void
 }
 
@@ -47,7 +47,7 @@ const FILE_BYTES_MAX = 2 ** 31
 /** Looked up when a file is opened, so that a damaged file fails then and not during a request. */
 const PROBES = ['1.1.1.1', '203.0.113.1']
 
-/** The file can't be used; `detail` is for the operator. */
+/** The file cannot be used. `detail` is for the operator. */
 export class GeographyFileInvalidError extends DetailedError {}
 
 interface Opened {
@@ -84,7 +84,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
 export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): Geography => {
   const known = new LRUCache<string, GeographyFacts>({ max: CACHED_ADDRESSES })
   let opened: Opened | null = null
-  /** Identifies the version of the file that was read last, whether it was good or not. */
+  /** Version of the file that was read last, whether valid or not. */
   let seen = ''
   let timer: ReturnType<typeof setInterval> | undefined
 

@@ -1,6 +1,6 @@
-// Makes one HTTP request to a URL that an operator configured: https only, to addresses that `reachable.ts` allows,
-// without redirects, limited in bytes and time. The connection is closed when the caller stops reading. Uses node:http
-// rather than fetch, because only node:http can connect to the very address that was checked.
+// Sends one HTTP request to an operator's URL: https only, permitted addresses (`reachable.ts`), no redirects, limits
+// on bytes and time. The connection is closed when the caller stops reading. Uses node:http, because fetch cannot be
+// restricted to the checked address.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { Reach } from '../domain/list.ts'
@@ -9,9 +9,7 @@ import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/**
- * The other side did not answer as it should. `detail` is for the operator and holds nothing that the other side sent.
- */
+/** The server's response was unusable. `detail` is for the operator and contains no data from the server. */
 export class FetchFailedError extends DetailedError {}
 
 export class AnswerTooLongError extends FetchFailedError {
@@ -20,7 +18,7 @@ export class AnswerTooLongError extends FetchFailedError {
   }
 }
 
-/** The server answered with a status other than 200. */
+/** The status was not 200. */
 export class AnswerStatusError extends FetchFailedError {
   readonly status: number
   constructor(status: number) {
@@ -47,10 +45,10 @@ export interface GuardedRequest {
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void
 }
 
-/** The server says that nothing has changed since the state that the request named. */
+/** The server reports no change since the state in the request (304). */
 export class NotModifiedError extends NamedError {}
 
-/** The server names another place. Only a caller that knows which hosts are meant follows. */
+/** The server redirects. Only callers with a list of permitted hosts follow. */
 export class RedirectedError extends FetchFailedError {
   override readonly name = 'RedirectedError'
   readonly location: string
@@ -65,8 +63,8 @@ const KEEP_OPEN = { keepAlive: true, timeout: 5_000 } as const
 const createAgents = () => ({ http: new HttpAgent(KEEP_OPEN), https: new HttpsAgent(KEEP_OPEN) })
 
 /**
- * Open connections by reach. A request over an open connection resolves no name, so nothing checks its address again: it
- * must not find a connection that a request with a wider reach opened.
+ * Open connections by reach. A request on an open connection resolves no name, so its address isn't checked again. It
+ * must not reuse a connection that was opened with a wider reach.
  */
 const agents: Readonly<Record<Reach, ReturnType<typeof createAgents>>> = {
   public: createAgents(),
@@ -81,7 +79,7 @@ const reasonOf = (error: unknown): Error => {
   return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
 }
 
-/** @returns null when the answer is acceptable */
+/** @returns null if the response is acceptable */
 const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): Error | null => {
   if (statusCode === 304) return new NotModifiedError()
   if (statusCode >= 300 && statusCode < 400) return new RedirectedError(statusCode, headers.location ?? '')
@@ -98,7 +96,7 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
 
 /**
  * Yields the body of a 200 as it arrives.
- * @throws UrlRefusedError, FetchFailedError, both while it is read.
+ * @throws UrlRefusedError, FetchFailedError, both also while it is read
  */
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
   const { reach, timeoutMs, maxBytes, body } = options
@@ -147,12 +145,12 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   } finally {
     clearTimeout(timer)
     options.signal?.removeEventListener('abort', interrupt)
-    // Keep the connection of a complete answer for reuse; close any other.
+    // Keep the connection of a complete response for reuse; close all others.
     if (!complete) outgoing.destroy()
   }
 }
 
-/** The whole body of a 200. @throws as guardedFetch */
+/** Returns the whole body of a 200. @throws the errors of guardedFetch */
 export const fetchBody = async (options: GuardedRequest): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
   let received = 0

@@ -1,13 +1,10 @@
-// JSON-RPC to one URL of a chain's node: limited in time and size from the first byte to the last, without redirects. A
-// response that is not valid JSON-RPC is an error. Source: JSON-RPC 2.0.
+// JSON-RPC over one URL of a chain's node, with limits on time and size until the last byte, and without redirects. A
+// response that isn't valid JSON-RPC is an error. Source: JSON-RPC 2.0.
 import { DetailedError } from '../lib/named-error.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
-/**
- * The node returned an error, or something that is not a valid answer. `detail` is for the operator and holds nothing
- * that the node sent.
- */
+/** The node returned an error or an invalid answer. `detail` is for the operator and contains no data from the node. */
 export class RpcFailedError extends DetailedError {}
 
 export interface JsonRpc {
@@ -20,14 +17,14 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** The node's answer to one call of a batch, with `result` or `error`. Nothing in it has been checked. */
+/** The node's answer to one call of a batch, with `result` or `error`. Unvalidated. */
 export type RpcAnswer = Readonly<Record<string, unknown>>
 
 export interface BatchRpc extends JsonRpc {
   /**
    * Sends the calls in one HTTP request.
-   * @returns the answers in the order of the calls; undefined if the node left a call out
-   * @throws as `request`
+   * @returns answers in the order of the calls; undefined if the node omitted a call
+   * @throws the errors of `request`
    */
   batch(calls: readonly RpcCall[]): Promise<readonly (RpcAnswer | undefined)[]>
 }

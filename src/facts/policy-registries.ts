@@ -1,7 +1,6 @@
-// Looks up which policy id a contract or program carries on its chain, and caches the answer for a while. At most one
-// question about an address is under way at a time, and organizations take turns. Hits and misses are cached apart, so
-// that asking for addresses without a policy can't evict those that have one. A chain that does not answer is a failure,
-// never "none".
+// Looks up the policy id of a contract or program on its chain, with a cache. One query per address is in flight, and
+// organizations take turns. Hits and misses are cached separately, so that misses cannot evict hits. A chain that
+// doesn't respond is a failure, never a miss.
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -11,8 +10,8 @@ import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
   /**
-   * @returns the policy id, synchronously when it is cached; null when the contract carries none, or its chain has no
-   *   registry. Rejects with DependencyUnavailableError when the chain can't be asked.
+   * @returns the policy id, synchronously if cached; null if the contract has none or its chain has no registry.
+   * Rejects with DependencyUnavailableError if the chain cannot be queried
    */
   policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
@@ -27,18 +26,18 @@ export interface PolicyRegistriesOptions {
   readonly registries: ReadonlyMap<string, ReadableRegistry>
   readonly clock: Clock
   /**
-   * How long a found policy id is cached: after a contract changes its policy, the old one applies for up to this time.
-   * Default: 60 s.
+   * Cache time of a policy id in milliseconds: after a change, the old one applies for up to this time. Defaults to 60
+   * s.
    */
   readonly keepMs?: number
   /**
-   * How long a miss is cached: a contract that gets its first policy stays unknown for up to this time. Default: 10 s.
+   * Cache time of a miss in milliseconds: a contract's first policy is unknown for up to this time. Defaults to 10 s.
    */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Maximum number of questions under way to one chain. */
+  /** Maximum number of queries in flight to one chain. */
   readonly underWayMax?: number
-  /** Maximum number of questions of one organization that wait for others; further ones fail immediately. */
+  /** Maximum number of waiting queries per organization. Further queries fail immediately. */
   readonly waitingMax?: number
 }
 
@@ -47,7 +46,7 @@ interface Entry {
   readonly untilMs: number
 }
 
-/** The chain's answer, or why there is none. */
+/** The chain's answer, or the reason why there is none. */
 type Outcome = Pick<Entry, 'policyId'> | { readonly cause: unknown }
 
 const createReader = (
@@ -64,7 +63,7 @@ const createReader = (
     keptMax: 1,
     underWayMax,
     waitingMax,
-    // Not called: a question that fails resolves with the cause.
+    // Not called: a failed query resolves with its cause.
     onError: () => undefined,
   })
 
@@ -74,7 +73,7 @@ const createReader = (
   }
 
   const read = async (address: string): Promise<Outcome> => {
-    // Another organization may have asked while this question waited for its turn.
+    // Another organization may have queried the address while this query was waiting.
     const entry = cached(address)
     if (entry !== undefined) return entry
     const askedMs = clock.monotonicMs()

@@ -1,13 +1,13 @@
-// Decides which addresses a URL written by an operator may reach (threats row 15). We resolve the name, check every
-// address that it resolves to, and connect to a checked address, so that a name can't resolve to one address when it is
-// checked and to another when it is used. Source: IANA special-purpose address registries (RFC 6890).
+// Decides which addresses an operator's URL may reach (threats row 15). The name is resolved, every address is checked,
+// and the connection uses a checked address. A name therefore cannot resolve differently between check and use. Source:
+// IANA special-purpose address registries (RFC 6890).
 import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { dns } from 'bun'
 import type { Reach } from '../domain/list.ts'
 import { DetailedError } from '../lib/named-error.ts'
 
-/** The URL, or an address that it resolves to, is not allowed. `detail` is for the operator. */
+/** The URL or one of its addresses is not allowed. `detail` is for the operator. */
 export class UrlRefusedError extends DetailedError {}
 
 type Subnet = readonly [network: string, prefix: number]
@@ -32,7 +32,7 @@ const PRIVATE = rangesOf([
 ])
 
 /**
- * Addresses where no public service is: this host, link-local (cloud metadata), documentation, benchmarks, multicast,
+ * Addresses without public services: this host, link-local (cloud metadata), documentation, benchmarks, multicast,
  * reserved.
  */
 const NOWHERE = rangesOf([
@@ -46,7 +46,7 @@ const NOWHERE = rangesOf([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // IPv6 addresses that embed an IPv4 address, which a router would reach for us: Teredo and its kin, 6to4.
+  // IPv6 addresses that embed an IPv4 address to which a router would forward: Teredo and similar, 6to4.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -55,7 +55,7 @@ const NOWHERE = rangesOf([
 /** All other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
 const GLOBAL_IPV6 = rangesOf([['2000::', 3]])
 
-/** The IPv4 address in dotted form when an IPv6 text maps one (RFC 4291 §2.5.5.2), otherwise the text itself. */
+/** Returns the embedded IPv4 address of a mapped IPv6 address (RFC 4291 §2.5.5.2); otherwise the text itself. */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
 /** Whether connections to this IP address are allowed. */
@@ -73,14 +73,13 @@ export const isReachable = (address: string, reach: Reach): boolean => {
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** The reach of a chain node's URL: whoever writes it runs the deployment, so it may be in the private network. */
+/** Reach of a chain node's URL. The operator of the deployment configures it, so it may be in the private network. */
 export const nodeReach = (url: string): Reach => (LOOPBACK_NAMES.has(new URL(url).hostname) ? 'loopback' : 'private')
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**
- * Checks the text of a URL: it must be https, or http to this machine where the reach allows that, and hold no
- * credentials.
+ * Validates a URL: https, or http to loopback if the reach allows it, without credentials.
  * @throws UrlRefusedError
  */
 export const parseReachableUrl = (text: string, reach: Reach): URL => {
@@ -91,7 +90,7 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
   if (url.username !== '' || url.password !== '') throw new UrlRefusedError('must not hold credentials')
   if (url.protocol === 'http:' && reach !== 'loopback') throw new UrlRefusedError('must be an https URL')
   const host = hostOf(url)
-  // An IP address in the text is never resolved, so check it here.
+  // An IP address is never resolved, so it is checked here.
   if (isIP(host) !== 0 && !isReachable(host, reach))
     throw new UrlRefusedError('leads to an address that is not allowed')
   return url
@@ -101,12 +100,12 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
 type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
- * c-ares queries name servers without a thread. A `getaddrinfo` query would hold a thread of the pool that also reads files and
- * derives passwords: a silent name server would stop both.
+ * c-ares queries name servers without a thread. `getaddrinfo` would block a thread of the pool that also reads files
+ * and derives passwords, so an unresponsive name server would block both.
  */
 const resolveName: ResolveName = (hostname) => dns.lookup(hostname, { backend: 'c-ares' })
 
-/** For a request's `lookup`: resolves a name and refuses it if any of its addresses is not allowed. */
+/** Returns a `lookup` function for requests that refuses a name if any of its addresses is not allowed. */
 export const createGuardedLookup =
   (reach: Reach, resolve: ResolveName = resolveName): LookupFunction =>
   (hostname, options, callback) => {

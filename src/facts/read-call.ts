@@ -1,5 +1,5 @@
-// Turns a read that a policy names into an on-chain call, and the call's answer into a value of the policy language.
-// viem encodes and decodes. Source: ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
+// Converts a policy's read to an on-chain call, and the answer to a value of the policy language, with viem. Source:
+// ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
@@ -7,15 +7,15 @@ import type { AttestationRequest } from '../domain/attestation.ts'
 import { isInt64 } from '../lib/int64.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
-/** One on-chain call. Two calls with the same key have the same answer at the same block. */
+/** One on-chain call. Calls with the same key have the same answer at the same block. */
 export interface ReadCall {
   readonly key: string
   readonly method: 'eth_call' | 'eth_getBalance'
   /** The contract, or the account whose balance is read. */
   readonly address: string
-  /** Empty when a balance is read. */
+  /** Empty if a balance is read. */
   readonly data: Hex
-  /** @returns null when the answer does not have the expected type */
+  /** @returns null if the answer doesn't have the expected type */
   decode(answer: Hex): ReadValue | null
 }
 
@@ -34,13 +34,13 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: Attestat
   return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
-/** @returns null for a Solana wallet: reads are for EVM chains only */
+/** @returns null for a Solana wallet, because reads are supported only on EVM chains */
 const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null => {
   const value = operandOf(operand, request)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
 }
 
-/** The argument as viem expects it; undefined when it does not match the parameter's type. */
+/** Returns the argument in viem's type. Undefined if it doesn't match the parameter's type. */
 const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unknown => {
   if (typeof value === 'boolean') return parameter.type === 'bool' ? value : undefined
   if (parameter.type === 'address') return parseEvmAddress(value) ?? undefined
@@ -79,7 +79,7 @@ const callOf = (
       try {
         return toReadValue(type, decodeFunctionResult({ abi, functionName, data: answer }))
       } catch {
-        // There is no contract at the address, or it answers with another type: no value in either case.
+        // The address has no contract, or the answer has another type. Neither gives a value.
         return null
       }
     },
@@ -104,8 +104,8 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
 }
 
 /**
- * The call for this request; null when the request lacks what the call needs.
- * @throws what viem throws for an argument that does not fit its parameter
+ * Returns the call for this request. Null if the request lacks required data.
+ * @throws viem's error for an argument that doesn't match its parameter
  */
 export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {
   if (definition.kind === 'view') return viewCall(definition, request)

@@ -1,6 +1,5 @@
-// Common access to every source outside this process: one question at a time for the same key, a cache, a limit on
-// questions under way, for which organizations wait in turns, and a breaker. When there is no answer the result is null,
-// never a guess.
+// Access to external sources: one query in flight per key, a cache, a concurrency limit with fair turns for
+// organizations, and a breaker. Without an answer, the result is null.
 import { LRUCache } from 'lru-cache'
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
@@ -13,7 +12,7 @@ export interface RemoteCounts {
   readonly kept: number
   readonly answered: number
   readonly failed: number
-  /** Not asked: the breaker was open, too many questions were waiting, or their turn came too late. */
+  /** Not sent: the breaker was open, too many queries were waiting, or the deadline had passed. */
   readonly refused: number
   readonly open: boolean
 }
@@ -21,29 +20,29 @@ export interface RemoteCounts {
 export type RemoteCaller = Pick<FactSubject, 'organizationId' | 'deadlineMs'>
 
 export interface Remote<Answer> {
-  /** Answers synchronously when the answer is cached or can't be had. Never rejects. */
+  /** Synchronous if the answer is cached or unavailable. Never rejects. */
   ask(key: string, question: () => Promise<Answer>, caller?: RemoteCaller): Answer | null | Promise<Answer | null>
   counts(): RemoteCounts
 }
 
 export interface RemoteOptions {
   readonly clock: Clock
-  /** How long an answer is cached; 0 turns caching off. */
+  /** Cache time of an answer in milliseconds. 0 disables the cache. */
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number
-  /** Maximum number of questions of one organization that wait for others. */
+  /** Maximum number of waiting queries per organization. */
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
   /**
-   * Whether the source works and failed because of this question. Such a failure doesn't open the breaker, because other
+   * Whether the source works and failed because of this query. Such a failure doesn't open the breaker, because other
    * callers would lose the source. Defaults to never.
    */
   readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }
 
-/** Questions that no organization's request asks, for example those of the checks of sessions. */
+/** Caller of queries without an organization's request, for example the checks of sessions. */
 const SERVICE: RemoteCaller = { organizationId: '', deadlineMs: Number.POSITIVE_INFINITY }
 
 interface WaitingQuestion<Answer> {
@@ -56,7 +55,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
   const kept = new LRUCache<string, { readonly answer: Answer; readonly untilMs: number }>({ max: options.keptMax })
   const slots = createFairSlots(options.underWayMax, Number.POSITIVE_INFINITY, options.waitingMax)
   const underWay = new Map<string, Promise<Answer | null>>()
-  /** By organization and key: a question does not wait among those of another organization. */
+  /** By organization and key, because organizations wait separately. */
   const waiting = new Map<string, WaitingQuestion<Answer>>()
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
 
@@ -69,7 +68,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
       return answer
     } catch (error) {
       if (!isQuestionsFault(error)) breaker.failed()
-      // The source answered the single try of an open breaker.
+      // The source answered the trial query of an open breaker.
       else if (breaker.open) breaker.succeeded()
       totals.failed += 1
       onError(error)
@@ -84,7 +83,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
     return null
   }
 
-  /** The answer, if it is cached or somebody is asking for it. */
+  /** Returns the answer if it is cached or in flight. */
   const findAnswer = (key: string): Answer | Promise<Answer | null> | undefined => {
     const found = kept.get(key)
     if (found === undefined || clock.monotonicMs() >= found.untilMs) return underWay.get(key)
@@ -108,7 +107,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
         joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)
         return joined.answer
       }
-      // An open breaker permits one try, whose turn must not ask for permission again.
+      // An open breaker permits one trial query, which must not request permission again.
       const isTry = breaker.open
       const slot = breaker.permits() ? slots.acquire(organizationId) : null
       if (slot === null) return refuse()
@@ -118,7 +117,7 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
         try {
           const answer = findAnswer(key)
           if (answer !== undefined) return await answer
-          // Past the deadline, nobody waits for the answer.
+          // After the deadline, the answer is no longer needed.
           const isDue = clock.monotonicMs() < turn.deadlineMs && (isTry || breaker.permits())
           return isDue ? await begin(key, question) : refuse()
         } finally {

@@ -1,12 +1,12 @@
-// Combines several RPC URLs of one chain. Each URL is checked to serve that chain before its answers are used; when one
-// fails the next is asked; and where the deployment requires it, two URLs must agree (threats: a lying RPC).
+// Combines several RPC URLs of one chain. Each is verified to serve that chain before its answers are used, and the
+// next is used if one fails. If configured, two URLs must agree (threats: a lying RPC).
 
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import type { Clock } from '../lib/time.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
-/** No URL answered, or the URLs do not agree. `detail` is for the operator. */
+/** No URL responded, or the URLs disagree. `detail` is for the operator. */
 export class RpcUnavailableError extends DetailedError {}
 
 export type RpcAnswer = string | number | boolean | null
@@ -19,9 +19,9 @@ export interface RpcChoice {
 export interface RpcChoiceOptions {
   /** In order of preference. */
   readonly rpcs: readonly JsonRpc[]
-  /** Throws when the URL does not serve the chain. Called before each question until it succeeds once. */
+  /** Throws if the URL doesn't serve the chain. Called before each query until it succeeds once. */
   readonly verify: (rpc: JsonRpc) => Promise<void>
-  /** How many URLs must give the same answer. */
+  /** Number of URLs that must give the same answer. */
   readonly agreement: number
   readonly clock: Clock
   /** Called for every failure of a URL, with its index in the list. */
@@ -69,7 +69,7 @@ export const createRpcChoice = ({ rpcs, verify, agreement, clock, onError }: Rpc
     ask: async <Answer extends RpcAnswer>(question: (rpc: JsonRpc) => Promise<Answer>): Promise<Answer> => {
       const left = [...endpoints]
       const tallies: Tally<Answer>[] = []
-      /** The next `count` endpoints to ask, skipping those whose breaker is open. */
+      /** Returns the next `count` endpoints, skipping those with an open breaker. */
       const take = (count: number): Endpoint[] => {
         const taken: Endpoint[] = []
         while (taken.length < count) {

@@ -1,19 +1,19 @@
-// viem's HTTP transport on top of the guarded fetch. viem's own stops its timeout when the headers arrive and reads the
-// body without a limit of time or size. Here both limits hold until the last byte, and redirects are not followed.
-// Source: https://viem.sh/docs/clients/transports/http.
+// viem's HTTP transport with the guarded fetch. viem's own transport stops its timeout when the headers arrive, and has
+// no size limit. Here, both limits apply until the last byte, and redirects are not followed. Source:
+// https://viem.sh/docs/clients/transports/http.
 import { type HttpTransport, http } from 'viem'
 import { fetchBody } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
 export interface RpcTransportOptions {
   readonly url: string
-  /** For one HTTP request. */
+  /** Timeout of one HTTP request. */
   readonly timeoutMs: number
 }
 
 const ANSWER_BYTES_MAX = 1_048_576
 
-/** Requests reject with viem's wrapping of the errors of guardedFetch. Nothing is retried. */
+/** Requests reject with viem's wrappers of guardedFetch errors. Nothing is retried. */
 export const createRpcTransport = ({ url, timeoutMs }: RpcTransportOptions): HttpTransport =>
   http(url, {
     timeout: timeoutMs,

@@ -1,27 +1,27 @@
-// How to ask a screener and how to read its answer, as configured in the config file's `screeners`.
+// Settings of screeners, from the config file's `screeners`: how to query a screener and how to parse its answer.
 
 import { REACHES, type Reach } from '../domain/list.ts'
 import { isObject } from '../lib/is-object.ts'
 import { NamedError } from '../lib/named-error.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** A mistake in screeners.<name>. `message` is one line that names the setting. */
+/** An error in screeners.<name>. `message` is one line that names the setting. */
 export class ScreenerSettingsError extends NamedError {}
 
-/** Where to read a secret from; the secret itself is never kept. */
+/** Source of a secret, never its value. */
 export type SecretReference = { readonly env: string } | { readonly file: string }
 
-/** Where a flag stands in the answer (JSON Pointer, RFC 6901), and which values it may have. */
+/** Location of a flag in the answer (JSON Pointer, RFC 6901), and its permitted values. */
 export interface FlagMapping {
   readonly at: string
-  /** The flag is true when the value is one of these; without this list the value must be true or false. */
+  /** The flag is true if the value is in this list. Without the list, the value must be true or false. */
   readonly equals: readonly (string | number | boolean)[] | null
   readonly optional: boolean
 }
 
 export interface ScoreMapping {
   readonly at: string
-  /** The score is multiplied by this and rounded, because scores are whole numbers. */
+  /** Factor by which the score is multiplied before rounding, because scores are whole numbers. */
   readonly times: number
   readonly optional: boolean
 }
@@ -36,13 +36,13 @@ export interface ScreenerSettings {
   /** With placeholders: `${address}`, `${chain}`, `${chain_id}`. */
   readonly url: string
   readonly method: 'GET' | 'POST'
-  /** Values may hold the placeholders of the URL, and `${secret}`. */
+  /** Values may contain the placeholders of the URL, and `${secret}`. */
   readonly headers: Readonly<Record<string, string>>
   readonly secret: SecretReference | null
-  /** JSON whose texts may hold placeholders; null sends no body. */
+  /** JSON whose strings may contain placeholders. Null: no body. */
   readonly body: unknown
   readonly answer: {
-    /** Where the answer repeats the address that was asked about; null skips this check. */
+    /** Location of the address that the answer repeats. Null skips this check. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null
@@ -104,7 +104,7 @@ const pointer = (where: string, value: unknown): string =>
     ? value
     : fail(where, 'must be a JSON Pointer, for example /data/score')
 
-/** Accepts a JSON Pointer, or a mapping that has it as `at`. */
+/** Accepts a JSON Pointer, or a mapping with the pointer as `at`. */
 const place = (where: string, value: unknown, known: readonly string[]): Fields => {
   if (typeof value === 'string') return { at: pointer(where, value) }
   const fields = mapping(where, value)
@@ -174,7 +174,7 @@ const reachOf = (where: string, value: unknown): Reach =>
 const urlOf = (where: string, value: unknown, reach: Reach): string => {
   if (typeof value !== 'string') return fail(where, 'must be an https URL')
   const text = checkPlaceholders(where, value, PLACEHOLDERS)
-  // A placeholder holds what a caller sent, which must not choose the host or port.
+  // Placeholders contain caller input, which must not determine the host or port.
   if (/^[^/]*\/\/[^/?#]*\$\{/.test(text)) fail(where, 'must not have a placeholder in its host')
   try {
     parseReachableUrl(text.replaceAll(PLACEHOLDER, 'x'), reach)
@@ -224,7 +224,7 @@ const parseScreener = (name: string, value: unknown): ScreenerSettings => {
 }
 
 /**
- * The config file's `screeners`: name → settings.
+ * Parses the config file's `screeners`: name → settings.
  * @throws ScreenerSettingsError
  */
 export const parseScreenerSettings = (value: unknown): ReadonlyMap<string, ScreenerSettings> => {

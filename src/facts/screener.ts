@@ -1,5 +1,5 @@
-// Asks one screener about one wallet. The answer counts only if it has exactly the configured shape. Any other answer
-// is treated as none, and a policy that reads it gives no verdict.
+// Queries one screener about one wallet. An answer that doesn't have exactly the configured shape counts as missing,
+// and a policy that reads it gives no verdict.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
@@ -11,13 +11,13 @@ import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } f
 import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** The wallet that a screener is asked about: a request's, or a session's, whose chain may be known by its name alone. */
+/** The wallet to screen, of a request or a session. A session's chain may be known only by name. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {
   /**
-   * Answers synchronously when the answer is cached, or null when there is none. Never rejects.
-   * @param caller whose request it is; left out for the checks of sessions
+   * Returns the cached answer synchronously, or null if there is none. Never rejects.
+   * @param caller caller of the request; omitted for checks of sessions
    */
   screen(wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
@@ -31,22 +31,22 @@ export interface ScreenerDependencies {
   readonly fetch?: (request: GuardedRequest) => Promise<Buffer>
 }
 
-/** The screener's answer does not have the configured shape. */
+/** The screener's answer doesn't have the configured shape. */
 export class ScreenerAnswerError extends DetailedError {}
 
-/** The answer is no answer of a screener, for any wallet. */
+/** The answer is invalid for any wallet. */
 class AnswerNotJsonError extends ScreenerAnswerError {}
 
 const ANSWER_BYTES_MAX = 65_536
 const UNDER_WAY_MAX = 128
-/** Of one organization. */
+/** Maximum waiting queries per organization. */
 const WAITING_MAX = 256
 const KEPT_MAX = 20_000
 const SECRET_MAX = 4_096
 const CATEGORIES_MAX = 64
 const CATEGORY_LENGTH_MAX = 64
 
-/** Statuses from 400 to 499 that concern every question: credentials, time and rate. */
+/** 4xx statuses that concern every query: credentials, time and rate. */
 const COMMON_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
 /** Whether the screener works and rejected this wallet or chain. Source: RFC 9110, section 15.5. */
@@ -60,7 +60,7 @@ const readSecret = async (
   environment: ScreenerDependencies['environment'],
 ): Promise<string> => {
   const text = 'env' in reference ? environment[reference.env] : (await readFile(reference.file, 'utf8')).trim()
-  // A header can't hold other characters. The error does not show the secret.
+  // A header cannot contain other characters. The error doesn't show the secret.
   if (text === undefined || text.length > SECRET_MAX || !/^[\x21-\x7e]+$/.test(text)) {
     throw new FetchFailedError('its secret is missing or unusable')
   }
@@ -79,7 +79,7 @@ const fillBody = (value: unknown, values: Placeholders): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillBody(item, values)]))
 }
 
-/** RFC 6901; undefined when the pointer leads nowhere. */
+/** Resolves a JSON Pointer (RFC 6901). Undefined if it doesn't exist. */
 const valueAt = (document: unknown, pointer: string): unknown => {
   let value = document
   for (const part of pointer.split('/').slice(1)) {
@@ -90,7 +90,7 @@ const valueAt = (document: unknown, pointer: string): unknown => {
   return value
 }
 
-/** @returns null only where the mapping is optional */
+/** @returns null only if the mapping is optional */
 const required = (value: unknown, optional: boolean, what: string): unknown => {
   if (value !== undefined && value !== null) return value
   if (!optional) throw new ScreenerAnswerError(`the answer has no ${what}`)
@@ -115,7 +115,7 @@ const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score
   if (value === null) return null
   const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
   if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is no number')
-  // Turns -0 into 0.
+  // Converts -0 to 0.
   return score + 0
 }
 

@@ -1,15 +1,15 @@
-// Reads the policy registry program of a Solana cluster: derives its account addresses from their seeds and decodes the
-// accounts as Anchor writes them. Seeds: decisions §6. Account layouts: discriminator, then the fields in order;
-// strings have a u32 length prefix.
+// Reads the policy registry program of a Solana cluster: derives its account addresses and decodes the accounts in
+// Anchor's layout. Seeds: decisions §6. Layout: discriminator, then the fields in order; strings have a u32 length
+// prefix.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
-/** The genesis hash of mainnet-beta, which identifies the cluster. */
+/** Genesis hash of mainnet-beta, which identifies the cluster. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** Voted for by a supermajority of the stake; no such block has been rolled back so far. */
+/** A supermajority of the stake has voted for such a block. So far, none has been rolled back. */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>
@@ -18,9 +18,9 @@ const POLICY_ACCOUNT = discriminator('PolicyAccount')
 const ATTESTER_ACCOUNT = discriminator('AttesterAccount')
 
 const KEY_BYTES = 32
-/** Offset behind the discriminator, the program and the authority. */
+/** Offset after discriminator, program and authority. */
 const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
-/** Offset behind the discriminator and the attester. */
+/** Offset after discriminator and attester. */
 const REGISTERED_AT = 8 + KEY_BYTES
 
 const malformed = (): never => {
@@ -33,7 +33,7 @@ interface Account {
   readonly data: Buffer
 }
 
-/** @returns null when there is no account */
+/** @returns null if the account doesn't exist */
 const parseAccount = (result: unknown): Account | null => {
   const value = (result as { value?: unknown } | null)?.value
   if (value === null) return null
@@ -45,17 +45,17 @@ const parseAccount = (result: unknown): Account | null => {
   return { owner, executable: executable === true, data: Buffer.from(text, 'base64') }
 }
 
-/** @param program of the registry, base58. @param genesisHash of the cluster, base58 */
+/** @param program program id of the registry, base58. @param genesisHash genesis hash of the cluster, base58 */
 export const createSolanaRegistry = (program: string, genesisHash: string): ChainRegistry => {
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
-  /** The data of the program's own account with these seeds; null when the account does not exist. */
+  /** Returns the data of the program's own account with these seeds. Null if the account doesn't exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
     const { programAddress } = await import('./solana-program-address.ts')
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
     const account = await readAccount(rpc, address)
-    // Anyone can send lamports to an address before the program has created its account there.
+    // Anyone can send lamports to an address before the program creates its account there.
     if (account === null || account.owner !== program) return null
     if (!account.data.subarray(0, 8).equals(kind)) malformed()
     return account.data
@@ -82,7 +82,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'attester', attester, ATTESTER_ACCOUNT)
       return data !== null && data[REGISTERED_AT] === 1
     },
-    // Listing them takes a scan over all accounts, which public nodes refuse.
+    // Listing attesters requires a scan of all accounts, which public nodes refuse.
     registeredAttesters: async () => null,
     latestBlockSeconds: async (rpc) => {
       const slot = await rpc.request('getSlot', [{ commitment: 'confirmed' }])

@@ -1,6 +1,6 @@
-// Writes this process's wallet counts to the store and reads those of the other processes, in the background. The
-// intervals limit how far a velocity limit can be overshot: the others know a decision after one write and one read,
-// half a second with up to fifty processes; until then each counts without it. Counts in the store outlive the process.
+// Exchanges wallet counts between processes through the store, in the background. Other processes count a decision
+// after one write and one read, which takes half a second with up to fifty processes. This delay bounds the overshoot
+// of a velocity limit. Stored counts survive the process.
 
 import type { VelocityTally } from '../domain/velocity.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -12,7 +12,7 @@ export interface VelocityTallies {
   /** Writes at most `writeMax` tallies, under the process's next sequence number. */
   write(processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void>
   writers(): Promise<readonly { readonly processId: string; readonly sequence: number }[]>
-  /** The next page of tallies after a sequence number; null when there is none. */
+  /** Returns the next page of tallies after a sequence number. Null if there is none. */
   readAfter(
     processId: string,
     sequence: number,
@@ -23,21 +23,21 @@ export interface VelocityExchangeDependencies {
   readonly counters: Pick<VelocityCounters, 'tell' | 'hear'>
   readonly tallies: VelocityTallies
   readonly writeMax: number
-  /** This process; new at each start. */
+  /** Id of this process, new at each start. */
   readonly processId: string
-  /** Number of live processes, this one included. */
+  /** Number of live processes, including this one. */
   readonly processes: () => number
   readonly clock: Pick<Clock, 'unixSeconds'>
   readonly after: Timers['after']
-  /** Called when writing or reading fails; both are retried. */
+  /** Called if a write or read fails; both are retried. */
   readonly onError: (error: unknown) => void
 }
 
 export interface VelocityExchange {
-  /** Reads all counts that are still valid. Call it before the first request. Rejects when the store can't be read. */
+  /** Reads all valid counts. Call before the first request. Rejects if the store cannot be read. */
   load(): Promise<void>
   start(): void
-  /** Writes and reads once, immediately. Rejects when the store is down. */
+  /** Writes and reads once, immediately. Rejects if the store is unavailable. */
   exchange(): Promise<void>
   /** Writes the remaining counts. */
   stop(): Promise<void>
@@ -45,12 +45,12 @@ export interface VelocityExchange {
 
 const EXCHANGE_MS = 200
 const EXCHANGE_MS_PER_PROCESS = 4
-/** Interval when no other process is live. */
+/** Interval if no other process is live. */
 const ALONE_MS = 1_000
 
 export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
   const { counters, tallies, writeMax, processId, processes, clock, after, onError } = dependencies
-  /** By process: the last sequence number that was read. */
+  /** Last sequence number read, by process. */
   const heard = new Map<string, number>()
   let sequence = 0
   let cancel = (): void => undefined
@@ -67,7 +67,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   const hearFrom = async (writer: string, until: number): Promise<void> => {
     for (let from = heard.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
-      // The rows were swept because none of them counts any more.
+      // The rows were deleted because all their counts have expired.
       if (page === null) from = until
       else {
         counters.hear(writer, page.tallies, clock.unixSeconds())
@@ -88,7 +88,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
 
   const exchange = singleFlight(async () => {
     await tellAll()
-    // Also when no other process is live: one that has just left wrote its last counts.
+    // Also if no other process is live: a process that has just stopped wrote its last counts.
     await hearAll()
   })
 

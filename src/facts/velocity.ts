@@ -1,49 +1,46 @@
-// Counts the compliant decisions of a wallet in a project within a window, and their value. The counts are kept in
-// memory, so that a request is answered without waiting: what this process counted, and what other processes reported
-// (velocity-exchange.ts).
-//
-// A request counts from its start until it is denied or fails, and permanently once it is compliant: two concurrent
-// requests can't both be the last that a limit allows. A request never counts for itself.
+// Counts the compliant decisions of a wallet in a project within a window, and their value. Kept in memory: own counts,
+// and reports of other processes (velocity-exchange.ts). A pending request also counts, so that two concurrent requests
+// cannot both be the last permitted. A request never counts for itself.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 
-/** Whose decisions are counted. */
+/** Wallet and project whose decisions are counted. */
 export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'request'>
 
 /** A request that is being decided. */
 export interface VelocityTicket {
   /** Facts by window in seconds, without this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
-  /** Call exactly once, however the request ends. */
+  /** Call exactly once, regardless of the request's outcome. */
   settle(compliant: boolean): void
 }
 
 export interface VelocityCounters {
-  /** @returns null when there is no room to count another wallet, so that nothing can be said about it */
+  /** @returns null if the limit of counted wallets is reached, so that the facts are unknown */
   begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
   /**
-   * Passes `write` the tallies that were counted here and not written yet: at most `limit`; `write` is not called when
-   * there are none. Returns their number. If `write` rejects, they are passed again next time.
+   * Passes up to `limit` unwritten tallies of this process to `write`, which is not called if there are none. Returns
+   * their number. If `write` rejects, they are passed again next time.
    */
   tell(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
-  /** Stores what another process counted, in place of its earlier report. */
+  /** Replaces the earlier report of another process. */
   hear(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
-/** A window is counted in this many parts: the oldest part counts until all of it is outside the window. */
+/** Parts per window. The oldest part counts until all of it is outside the window. */
 const PARTS = 60
 
-/** Larger than the time between requests that are under way together. */
+/** Greater than the time difference between concurrent requests. */
 const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {
   count: number
-  /** By chain, because values of different native tokens can't be added. */
+  /** By chain, because values of different native tokens cannot be added. */
   readonly values: Map<string, bigint>
 }
 
-/** This process's running count. */
+/** Running count of this process. */
 interface OwnTally extends Omit<VelocityTally, 'count' | 'value'> {
   count: number
   value: bigint
@@ -54,15 +51,15 @@ interface Part {
   readonly total: Tally
   /** By chain. */
   readonly own: Map<string, OwnTally>
-  /** The latest report by process and chain. */
+  /** Latest report by process and chain. */
   readonly heard: Map<string, { readonly count: number; readonly value: bigint }>
 }
 
 interface History {
   readonly pending: Tally
-  /** Window in seconds → part's number → what was in it. */
+  /** Window in seconds → number of the part → content. */
   readonly windows: Map<number, Map<number, Part>>
-  /** When none of it counts any more, Unix seconds. */
+  /** Time at which all counts have expired, Unix seconds. */
   expiresAtSeconds: number
 }
 
@@ -104,21 +101,21 @@ type Histories = Map<string, History>
 
 interface Organization {
   readonly histories: Histories
-  /** Until this time there may be wallets that other processes reported and that had no room here, Unix seconds. */
+  /** Until this time, wallets reported by other processes may be missing here for lack of space, Unix seconds. */
   incompleteUntilSeconds: number
-  /** When wallets were last forgotten, Unix seconds. */
+  /** Time of the last removal of expired wallets, Unix seconds. */
   sweptAtSeconds: number
 }
 
 const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
 
 export interface VelocityOptions {
-  /** Maximum number of wallets (per project) counted for one organization at a time. */
+  /** Maximum number of counted wallets (per project) in one organization. */
   readonly maxWallets?: number
 }
 
 export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
-  // Each organization has its own room, so that no organization can take another's.
+  // Each organization has its own limit, so that no organization can displace another's wallets.
   const organizations = new Map<string, Organization>()
   const untold = new Set<OwnTally>()
 
@@ -135,13 +132,13 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   /**
-   * Drops all wallets whose counts have lapsed. It checks every wallet, because even the least recently used one may
-   * count for a month. It runs at most once a second: within one second no further wallet lapses.
+   * Removes all wallets whose counts have expired. Checks every wallet, because even the least recently used may count
+   * for a month. Runs at most once per second, because expiries have a resolution of one second.
    */
   const makeRoom = (organization: Organization, nowSeconds: number): boolean => {
     const { histories, sweptAtSeconds } = organization
     if (histories.size < maxWallets) return true
-    // Requests do not arrive in the order of their seconds. A clock that was set back starts anew.
+    // Requests don't arrive in the order of their seconds. After a clock was set back, removal restarts.
     if (nowSeconds <= sweptAtSeconds && nowSeconds > sweptAtSeconds - CLOCK_SLACK_SECONDS) return false
     organization.sweptAtSeconds = nowSeconds
     for (const [key, { expiresAtSeconds, pending }] of histories) {
@@ -210,7 +207,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     begin: (subject, windows) => {
       const { organizationId, projectId, request } = subject
       const { nowSeconds, chain } = request
-      // A policy and its shadow revision may ask for the same window.
+      // A policy and its shadow revision may use the same window.
       const windowsSeconds = [...new Set(windows)]
       const key = keyOf({ projectId, wallet: request.from })
       const organization = organizationOf(organizationId)

@@ -1,5 +1,5 @@
-// Collects the entries of a list file in any order and returns them sorted, without duplicates. A million entries never
-// block the thread that sorts them, whatever they are: each turn of the event loop handles one block of entries.
+// Collects the entries of a list file and returns them sorted, without duplicates. Each turn of the event loop handles
+// one block of entries, so that a million entries never block the thread.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -13,10 +13,10 @@ import { nextTurn } from '../../lib/time.ts'
 
 /** A file may repeat an address, so it may have more lines than a list may have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
-/** UTF-8 bytes of all memos of a file: a million memos of 64 characters. */
+/** Maximum UTF-8 bytes of all memos of a file: a million memos of 64 characters. */
 const MEMO_BYTES_MAX = 2 ** 26
 
-/** There are more addresses, or longer memos, than a list may hold. */
+/** More addresses or longer memos than a list may have. */
 export class ListTooLongError extends DetailedError {
   constructor(detail = `there are more than ${LIST_ENTRIES_MAX} addresses`) {
     super(detail)
@@ -26,11 +26,9 @@ export class ListTooLongError extends DetailedError {
 export interface EntrySink {
   /** @param canonicalAddress in the form of domain/address.ts. @throws ListTooLongError */
   add(canonicalAddress: string, memo: string): void
-  /** How many were added, repeated ones included. */
+  /** Number of added entries, including duplicates. */
   readonly added: number
-  /**
-   * Sorted. An address that was added more than once keeps the last memo that was not empty. @throws ListTooLongError
-   */
+  /** Yields sorted chunks. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
 }
 
@@ -41,7 +39,7 @@ const BLOCK_MASK = BLOCK_ENTRIES - 1
 
 interface Block {
   readonly keys: Uint8Array
-  /** Index in the block → memo; empty memos are left out. */
+  /** Index in the block → memo. Empty memos are omitted. */
   readonly memos: Map<number, string>
 }
 
@@ -68,7 +66,10 @@ const append = (column: Column, memo: string): void => {
 const DIGIT_BYTES = 2
 const DIGITS = 2 ** (8 * DIGIT_BYTES)
 
-/** Counts the keys of each block by their digit at `byte`. @returns the first place of each digit; null if all share one */
+/**
+ * Counts the keys of each block by their digit at `byte`. @returns the first position of each digit; null if all keys
+ * share one
+ */
 async function startsOf({ blocks, width, count }: Column, byte: number): Promise<Uint32Array | null> {
   const starts = new Uint32Array(DIGITS)
   for (const [number, { keys }] of blocks.entries()) {
@@ -87,8 +88,8 @@ async function startsOf({ blocks, width, count }: Column, byte: number): Promise
 }
 
 /**
- * Positions in the order of their keys; equal keys keep the order in which they were added. A radix sort, because the
- * author of a file knows which keys any other sort compares to the last byte.
+ * Returns positions in key order. Equal keys keep their order of addition. A radix sort, because crafted keys could
+ * make a comparison sort compare every byte.
  */
 async function sortedPositions(column: Column): Promise<Uint32Array> {
   const { blocks, width, count } = column
@@ -163,7 +164,7 @@ export const createEntrySink = (): EntrySink => {
       const bytes = Buffer.from(memo)
       memoBytes += bytes.length
       if (memoBytes > MEMO_BYTES_MAX) throw new ListTooLongError(`the memos have more than ${MEMO_BYTES_MAX} bytes`)
-      // A copy, because a part of a text keeps the whole text in memory.
+      // A copy, because a substring keeps the whole text in memory.
       append(columns[writeAddressKey(canonicalAddress, scratch, 0)], bytes.toString())
     },
     chunks: async function* (stamp) {

@@ -1,5 +1,5 @@
-// Fetches the files of a published list: only if they have changed since they were last fetched, and from another host only
-// where the publisher is known to hand its files out there.
+// Downloads the files of a published list if they have changed. Redirects are followed only to the publisher's known
+// hosts.
 import type { Reach } from '../../domain/list.ts'
 import {
   FetchFailedError,
@@ -11,10 +11,10 @@ import {
 
 export interface FilesRequest {
   readonly urls: readonly string[]
-  /** Hosts that may be redirected to. */
+  /** Hosts to which redirects are permitted. */
   readonly redirectsTo: readonly string[]
   readonly reach: Reach
-  /** By address, of the last time: `etag …` or `modified …`. */
+  /** Validators of the last download, by URL: `etag …` or `modified …`. */
   readonly validators: Readonly<Record<string, string>>
   readonly maxBytes: number
   readonly timeoutMs: number
@@ -29,7 +29,7 @@ export interface FetchedFiles {
   readonly validators: Readonly<Record<string, string>>
 }
 
-/** Some publishers refuse who does not say what it is. */
+/** Some publishers refuse requests without a user agent. */
 const USER_AGENT = 'countersign'
 const REDIRECTS_MAX = 3
 
@@ -80,7 +80,7 @@ const fetchOne = async (
 }
 
 /**
- * @returns null when no file has changed
+ * @returns null if no file has changed
  * @throws FetchFailedError, UrlRefusedError
  */
 export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | null> => {
@@ -104,7 +104,7 @@ export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | 
   }
   const result = await load(known)
   if (result === 'unchanged') return null
-  // Files of one list belong together: one that has changed brings the others.
+  // The files of one list must be consistent: if one has changed, all are downloaded.
   if (result === 'some') await load(false)
   return { files, validators: next }
 }

@@ -1,5 +1,5 @@
-// Reads a list as people write it: one address per line, or CSV of address and memo. A line that can't be used is
-// reported with its number and the reason; the other lines are still read.
+// Reads a list in its common formats: one address per line, or CSV with address and memo. An invalid line is reported
+// with its number and the reason; the other lines are still read.
 
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -16,9 +16,7 @@ const LENGTH_MAX = 36
 
 const sha256 = (bytes: Uint8Array): Buffer => createHash('sha256').update(bytes).digest()
 
-/**
- * @returns the asset's usual ticker; `other` for a chain that is not known here; null when the text is no such address
- */
+/** @returns the asset's usual ticker; `other` for an unknown chain; null if the text isn't such an address */
 export const otherChainOf = (text: string): string | null => {
   if (BECH32_BITCOIN.test(text)) return 'XBT'
   const bytes = text.length < LENGTH_MIN || text.length > LENGTH_MAX ? undefined : bs58.decodeUnsafe(text)
@@ -28,13 +26,13 @@ export const otherChainOf = (text: string): string | null => {
 }
 
 export interface BadLine {
-  /** Counted from 1, as editors do. */
+  /** Starts at 1, as in editors. */
   readonly line: number
   readonly problem: string
 }
 
 export interface LineReader {
-  /** The next piece of the text; it may end anywhere. */
+  /** Processes the next piece of the text, which may end anywhere. */
   write(piece: string): void
   end(): void
 }
@@ -43,18 +41,16 @@ export interface LineReaderOptions {
   readonly format: 'text' | 'csv'
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   readonly onBadLine: (bad: BadLine) => void
-  /** Called for a well-formed address of a chain that is not supported. */
+  /** Called for a valid address of an unsupported chain. */
   readonly onSkipped: (asset: string) => void
 }
 
-/** A longer line is bad, and its rest is not kept in memory. */
+/** A longer line is invalid, and its rest is not kept in memory. */
 const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'
 
-/**
- * @returns the fields of one line (RFC 4180, without line breaks inside a field), or the reason why it can't be read
- */
+/** @returns the fields of one line (RFC 4180, without line breaks inside a field), or the reason why it is invalid */
 export const splitCsvLine = (line: string): readonly string[] | string => {
   const fields: string[] = []
   let at = 0
@@ -84,7 +80,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** A memo as a CSV field that no spreadsheet runs, quoted where necessary. */
+/** Returns a memo as a CSV field that no spreadsheet evaluates, quoted if necessary. */
 export const csvField = (memo: string): string => {
   const text = escapeFormula(memo)
   return /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
@@ -95,7 +91,7 @@ const HEADER = 'address'
 export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
   let rest = ''
   let line = 0
-  /** Whether the rest of a line that is too long is being skipped. */
+  /** Whether the rest of an overlong line is being skipped. */
   let dropping = false
 
   const takeEntry = (text: string, memo: string): void => {

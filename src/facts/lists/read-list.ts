@@ -1,4 +1,4 @@
-// Streams a list file of any supported format into entries. Nothing is applied here: bad lines are reported, and the
+// Streams a list file of any supported format into entries. Nothing is applied: invalid lines are reported, and the
 // caller decides.
 
 import type { ListFormat } from '../../domain/list.ts'
@@ -11,24 +11,24 @@ import { createSdnReader } from './sdn-reader.ts'
 
 export interface ListReading {
   readonly entries: EntrySink
-  /** The first bad lines; there may be more. */
+  /** The first invalid lines. There may be more. */
   readonly badLines: readonly BadLine[]
   readonly badLineCount: number
-  /** Addresses of chains that are not supported, by asset. */
+  /** Number of addresses on unsupported chains, by asset. */
   readonly skipped: ReadonlyMap<string, number>
-  /** SHA-256 of the file's bytes, lower-case hex. */
+  /** SHA-256 of the file, lower-case hex. */
   readonly sha256: string
   readonly bytes: number
 }
 
-/** The file does not match its declared format. `detail` is for the operator. */
+/** The file doesn't match its declared format. `detail` is for the operator. */
 export class ListFileInvalidError extends DetailedError {}
 
 const BAD_LINES_KEPT = 100
-/** Text decoded in one turn of the event loop: a millisecond or so. */
+/** Bytes decoded in one turn of the event loop, about a millisecond of work. */
 const SLICE_BYTES = 65_536
 
-/** @throws ListFileInvalidError, ListTooLongError, and what the bytes' source throws. */
+/** @throws ListFileInvalidError, ListTooLongError, and errors of the bytes' source */
 export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFormat): Promise<ListReading> => {
   const entries = createEntrySink()
   const badLines: BadLine[] = []

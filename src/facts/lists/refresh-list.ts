@@ -1,5 +1,5 @@
-// Reads a list's source and, when the file is good, makes it the list's content. When it is not, the list keeps its
-// last good content and ages; policies may refuse a list that is too old (threats row 14).
+// Reads a list's source and, if the file is valid, replaces the list's content. Otherwise, the list keeps its last
+// valid content and ages; policies may refuse a list that is too old (threats row 14).
 
 import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
@@ -17,7 +17,7 @@ import {
   replaceList,
 } from './write-list.ts'
 
-/** As the store keeps it (src/store/lists/list-sources.ts). */
+/** As stored (src/store/lists/list-sources.ts). */
 export interface RefreshedSource {
   readonly listId: string
   readonly location: string
@@ -26,7 +26,7 @@ export interface RefreshedSource {
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly fileSha256: string | null
-  /** Identifies a lease: the result of a reading is written only while the source still has this token. */
+  /** Lease token. A result is written only while the source still has this token. */
   readonly token: string
 }
 
@@ -34,14 +34,14 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** @returns false when the source was changed, or leased again, meanwhile */
+    /** @returns false if the source was changed or leased again in the meantime */
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
   readonly clock: Clock
-  /** The bytes of a source; replaced in tests. */
+  /** Opens the bytes of a source. Replaced in tests. */
   readonly open?: (source: RefreshedSource, signal: AbortSignal | undefined) => AsyncIterable<Uint8Array>
-  /** Aborts a reading early; the source stays due. */
+  /** Aborts the reading early. The source stays due. */
   readonly signal?: AbortSignal
 }
 
@@ -56,11 +56,11 @@ export type RefreshResult =
   | { readonly status: 'failed'; readonly listId: string; readonly failure: string; readonly error: unknown }
 
 const SOURCE_TIMEOUT_MS = 300_000
-/** sdn_advanced.xml has a good hundred million bytes; a list of a million entries with memos has about as many. */
+/** sdn_advanced.xml has over a hundred million bytes, about as many as a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than any reading can take, so that a lease does not end during one. */
+/** Longer than any reading, so that a lease doesn't expire during one. */
 export const LEASE_SECONDS = 600
-/** A failed reading is tried again after this time, or after the source's interval if that is shorter. */
+/** Delay before a failed reading is retried. A shorter interval of the source takes precedence. */
 const RETRY_SECONDS = 300
 const FAILURE_LENGTH_MAX = 300
 
@@ -90,14 +90,14 @@ const openSource = (
     ? guardedFetch({ url: location, reach, timeoutMs: SOURCE_TIMEOUT_MS, maxBytes: SOURCE_BYTES_MAX, signal })
     : openFile(location, signal)
 
-/** One line for the operator: the text of our own errors, but only the class of any other error. */
+/** Returns one line for the operator: the text of the service's own errors, or the class of any other error. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
   const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'it failed'
   return text.slice(0, FAILURE_LENGTH_MAX)
 }
 
-/** @returns null when the file may become the list's content, otherwise why not */
+/** @returns null if the file may become the list's content; otherwise the reason against it */
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {
@@ -109,8 +109,8 @@ const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLin
 }
 
 /**
- * Reads one source that the caller has leased. When the source was changed or leased again meanwhile, nothing is
- * written and the result is a failure. Rejects only when the store fails.
+ * Reads one source that the caller has leased. If the source was changed or leased again in the meantime, nothing is
+ * written and the result is a failure. Rejects only if the store fails.
  */
 export const refreshList = async (
   dependencies: RefreshDependencies,
@@ -150,21 +150,21 @@ export const refreshList = async (
 }
 
 export interface ListRefresher {
-  /** Reads every source that is due, a few at a time, and of one organization one after the other. */
+  /** Reads every source that is due: a few concurrently, but only one per organization. */
   refreshDue(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
 const CHECK_INTERVAL_MS = 5_000
-/** Each holds a whole list in memory. */
+/** Each reader holds a whole list in memory. */
 const READERS = 4
 
-/** Refreshes sources on schedule; several processes share the work. */
+/** Refreshes sources on schedule. Several processes share the work. */
 export const createListRefresher = (
   dependencies: Omit<RefreshDependencies, 'signal'> & {
     readonly onResult: (result: RefreshResult) => void
-    /** The store could not be asked. */
+    /** Called if the store could not be queried. */
     readonly onError: (error: unknown) => void
   },
 ): ListRefresher => {
@@ -179,7 +179,7 @@ export const createListRefresher = (
     }
   }
 
-  // A reader that waits for a slow server keeps none of the others from sources that are due meanwhile.
+  // A reader that waits for a slow server doesn't block the other readers.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
   const refreshDue = async (): Promise<void> => {
     await Promise.all(readers.map((reader) => reader()))

@@ -1,6 +1,6 @@
-// The digital currency addresses of the US Treasury's sdn_advanced.xml. A feature's type is a number that the file itself
-// names, `Digital Currency Address - ` and the asset, in its reference values; the address is the text of the feature's
-// VersionDetail. Source: OFAC, "Sanctions List Service, Advanced XML" (UN Advanced Sanctions Data Model).
+// Parses the digital currency addresses of the US Treasury's sdn_advanced.xml. The file defines feature types named
+// `Digital Currency Address - ` plus the asset; the address is the text of the feature's VersionDetail. Source: OFAC,
+// "Sanctions List Service, Advanced XML" (UN Advanced Sanctions Data Model).
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../lib/xml-scanner.ts'
@@ -11,16 +11,16 @@ const ADDRESS_LENGTH_MAX = 256
 export interface SdnReader {
   write(piece: string): void
   /**
-   * @throws XmlInvalidError, also when the file names no digital currencies, because it is then another file or its
-   *   format has changed.
+   * @throws XmlInvalidError, also if the file has no digital currency addresses: it is then another file, or its format
+   * has changed
    */
   end(): void
 }
 
 export interface SdnReaderOptions {
-  /** The memo names the asset and the party: `ETH, SDN 12345`. */
+  /** Called with a memo that names the asset and the party: `ETH, SDN 12345`. */
   readonly onEntry: (canonicalAddress: string, memo: string) => void
-  /** An address of a chain that is not supported, Bitcoin's for example. */
+  /** Called for an address on an unsupported chain, for example Bitcoin. */
   readonly onSkipped: (asset: string) => void
 }
 
@@ -30,13 +30,13 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnRe
   let isSanctions = false
   let party = ''
   let featureTypeId: string | null = null
-  /** The asset of the feature that is being read; null outside of one. */
+  /** Asset of the current feature. Null outside a feature. */
   let asset: string | null = null
-  /** The text of the element that is being read; null for one whose text is not wanted. */
+  /** Text of the current element. Null if the text is not needed. */
   let text: string | null = null
 
   const takeAddress = (address: string, ofAsset: string): void => {
-    // Some details are a number that refers to a value, and hold no text.
+    // Some details are references to a value and have no text.
     if (address === '') return
     const canonical = address.length > ADDRESS_LENGTH_MAX ? null : parseAnyAddress(address)
     if (canonical === null) onSkipped(ofAsset)

@@ -1,6 +1,6 @@
-// Keeps the store's lists in memory that all threads of this process share, and updates them from the change feed. A
-// changed list is read again and published whole or not at all. If the change can't be read, the list is published as
-// not current, so that nothing is decided on outdated content.
+// Keeps the store's lists in memory shared by all threads, and updates them from the change feed. A changed list is
+// reloaded and published atomically. If a change cannot be read, the list is published as not current, so that no
+// decision uses outdated content.
 
 import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
 import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
@@ -9,7 +9,7 @@ import { type ListImage, type ListMembers, openListImage } from '../../domain/li
 import { NamedError } from '../../lib/named-error.ts'
 import { type Clock, nextTurn } from '../../lib/time.ts'
 
-/** A list as the store knows it (src/store/lists/lists.ts). */
+/** A list as stored (src/store/lists/lists.ts). */
 export interface StoredListRow {
   readonly id: string
   readonly organizationId: string | null
@@ -17,7 +17,7 @@ export interface StoredListRow {
   readonly baseId: string | null
   readonly entryCount: number
   readonly version: number
-  /** What people keep is what it says it is; anything else ages. */
+  /** Lists kept by people have no age. Other lists age. */
   readonly keptBy: ListKeeper
   readonly isOfSanctioned: boolean
   readonly enablingId: string | null
@@ -44,61 +44,61 @@ export interface ServedListsDependencies {
   readonly clock: Clock
   /** Called for each failed reading, which is then retried. */
   readonly onError: (error: unknown) => void
-  /** Resolves after so many milliseconds; replaced in tests. */
+  /** Resolves after this many milliseconds. Replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** One list, for metrics and the like. */
+/** One list, for metrics and similar uses. */
 export interface ServedList {
   readonly organizationId: string | null
   readonly name: string
   readonly entryCount: number
   readonly keptBy: ListImage['keptBy']
-  /** Seconds since the source confirmed it; null for lists kept by hand, and before the first confirmation. */
+  /** Seconds since the source confirmed the list. Null for lists kept by people and before the first confirmation. */
   readonly ageSeconds: number | null
   readonly current: boolean
 }
 
-/** One list, to look addresses up in. */
+/** One list, for lookups of addresses. */
 export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
-  /** Its publisher names sanctioned people. */
+  /** Whether its publisher lists sanctioned persons. */
   readonly isOfSanctioned: boolean
-  /** Another one once its list of sanctioned people was disabled and enabled again; null if it has none. */
+  /** Changes when its list of sanctioned persons is disabled and enabled again. Null if it has none. */
   readonly enablingId: string | null
-  /** Rises with every change of its entries. */
+  /** Increases with every change of its entries. */
   readonly version: number
-  /** False: nothing may be decided on it. */
+  /** False: no decision may use the list. */
   readonly current: boolean
 }
 
 export interface ServedLists {
-  /** Reads all lists. Call it before the first job. Rejects when they can't be read. */
+  /** Reads all lists. Call before the first job. Rejects if they cannot be read. */
   load(): Promise<void>
-  /** Call when this list has changed, was created or was deleted. */
+  /** Call after a change, creation or deletion of this list. */
   changed(listId: string): void
-  /** Call when any list may have changed. */
+  /** Call if any list may have changed. */
   changedAll(): void
   /**
-   * When the oldest change was reported (monotonic milliseconds) before which lists are still looked up as they were;
-   * null if there is none. A list that is published as not current counts as changed.
+   * Returns the time of the oldest reported change that isn't applied yet (monotonic milliseconds), or null. A list
+   * published as not current counts as applied.
    */
   behindSinceMs(): number | null
-  /** Resolves when every change reported so far has been read or given up. */
+  /** Resolves when every change reported so far has been read or abandoned. */
   settled(): Promise<void>
   all(): readonly ServedList[]
-  /** All lists as they are now. */
+  /** Returns all lists in their current state. */
   memberships(): readonly ListMembership[]
   stop(): void
 }
 
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
-/** Changes are due within a second; a list that is behind for longer than this is published as not current. */
+/** A list that is behind for longer than this is published as not current. Changes are due within a second. */
 const GIVE_UP_AFTER_MS = 2_000
-/** Chunks read in one turn: a megabyte or so, a few milliseconds. */
+/** Chunks read in one turn: about a megabyte, a few milliseconds of work. */
 const CHUNKS_A_TURN = 16
 
 interface Held {
@@ -108,7 +108,7 @@ interface Held {
 
 class ListMovedError extends NamedError {}
 
-/** Packs the keys into a set, ascending within each width; null when there are no keys. */
+/** Packs the keys into a set, in ascending order within each width. Null if there are no keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
   const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
@@ -128,7 +128,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** The image of a list that can't be read: no address is looked up in it. */
+/** Returns the image of an unreadable list: lookups in it are refused. */
 const unreadable = (row: StoredListRow): ListImage => ({
   ...describe(row),
   entries: EMPTY_ADDRESS_SET,
@@ -142,15 +142,15 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   const held = new Map<string, Held>()
   /** Lists whose latest version could not be read. */
   const newest = new Map<string, StoredListRow>()
-  /** Lists that changed, with the time at which the change was reported. */
+  /** Changed lists, with the time at which the change was reported. */
   const pending = new Map<string, number>()
-  /** When any list may have changed: the time at which that was reported; null if they are all in `pending`. */
+  /** Report time of a change that may affect any list. Null if all changes are in `pending`. */
   let everythingMs: number | null = null
-  /** When the change was reported that is being read. */
+  /** Report time of the change that is being read. */
   let readingMs: number | null = null
   let working: Promise<void> | null = null
   let stopped = false
-  /** Whether something has changed since the last round began. */
+  /** Whether something has changed since the start of the current round. */
   let woken = false
   let nudge: () => void = () => undefined
 
@@ -180,7 +180,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         ? known.image.entries
         : await readBase(row.baseId)
     const edits = await lists.readEdits(row.id)
-    // Single-entry changes belong to one base: those of a later base would hide entries of this one.
+    // Single-entry changes belong to one base. Changes of a later base would hide entries of this one.
     if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
     const keysOf = (present: boolean): Uint8Array[] =>
       edits.filter((edit) => edit.present === present).map(({ key }) => key)
@@ -190,15 +190,14 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     }
   }
 
-  /** @returns null when the list was deleted */
+  /** @returns null if the list was deleted */
   const readWhileItMoves = async (row: StoredListRow): Promise<Held | null> => {
     for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
       try {
         return await read(current)
       } catch (error) {
         if (error instanceof AddressSetInvalidError) {
-          // The stored data is no longer a valid list: start the service anyway, but let nothing be decided on this
-          // list.
+          // The stored data is no longer a valid list. The service starts anyway, but no decision may use this list.
           onError(error)
           return { row, image: unreadable(row) }
         }
@@ -271,14 +270,14 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
         readingMs = heardMs
         if (!(await attempt(() => update(listId)))) {
           failed = true
-          // Keep the earlier time unless the list has changed again meanwhile.
+          // Keep the earlier time unless the list has changed again in the meantime.
           pending.set(listId, heardMs)
           if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
         }
         readingMs = null
       }
       if (!failed || woken) continue
-      // A list that changes meanwhile must not wait for one that can't be read.
+      // A list that changes in the meantime must not wait for an unreadable list.
       const nudged = new Promise<void>((resolve) => {
         nudge = resolve
       })
@@ -312,7 +311,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   return {
     load: () => {
       const loading = loadAll()
-      // Read changes reported during loading only afterwards: an older reading must not overwrite a newer one.
+      // Changes reported during loading are read afterwards: an older reading must not overwrite a newer one.
       working = loading
         .catch(() => undefined)
         .finally(() => {

@@ -1,4 +1,4 @@
-// The sizes and ages of served lists, for metrics.
+// Sizes and ages of served lists, for metrics.
 import type { ServedList } from './serve-lists.ts'
 
 export interface ListSum {
@@ -8,7 +8,7 @@ export interface ListSum {
   readonly ageSeconds: number | null
 }
 
-/** Adds up the organizations' lists as one: their sizes, and the age of the oldest. */
+/** Sums the organizations' lists: total size, and age of the oldest. */
 export const sumLists = (lists: readonly ServedList[]): readonly ListSum[] => {
   const own = lists.filter(({ organizationId }) => organizationId !== null)
   const ages = own.flatMap(({ ageSeconds }) => (ageSeconds === null ? [] : [ageSeconds]))

@@ -1,12 +1,12 @@
-// Replaces a list's content in one step, or leaves it as it is. A file may replace a list or be added to it; a list is
-// also rewritten unchanged once too many single entries have changed.
+// Replaces a list's content atomically. A file may replace a list or be added to it. A list is also rewritten unchanged
+// after many single-entry changes.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
 
-/** What the store offers (src/store/lists/lists.ts and list-bases.ts). */
+/** The part of the store used here (src/store/lists/lists.ts and list-bases.ts). */
 export interface ListContents {
   readonly bases: {
     begin(listId: string): Promise<string>
@@ -52,17 +52,17 @@ interface ScreeningConfirmation {
   readonly versionId: string
 }
 
-/** The list was deleted, or changed, while it was being written. None of the new content was applied. */
+/** The list was deleted or changed while it was being written. None of the new content was applied. */
 export class ListChangedError extends DetailedError {}
 
-/** Of a list that a source keeps, and of one that people keep. */
+/** Message for a list with a source or screening. */
 export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again meanwhile'
 
-/** Chunks stored in one transaction: some hundred kilobytes, a few milliseconds. */
+/** Chunks stored in one transaction: a few hundred kilobytes, a few milliseconds of work. */
 const CHUNKS_A_TRANSACTION = 4
 const MERGE_ATTEMPTS = 3
 
-/** Stores chunks as a new base that no list refers to yet. */
+/** Stores chunks as a new base that no list references yet. */
 const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncIterable<ListChunk>): Promise<string> => {
   const baseId = await bases.begin(listId)
   try {
@@ -84,8 +84,8 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 
 /**
  * Makes sorted chunks the list's whole content.
- * @param confirmation for a list that a source or screening keeps; null for a list kept by hand
- * @throws ListChangedError; ListTooLongError and others from the chunks. The list is then unchanged.
+ * @param confirmation for a list kept by a source or by screening; null for a list kept by people
+ * @throws ListChangedError; ListTooLongError and other errors of the chunks. The list is then unchanged.
  */
 export const replaceList = async (
   contents: ListContents,
@@ -122,15 +122,15 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
-/** The entries of one base in order, whether or not a list shows it. */
+/** Yields the entries of one base in order, whether or not a list uses it. */
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
 
-/** The order of chunks: EVM before Solana, then by bytes. */
+/** Order of chunks: EVM before Solana, then by bytes. */
 export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)
 
-/** Merges two sorted streams; of two entries with the same key the later stream's wins. */
+/** Merges two sorted streams. For entries with the same key, the later stream takes precedence. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,
@@ -152,7 +152,9 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
   yield* [...edits].sort((left, right) => compareKeys(left.key, right.key))
 }
 
-/** A list and the single changes that belong to its base, both of one version. The base stays readable for a minute. */
+/**
+ * Returns a list and the single-entry changes of its base, both of one version. The base stays readable for a minute.
+ */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)
@@ -163,8 +165,8 @@ const readSnapshot = async ({ lists }: ListContents, listId: string) => {
 }
 
 /**
- * The list's entries in order, single changes applied.
- * @throws ListChangedError when there is no such list.
+ * Yields the list's entries in order, with single-entry changes applied.
+ * @throws ListChangedError if the list doesn't exist
  */
 export async function* readEntries(contents: ListContents, listId: string): AsyncGenerator<ListEntry> {
   yield* entriesOfSnapshot(contents, await readSnapshot(contents, listId))
@@ -204,8 +206,8 @@ async function* chunksOfEntries(entries: AsyncIterable<ListEntry>): AsyncGenerat
 }
 
 /**
- * Adds entries to the list's current content. For an entry that the list already has, the note is replaced.
- * @param added called again when the list has changed meanwhile. @throws as replaceList
+ * Adds entries to the list's current content. For an existing entry, the note is replaced.
+ * @param added called again if the list has changed in the meantime. @throws the errors of replaceList
  */
 export const extendList = async (
   contents: ListContents,
@@ -232,6 +234,6 @@ async function* noChunks(): AsyncGenerator<ListChunk> {
   yield* []
 }
 
-/** Rewrites the list as one base, so that it has no single changes any more. @throws as replaceList */
+/** Rewrites the list as one base without single-entry changes. @throws the errors of replaceList */
 export const rewriteList = (contents: ListContents, listId: string): Promise<void> =>
   extendList(contents, listId, noChunks)

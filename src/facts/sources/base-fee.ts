@@ -1,4 +1,4 @@
-// Asks a chain's nodes for the base fee of the latest block.
+// Queries a chain's nodes for the base fee of the latest block.
 
 import type { BaseFeeFacts } from '../../policy/sources/base-fee.ts'
 import { askChains } from '../ask-chains.ts'
@@ -6,7 +6,7 @@ import { quantityOf } from '../evm-answer.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 
-/** @returns null for a block from before EIP-1559, which has no base fee */
+/** @returns null for a block before EIP-1559, which has no base fee */
 const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
   if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC answered what no node answers')

@@ -1,4 +1,4 @@
-// Answers from the geography file, by the client's address. Without a file the answer is null.
+// Looks up the client's address in the geography file. Null without a file.
 
 import type { GeographyFacts } from '../../policy/sources/geography.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'

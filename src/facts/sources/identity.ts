@@ -1,4 +1,4 @@
-// Asks the identity API's records whom an address belongs to.
+// Queries the identity API's records for the owner of an address.
 
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
 import { representedOf } from '../collect.ts'

@@ -1,4 +1,4 @@
-// The code that queries each fact source, loaded at the start of a service: signing threads and pages never load it.
+// Imports the code that queries each fact source, at the start of a service. Signing threads and pages never load it.
 import type { SourceKind } from '../../policy/sources/all.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 
