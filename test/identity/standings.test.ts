@@ -7,6 +7,8 @@ import { createVerifyWallet } from '../../src/identity/sessions/verify.ts'
 import { createIdentityFacts } from '../../src/identity/standing/facts.ts'
 import { createStandings } from '../../src/identity/standing/standings.ts'
 import { checksumAddress } from '../../src/lib/checksum-address.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { evmWallet, openIdentity, SOLANA_WALLET, type TestIdentity } from './support.ts'
 
 const [W1, W2, W3] = [evmWallet(1), evmWallet(2), evmWallet(3)]
@@ -448,6 +450,22 @@ describe('the cache', () => {
     // W2 took no part in this session, but the answer about it lists the person's wallets.
     await identity.complete(ours, [W1, W3])
     expect(addresses(await verify(ours, W2)).sort()).toEqual([W1, W2, W3].sort())
+  })
+
+  test('drops a wallet of two persons when one of them is rejected', async () => {
+    await identity.complete(ours, [W1, W2])
+    await identity.complete(ours, [W3])
+    await identity.complete(ours, [W1, W3])
+    const { database } = identity.store
+    const before = await readLastSequence(database)
+    expect((await verify(ours)).verified).toBe(true)
+    const { session } = await identity.register(ours)
+    await identity.connect(ours, session.id, W2)
+    await identity.move(ours, session.id, 'rejected')
+    for (const { subjectId } of await readChanges(database, before, 20)) {
+      identity.standings.sessionChanged(decodeSessionSubject(subjectId))
+    }
+    expect((await verify(ours)).verified).toBe(false)
   })
 
   test('a load that overlaps a change is used once and not kept', async () => {

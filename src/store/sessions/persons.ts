@@ -112,10 +112,12 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 
 /**
  * Returns the person of a session that is being rejected, so that the rejection applies to the person's other wallets:
- * the person known by a wallet that is or was connected to it. Null if no person or more than one is known.
+ * the person known by a wallet that is or was connected to it. Null if no person or more than one is known, or if the session has a person.
  */
 export const identifyRejected = async (transaction: Transaction, session: Session) => {
+  // A completion at the same time must not give the person a wallet that the rejection doesn't see.
   await lockDeployment(transaction)
+  if (session.personId !== null) return null
   const statement = `${OTHERS_OF_SAME_WALLETS} UNION ${OTHERS_OF_REMOVED_WALLETS}`
   const personId = await findPerson(transaction, session, statement)
   return personId === null ? null : withUserId(transaction, session.organizationId, personId)

@@ -42,8 +42,13 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   address: typed<WalletAddress>(),
 })
 
-const subjectOf = ({ session, wallets }: SessionState, removed: readonly WalletAddress[]): SessionSubject => {
-  const addresses = new Set([...wallets.map(({ address }) => address), ...removed])
+/** The wallets of all sessions of a person, which a rejection of the person concerns. */
+const PERSON_ADDRESSES = `SELECT DISTINCT held.address FROM sessions JOIN session_wallets held
+    ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
+  WHERE sessions.person_id = ?`
+
+const subjectOf = ({ session, wallets }: SessionState, others: readonly WalletAddress[]): SessionSubject => {
+  const addresses = new Set([...wallets.map(({ address }) => address), ...others])
   if (session.lockedAddress !== null) addresses.add(session.lockedAddress)
   return {
     sessionId: session.id,
@@ -59,11 +64,15 @@ export const announceSession = async (
   state: SessionState,
   nowSeconds: number,
 ): Promise<void> => {
-  const { organizationId, id: sessionId } = state.session
+  const { organizationId, id: sessionId, status, personId } = state.session
   const removed = await REMOVED_WALLETS.list(transaction, { organizationId, sessionId }, ['address'])
+  const ofPerson =
+    status === 'rejected' && personId !== null
+      ? await transaction.query<{ readonly address: WalletAddress }>(PERSON_ADDRESSES, [personId])
+      : []
   const subject = subjectOf(
     state,
-    removed.map(({ address }) => address),
+    [...removed, ...ofPerson].map(({ address }) => address),
   )
   await recordChange(
     transaction,

@@ -54,7 +54,7 @@ const writeStatus = async (
   const publicComment = change.publicComment ?? null
   // A known person stays. Omitting the person's columns then avoids updating their indexes.
   const isUnknown = session.personId === null
-  const rejected = isUnknown && change.to === 'rejected' ? await identifyRejected(transaction, session) : null
+  const rejected = change.to === 'rejected' ? await identifyRejected(transaction, session) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
   const changed: Session = {
     ...session,
