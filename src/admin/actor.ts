@@ -24,7 +24,6 @@ export interface PersonActor {
 /** Has all rights, because command users can also read and write the database. */
 export interface CommandActor {
   readonly kind: 'command-line'
-  /** Name of the operating system's user. */
   readonly user: string
   /** Author in list entries and decisions: --author or --by, otherwise the operating system's user. */
   readonly author: string

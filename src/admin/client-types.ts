@@ -32,7 +32,6 @@ type BodyPart<Schema extends TSchema> =
         ? undefined
         : never)
 
-/** Route with its types. */
 export interface DeclaredRoute<
   Key extends string,
   Query extends TSchema,

@@ -31,7 +31,6 @@ export const decodeCursor = (text: string, shape: PositionShape): PagePosition =
   throw new FieldInvalidError('cursor', 'is not the next_cursor of this list')
 }
 
-/** Returns the requested page. */
 export const pageRequest = (
   query: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
   shape: PositionShape,
@@ -40,7 +39,6 @@ export const pageRequest = (
   after: query.cursor === undefined ? null : decodeCursor(query.cursor, shape),
 })
 
-/** Formats a page as a response. */
 export const pageAnswer = <Item, Shown>(page: Page<Item>, show: (item: Item) => Shown) => ({
   data: page.items.map(show),
   next_cursor: page.next === null ? null : encodeCursor(page.next),

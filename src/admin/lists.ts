@@ -96,7 +96,6 @@ export const requireNotScreening = ({ keptBy }: AddressList): void => {
   if (keptBy === 'screening') throw new ConflictError(REFUSALS['kept-by-screening'])
 }
 
-/** Converts errors of list files to API errors. */
 const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   try {
     return await work()
@@ -121,7 +120,6 @@ export interface EditContext {
   readonly write: Write
   readonly owner: ListOwner
   readonly name: string
-  /** Stored with each entry. */
   readonly author: string
   readonly nowSeconds: number
   readonly stillAllowed: () => Promise<boolean>
@@ -172,7 +170,6 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
   return result
 }
 
-/** File that is stored, but not yet the content of a list. */
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
@@ -227,7 +224,6 @@ export const finishUpload = async (context: EditContext, staged: StagedUpload): 
 export interface UploadResult {
   readonly applied: boolean
   readonly entries: number
-  /** Number of entries in the file. */
   readonly read: number
   readonly badLineCount: number
   readonly badLines: readonly { readonly line: number; readonly problem: string }[]

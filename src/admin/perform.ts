@@ -24,7 +24,6 @@ export interface PerformDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Input of an operation, decoded according to its route. */
 export interface Input {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown

@@ -14,7 +14,6 @@ import type { Route } from './route.ts'
 export interface Rights {
   /** Whether the actor may change objects of the deployment. */
   readonly deployment: boolean
-  /** Role by organization. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 

@@ -14,14 +14,11 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import type { AloneReason, SecondPersonRule } from './second-person/declaration.ts'
 import type { Services } from './services.ts'
 
-/** Permitted callers of a route. */
 export type Access =
   | { readonly kind: 'public' }
   /** A browser with a pending second factor. */
   | { readonly kind: 'second-factor' }
-  /** A signed-in person. */
   | { readonly kind: 'person' }
-  /** Any person or admin key. */
   | { readonly kind: 'caller' }
   /**
    * An actor with at least this role in the path's organization; `person` excludes keys. Strangers get 404, lesser
@@ -71,7 +68,6 @@ type ActorOf<Allowed extends Access> = Allowed extends { kind: 'public' | 'secon
     ? PersonActor
     : Actor
 
-/** Authorized and decoded request. */
 export interface Call<Allowed extends Access, Params, Query, Body> {
   readonly request: Request
   readonly requestId: string
@@ -133,7 +129,6 @@ export type Answer<Body> = Body | Reply | SecretReply | Response
 export interface Success {
   readonly status: 200 | 201 | 202 | 204
   readonly description: string
-  /** Null for no body. */
   readonly schema: TSchema | null
   /** Defaults to `application/json`. */
   readonly contentType?: string

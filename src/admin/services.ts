@@ -33,7 +33,6 @@ export interface NewAttesterKey {
   readonly keystoreFile: string
 }
 
-/** Result of one check of a chain. */
 export interface ChainFinding {
   readonly chain: string
   readonly check: 'rpc' | 'clock' | 'registry' | 'attester'
@@ -68,7 +67,6 @@ export interface SessionMaker {
 export const AUDIT_HEAD_PROBLEMS = serviceKey<() => Promise<readonly string[]>>('heads of the audit log')
 
 export interface Services {
-  /** Finds services of modules. */
   readonly findService: FindService
   readonly store: Store
   /** Resolves when the caches of this process include all changes committed so far. */
@@ -120,7 +118,6 @@ export interface Services {
   readonly webhooks: {
     /** Networks that the receivers of messages may be in. */
     readonly reach: Reach
-    /** Encrypts a secret for one endpoint. */
     readonly sealSecret: (
       organizationId: string,
       endpointId: string,

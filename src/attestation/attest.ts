@@ -46,7 +46,6 @@ export interface CallContext {
   readonly trace?: StageTrace | null
 }
 
-/** Complete body of a 200 response. */
 export interface CallAnswer {
   readonly body: string
   readonly compliant: boolean

@@ -14,7 +14,6 @@ export interface BatchOptions {
   readonly withhold: (answer: ElementAnswer) => void
   /** Schedules the callback for the time when all elements must be answered. Returns a function that cancels it. */
   readonly atDeadline: (callback: () => void) => () => void
-  /** Maximum number of elements in flight. */
   readonly lanes?: number
 }
 

@@ -43,7 +43,6 @@ const NOT_CLAIMED = (): undefined => undefined
  * with 4, a twentieth with 6).
  */
 const STORE_TURNS = 6
-/** One error object for all requests, like the pool's errors. */
 const STORE_CROWDED = new QueueFullError(1)
 
 export const createEndpoint = (

@@ -21,7 +21,6 @@ import { PROGRAM } from '../program/labels.ts'
 const POLL_MS = 250
 const PROGRESS_MS = 1_000
 
-/** Log of a node and its environment. */
 export interface DecisionsIo {
   readonly dataDirectory: string
   /** Ends `tail --follow`; if undefined, the command runs until the process ends. */

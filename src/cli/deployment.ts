@@ -93,10 +93,8 @@ const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Resul
 
 export interface DeploymentInput {
   readonly config: Config
-  /** Null if no config file is given. */
   readonly configFile: string | null
   readonly clock: Clock
-  /** Operating system's user. */
   readonly user: string
   readonly override: Override | null
 }
@@ -127,7 +125,6 @@ export const createDeployment = ({ config, configFile, clock, user, override }: 
     openStore,
     withStore,
     locateStore: () => locateStore(config, folder),
-    /** Opens the store and the admin API client. */
     open: async (): Promise<Opened> => {
       const store = await openStore()
       return openAdminClient({

@@ -88,7 +88,6 @@ const PLACEHOLDER = /[A-Z]+…?/
 const PLACEHOLDERS = /[A-Z]+…?/g
 type Values = ReadonlyMap<string, readonly string[]>
 
-/** Inserts the values into a template. */
 const fill = (parts: readonly string[], values: Values): readonly string[] =>
   parts.flatMap(
     (part) => values.get(part) ?? [part.replaceAll(PLACEHOLDERS, (name) => values.get(name)?.join(',') ?? '')],

@@ -22,10 +22,8 @@ export interface OpenDoorInput {
   readonly store: Store
   /** Services of modules. */
   readonly provided: readonly ProvidedService[]
-  /** Running modules. */
   readonly modules: readonly Module[]
   readonly clock: Clock
-  /** Name of the operating system's user. */
   readonly user: string
   /** Reason for overriding the second-person rule; null if it isn't overridden. */
   readonly override: Override | null

@@ -13,7 +13,6 @@ import { commandHelp, nounHelp, usageAfter } from './help.ts'
 export interface CommandInput {
   readonly output: CommandOutput
   readonly clock: Clock
-  /** Operating system's user. */
   readonly user: string
   readonly deployment: CommandDeployment
   readonly open: Open

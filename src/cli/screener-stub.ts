@@ -79,7 +79,6 @@ const listenAddress = (text: string): ListenAddress => {
   }
 }
 
-/** Runs until `stopped` resolves. */
 export const runScreenerStub = (
   commandArguments: readonly string[],
   { output, stopped }: { readonly output: CommandOutput; readonly stopped: () => Promise<void> },

@@ -44,7 +44,6 @@ const untilStopped = (): AbortSignal => {
   return controller.signal
 }
 
-/** Runs another command. Resolves to its exit code. */
 export type RunCommand = (commandLine: readonly string[], place: CommandPlace) => Promise<number>
 
 /** Runs another command with only these environment variables. @returns its stdout. @throws CommandFailedError */

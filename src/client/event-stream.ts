@@ -35,7 +35,6 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
 
   const takeField = (line: string): void => {
     const colon = line.indexOf(':')
-    // A comment.
     if (colon === 0) return
     const name = colon === -1 ? line : line.slice(0, colon)
     const text = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)

@@ -15,7 +15,6 @@ import { accountOf, decodeKey, hexBytes, publicKeyOf, secondsBytes, u64Bytes, uu
 /** Anchor instruction discriminator: first 8 bytes of SHA-256 of `global:validate_attestation`. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')
 
-/** Accounts of a registry program. */
 export interface SolanaRegistryAccounts {
   readonly registry: PublicKey
   readonly attester: PublicKey

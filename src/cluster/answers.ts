@@ -77,7 +77,6 @@ export const createProcessAnswers = (options: ProcessAnswersOptions) => {
       else if (message.type === 'metrics') metrics.take(message.id, place.index, message.text)
       else figures.take(message.id, place.index, message.reading)
     },
-    /** Must be called when the process has ended. */
     drop: (index: number): void => {
       metrics.drop(index)
       figures.drop(index)

@@ -57,7 +57,6 @@ export interface Leader extends Lead {
   holder(): string | null
   /** Checks once, and then every two seconds. Resolves after the first check, regardless of its result. */
   start(): Promise<void>
-  /** Checks once, immediately. */
   look(): Promise<void>
   /** Stops the tasks and releases the lease. */
   stop(): Promise<void>

@@ -9,7 +9,6 @@ export interface LeaseWatchDependencies {
   readonly after: Timers['after']
   /** Called each time the lease has had no holder for ABANDONED_MS. */
   readonly onAbandoned: () => void
-  /** Called if the lease could not be read. */
   readonly onError: (error: unknown) => void
 }
 

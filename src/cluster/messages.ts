@@ -3,11 +3,9 @@ import type { LiveReading } from '../admin/live/point.ts'
 import type { ProcessesLook, ProcessTarget } from '../admin/live/processes.ts'
 
 export type FromProcess =
-  /** The process listens. */
   | { readonly type: 'ready' }
   /** The process requests the metrics of all processes. */
   | { readonly type: 'collect'; readonly id: number }
-  /** Response to `ping`. */
   | { readonly type: 'pong' }
   /** The process's own metrics, as requested by `report`. */
   | { readonly type: 'metrics'; readonly id: number; readonly text: string }
@@ -19,19 +17,16 @@ export type FromProcess =
   | { readonly type: 'figures'; readonly id: number; readonly reading: LiveReading | null }
 
 export type ToProcess =
-  /** Checks that the event loop of the process is running. */
   | { readonly type: 'ping' }
   | { readonly type: 'report'; readonly id: number }
   | { readonly type: 'collected'; readonly id: number; readonly text: string }
   | { readonly type: 'show'; readonly id: number }
   | { readonly type: 'looked'; readonly id: number; readonly look: ProcessesLook }
-  /** Sets the number of signing workers. */
   | { readonly type: 'workers'; readonly workers: number }
 
 /** Assignment for a new process. The process with index 0 also serves the pages. */
 export interface ProcessAssignment {
   readonly index: number
-  /** Process id of the supervisor. */
   readonly supervisorPid: number
   readonly workers: number
   /** Shared listen address of all processes, with its port. */

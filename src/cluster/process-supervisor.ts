@@ -11,7 +11,6 @@ import type { FromProcess } from './messages.ts'
 import { newPlace, type Place, type ProcessListener, type SupervisedProcess } from './place.ts'
 
 export interface ProcessSupervisorOptions {
-  /** Number of processes at the start. */
   readonly target: ProcessTarget
   readonly processesMax: number
   readonly spawn: (index: number, listener: ProcessListener, workers: number) => SupervisedProcess

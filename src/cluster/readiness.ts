@@ -4,7 +4,6 @@ import type { ChangeFeed } from '../store/change-feed.ts'
 
 /** State of signing in a process that serves attestations. */
 export interface SigningReadiness {
-  /** Number of live workers. */
   workers(): number
   /** Returns false while the decision log refuses records. */
   isLogHealthy(): boolean
@@ -18,7 +17,6 @@ export interface ReadinessDependencies {
   /** Null if this process doesn't sign. */
   readonly signing: SigningReadiness | null
   readonly feed: Pick<ChangeFeed, 'healthy'>
-  /** False until every listener of this process is open. */
   readonly isListening: () => boolean
   readonly isStopping: () => boolean
 }

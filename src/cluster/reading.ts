@@ -12,7 +12,6 @@ export interface ProcessReadingDependencies {
   readonly metrics: Pick<Metrics, 'totals' | 'durations'>
   readonly deadlines: Pick<Deadlines, 'active'>
   readonly clock: Pick<Clock, 'monotonicMs'>
-  /** Number of open event streams. */
   readonly streams: () => number
 }
 

@@ -50,7 +50,6 @@ export interface Opened {
 
 export type Open = () => Promise<Opened>
 
-/** Converts an operation's error to a command-line error. */
 const explain = (error: unknown, flags: Readonly<Record<string, string>>, unknown: string | undefined): unknown => {
   if (error instanceof FieldMissingError) return new UsageError(`${flags[error.field] ?? error.field} is required`)
   if (error instanceof FieldInvalidError) return new UsageError(`${flags[error.field] ?? error.field} ${error.rule}`)

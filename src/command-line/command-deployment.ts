@@ -11,10 +11,8 @@ import type { Opened } from './admin-client.ts'
 
 export interface CommandDeployment {
   readonly config: Config
-  /** Null if no config file is given. */
   readonly configFile: string | null
   readonly folder: DataFolder
-  /** Finds services of modules. */
   readonly findService: FindService
   /** Returns the same function for another data folder. */
   servicesAt(folder: DataFolder): FindService
@@ -23,7 +21,6 @@ export interface CommandDeployment {
   openStore(): Promise<Store>
   withStore<Result>(work: (store: Store) => Promise<Result>): Promise<Result>
   locateStore(): Promise<StoreTarget>
-  /** Opens the store and the admin API client. */
   open(): Promise<Opened>
   /** @param named null selects the target in the settings. @throws CommandFailedError */
   shipTarget(named: ShipPlace | null): ShipTarget

@@ -34,7 +34,6 @@ export interface Option {
 export interface CommandContext {
   readonly output: CommandOutput
   readonly clock: Clock
-  /** Operating system's user. */
   readonly user: string
   readonly command: GivenCommand
   /** Deployment on this machine, which need not exist before `open`. */
@@ -50,7 +49,6 @@ export interface CommandContext {
 export interface GivenCommand extends ParsedCommand {
   /** Words after the verb. */
   readonly words: readonly string[]
-  /** Returns all values of a repeatable option. */
   texts(name: string): readonly string[]
   /** Returns undefined if neither the flag nor its --no- form is given. */
   given(name: string): boolean | undefined

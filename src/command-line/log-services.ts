@@ -10,7 +10,6 @@ import type { CommandOutput } from './output.ts'
 /** Compares a log with its signed tree. @throws CommandFailedError if there is no tree */
 export type TreeCheck = (logs: CheckedLogs) => Promise<TreeReport>
 
-/** Signed tree over the decision log. */
 export interface LogTree {
   /**
    * @param checkpoints files with heads kept by a third party. @param archivedBefore ISO time; older lines may be

@@ -48,7 +48,6 @@ export const nameOf = ({ text }: Pick<ParsedCommand, 'text'>, option: string, us
 
 const LIMIT_MAX = 1_000
 
-/** Parses --limit. @throws UsageError */
 export const parseLimit = (text: string): number => {
   const limit = /^[1-9][0-9]{0,3}$/.test(text) ? Number(text) : 0
   if (limit < 1 || limit > LIMIT_MAX) throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}`)

@@ -33,7 +33,6 @@ type OptionTypes = Readonly<Record<string, { readonly type: 'string' | 'boolean'
 
 export interface ParsedCommand {
   readonly positionals: readonly string[]
-  /** Returns undefined if the option isn't given. */
   text(name: string): string | undefined
   /** @throws UsageError if the option isn't given */
   required(name: string): string

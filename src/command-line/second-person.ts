@@ -3,7 +3,6 @@
 import { hasHidden } from '../lib/hidden-characters.ts'
 import { UsageError } from './output.ts'
 
-/** Exit code if a second person is required. */
 export const NEEDS_SECOND_PERSON = 3
 
 const OVERRIDE = '--override-second-person'

@@ -8,7 +8,6 @@ export interface CommandPlace {
   readonly output: CommandOutput
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
-  /** Name of the operating system's user. */
   readonly user: string
   /** Requests confirmation; undefined without a terminal. */
   readonly ask?: (question: string) => Promise<boolean>
@@ -24,6 +23,5 @@ export interface VerbContext extends CommandPlace {
 
 export interface Verb {
   readonly summary: string
-  /** Imports and runs the command's code. @returns the exit code */
   run(commandArguments: string[], context: VerbContext): Promise<number>
 }

@@ -38,7 +38,6 @@ export const spawnIndexProcess =
     })
 
 export interface TaskSpawning {
-  /** Task kinds of modules. */
   readonly kinds: readonly TaskKind[]
   /** Folder of the node's decision log. */
   readonly directory: string

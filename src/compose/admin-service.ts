@@ -66,10 +66,8 @@ export interface AdminDependencies {
   readonly folder: DataFolder
   readonly target: StoreTarget
   readonly store: Store
-  /** Services of modules. */
   readonly provided: readonly ProvidedService[]
   readonly operations: Required<ModuleOperations>
-  /** Names of disabled modules. */
   readonly without: readonly string[]
   /** Returns the disabled module that provides an operation, or null. */
   readonly findLeftOut: (method: string, path: string) => Promise<string | null>

@@ -15,7 +15,6 @@ export interface CheckTaskDependencies {
   readonly store: Store
   readonly storeChecks: StoreChecks
   readonly log: Pick<Logger, 'warn'>
-  /** Kinds of checks. */
   readonly parts: readonly CheckPart[]
   /** Called at least once after all checks of a session are stored. */
   readonly onChecked: (session: Session) => Promise<void>

@@ -11,7 +11,6 @@ import { spawnIndexProcess } from './admin-processes.ts'
 import { sharedIndexOf } from './shared-index.ts'
 
 export interface DecisionIndex {
-  /** Null if this process doesn't serve the dashboard. */
   readonly search: DecisionSearch | null
   close(): void
 }

@@ -45,7 +45,6 @@ export interface EvidenceParts {
   sweep(): Promise<SweepResult>
   /** Deletes expired evidence every hour. */
   readonly leaderTask: LeaderTask
-  /** Kills the processes that open documents. */
   close(): Promise<void>
 }
 

@@ -39,16 +39,13 @@ export interface Facts {
   /** Returns the country of an IP address; null if the geography file is missing or doesn't contain it. */
   readonly countryOf: (address: string) => string | null
   readonly collector: FactCollector
-  /** Returns the current address lists. */
   readonly listMemberships: () => readonly ListMembership[]
-  /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   /**
    * Loads all lists into the pool, and loads the geography file. Call it after the change feed has started and before
    * the pool starts. Rejects if the store can't be read.
    */
   load(): Promise<void>
-  /** Watches the geography file. */
   start(): void
   /** Refreshes the lists' sources on schedule. */
   readonly leaderTask: LeaderTask

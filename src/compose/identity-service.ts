@@ -60,15 +60,12 @@ export interface IdentityDependencies {
   /** For callers that sign their messages instead of sending a key. */
   readonly signedGate: SignedGate
   readonly organizationKeys: OrganizationKeys
-  /** Folder of encrypted documents. */
   readonly evidenceFolder: string
   readonly webhookReach: Reach
   /** Null if documents aren't scanned. */
   readonly scanner: ScannerAddress | null
   readonly scannerAway: 'refuse' | 'allow'
-  /** Sources for checking connected wallets. */
   readonly walletSources: WalletSources
-  /** Finds services of modules. */
   readonly findService: FindService
   readonly openModules: (core: IdentityCore) => Promise<Required<SessionParts>>
 }
@@ -91,7 +88,6 @@ export interface Identity {
   readonly sessionKnowledge: SessionKnowledge
   /** Lists of sanctioned people in the screening process. */
   readonly screeningLists: NonNullable<SessionParts['lists']>
-  /** Metrics of webhooks and evidence. */
   metrics(): IdentityMetrics
   /** Handles changes of the topics `session` and `organization` and ignores others. */
   followChange(change: Change): void
@@ -101,9 +97,7 @@ export interface Identity {
   load(): Promise<void>
   /** Tasks that send webhooks, delete expired evidence, and run session checks. */
   readonly leaderTasks: readonly LeaderTask[]
-  /** Ends the event streams. */
   close(): void
-  /** Waits for the work that `start` began. */
   stop(): Promise<void>
 }
 

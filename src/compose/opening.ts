@@ -171,7 +171,6 @@ export const openService = async (
     modules,
     core,
     moduleParts,
-    /** Services of modules. */
     provided: [...provided, ...moduleParts.services],
     clock,
     isFirst,

@@ -25,7 +25,6 @@ export interface OperationServicesDependencies {
   readonly clock: Clock
   /** Called when a key is created. @throws RoleNotServedError if this process creates no keys */
   readonly passphrase: () => Promise<Passphrase>
-  /** Called when a secret is created. */
   readonly organizationKeys: () => Promise<Pick<OrganizationKeys, 'seal'>>
   readonly collectFacts: Services['policyFacts']['collect']
 }

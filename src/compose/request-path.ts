@@ -37,11 +37,9 @@ export interface RequestPathDependencies {
   readonly isStopping: () => boolean
   /** Null if requests aren't traced. */
   readonly tracer: Tracer | null
-  /** Idempotency claims of attestation requests. */
   readonly claims: IdempotencyStore<IdempotencyClaim>
   /** Finds the decision of an interrupted request. */
   readonly memory: NodeMemory
-  /** Counters of the parts, for the metrics. */
   readonly parts: Omit<MetricsOptions, 'activeRequests'>
   readonly clock: Clock
   readonly log: Logger

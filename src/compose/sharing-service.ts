@@ -50,12 +50,10 @@ export interface Sharing {
   lead(leaderTasks: ReadonlyMap<LeaderRole, readonly LeaderTask[]>): Promise<void>
   readonly limiter: SharedRateLimiter
   readonly velocity: VelocityCounters
-  /** Returns whether this process holds a lease. */
   leads(): boolean
   /** Returns the state for `/readyz`, which is public and must not name processes. */
   describe(): SharingState
   metrics(): SharingMetrics
-  /** Releases the leases, which ends the tasks. */
   stopLeading(): Promise<void>
   /** Releases the rate limits, and unregisters this process. */
   stop(): Promise<void>

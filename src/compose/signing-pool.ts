@@ -40,7 +40,6 @@ export interface SigningPoolDependencies {
 export interface SigningPool {
   /** Pool that isn't started yet. */
   readonly pool: Pool
-  /** secp256k1 backend of all workers. */
   readonly signer: string
   /** Returns false while the decision log refuses records. */
   readonly isLogHealthy: () => boolean

@@ -20,17 +20,13 @@ export interface SigningDependencies extends Pick<SigningPoolDependencies, 'weig
 export interface Signing {
   /** Pool that isn't started yet. */
   readonly pool: Pool
-  /** secp256k1 backend of all workers, or `none`. */
   readonly signer: string
   readonly attesterReload: AttesterReload
   readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures'>
   /** Null if this process doesn't sign. */
   readonly readiness: SigningReadiness | null
-  /** Returns the state for `/readyz`. */
   describe(): Readonly<Record<string, string | number>>
-  /** Leader tasks of modules. */
   readonly leaderTasks: NonNullable<AttestationParts['leaderTasks']>
-  /** Adds metrics of modules. */
   readonly addMetrics: NonNullable<AttestationParts['addMetrics']>
 }
 

@@ -7,7 +7,6 @@ import type { ServingService } from './serving.ts'
 /** Time between the signal and the end of listening. */
 const STOP_GRACE_MS = 500
 
-/** Completes requests in flight, then closes everything. */
 export const stopService = async (
   { deadlineMs }: Pick<Config, 'deadlineMs'>,
   { signing }: Pick<OpenedService, 'signing'>,

@@ -19,14 +19,12 @@ export class DecisionLogError extends CountersignError {
 /** A line is damaged or was not written by this service. `detail` names the field, never its value. */
 export class DecisionLineMalformedError extends DetailedError {}
 
-/** A segment was truncated while it was read. */
 export class SegmentCutError extends NamedError {
   constructor() {
     super('the segment became shorter while it was read')
   }
 }
 
-/** The directory doesn't contain a decision log. */
 export class DecisionDirectoryMissingError extends DetailedError {
   constructor(directory: string, cause?: unknown) {
     super(`there is no decision log in ${directory}`, cause)

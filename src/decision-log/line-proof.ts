@@ -1,7 +1,6 @@
 // Interface for proofs that lines are in the log. A module provides the implementation.
 import { serviceKey } from '../lib/service-key.ts'
 
-/** Line of a node's log, with its position. */
 export interface LineToProve {
   readonly slot: string
   readonly segment: string

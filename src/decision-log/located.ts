@@ -17,7 +17,6 @@ export interface LinePlace {
 
 /** Links of a line in its hash chain. They can be checked with the file and SHA-256 alone. */
 export interface LineProof extends LinePlace {
-  /** SHA-256 of the line. */
   readonly hash: string
   /** Hash of the previous line, as contained in this line. */
   readonly previousHash: string

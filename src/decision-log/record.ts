@@ -49,7 +49,6 @@ export const encodeRecord = (record: LogRecord, previousHash: string): string =>
         policy_name: record.policy_name,
       })
 
-/** Returns the first line of a segment, without a newline. */
 export const encodeHeader = (header: SegmentHeader): string =>
   JSON.stringify({
     kind: 'segment',

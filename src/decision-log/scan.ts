@@ -104,7 +104,6 @@ export const createSlotScanner = (
     return openSegment(first, first.name === from?.segment ? from.offset : 0)
   }
 
-  /** Returns the bytes of the next whole line, or null. */
   const nextLine = (segment: OpenSegment): Buffer | null => {
     let end = segment.held.indexOf(NEWLINE, segment.start)
     while (end < 0 && segment.held.length - segment.start <= MAX_LINE_BYTES) {

@@ -16,7 +16,6 @@ export type ShippedName =
       readonly node: string
       readonly slot: string
       readonly segment: string
-      /** Offset of the piece in the segment. */
       readonly offset: number
     }
 

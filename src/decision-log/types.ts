@@ -106,7 +106,6 @@ export interface WithheldRecord {
   readonly at: number
 }
 
-/** Line after the header of a segment. */
 export type LogRecord = DecisionRecord | WithheldRecord
 
 /** Log writer of a worker. Readers see all lines of an append or none. */

@@ -31,7 +31,6 @@ export interface SegmentReport {
   readonly warnings: readonly string[]
 }
 
-/** Segment on disk, with its neighbors in the slot's chain. */
 export interface SegmentInChain {
   readonly slot: string
   readonly segment: SegmentName

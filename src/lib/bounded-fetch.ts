@@ -10,7 +10,6 @@ export interface BoundedRequest {
   readonly post?: string | Uint8Array<ArrayBuffer>
   readonly contentType?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Timeout from the call to the end of the response. */
   readonly timeoutMs: number
   readonly maxBytes: number
 }

@@ -7,7 +7,6 @@ export interface ProtobufWriter {
   fixed64(field: number, value: bigint): void
   bytes(field: number, value: Uint8Array): void
   text(field: number, value: string): void
-  /** Writes a nested message; `write` writes its fields. */
   message(field: number, write: () => void): void
   /** Returns a copy of all written bytes. */
   finish(): Uint8Array<ArrayBuffer>

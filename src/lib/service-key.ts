@@ -22,7 +22,6 @@ export const findServiceAmong = (provided: readonly ProvidedService[]): FindServ
   return <Value>(key: ServiceKey<Value>) => (services.get(key) ?? null) as Value | null
 }
 
-/** Returns a service of the same module. */
 export const requireService = <Value>(find: FindService, key: ServiceKey<Value>): Value => {
   const service = find(key)
   if (service === null) throw new Error(`nothing provides the service ${key.name}`)

@@ -1,7 +1,6 @@
 // Runs a task once at a time: callers during a run share its result.
 
 export interface SingleFlight<Result> {
-  /** Starts the task, or joins the run in flight. */
   (): Promise<Result>
   /** Resolves after the run in flight, regardless of its result; immediately if there is none. */
   settled(): Promise<void>

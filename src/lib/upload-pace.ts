@@ -9,7 +9,6 @@ export interface UploadPace {
   readonly bytesPerSecondMin: number
 }
 
-/** The client sends too slowly, or not at all. */
 export class UploadTooSlowError extends NamedError {}
 
 /** Cancels the stream unless it is read completely. @throws UploadTooSlowError and the errors of the stream */

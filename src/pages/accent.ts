@@ -11,7 +11,6 @@ const GROUND = { light: [230, 229, 226], dark: [39, 43, 47] } as const satisfies
 const WHITE: Rgb = [255, 255, 255]
 const INK: Rgb = [16, 20, 24]
 const BLACK: Rgb = [0, 0, 0]
-/** Change of a button's color on hover. */
 const HOVER_PART = 0.12
 const STEPS = 40
 

@@ -5,7 +5,6 @@ import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
 /** Second style sheet of a page, which its script loads on demand. */
 const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
-/** Placeholder in the HTML for the URL of the late style sheet. */
 const LATE_PLACE = 'LATE-STYLES'
 
 /**

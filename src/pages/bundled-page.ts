@@ -28,7 +28,6 @@ export interface BundledPage {
 /** The page could not be built, so the service doesn't start. */
 class PageBuildError extends NamedError {}
 
-/** Placeholder for the path of the page's public URL. */
 export const BASE_PLACE = '/BASE-PATH-OF-THIS-PAGE'
 
 const read = ({ html, files }: BuiltPage, basePath: string): BundledPage => {

@@ -10,7 +10,6 @@ const SECRET = /^[A-Za-z0-9_-]{24}$/
 const MAX_AGE_SECONDS = 30 * 86_400
 
 export interface BrowserCookies {
-  /** Creates a secret and its hash. */
   make(): { readonly secret: string; readonly hash: Uint8Array }
   /** Returns the hash of the secret in a request's cookie for a session; null if there is none. */
   read(headers: Headers, sessionId: string): Uint8Array | null

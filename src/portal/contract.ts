@@ -44,7 +44,6 @@ export interface WalletView {
   readonly chainTitle: string
 }
 
-/** All data of a session that the page shows. */
 export interface SessionView {
   readonly sessionId: string
   /** Incremented with every change: a view with a lower number is older. */
@@ -81,7 +80,6 @@ export interface SessionView {
   readonly origin: { readonly url: string; readonly host: string } | null
 }
 
-/** Answer after a browser opens a link. */
 export type EntryAnswer =
   | { readonly kind: 'entered'; readonly sessionId: string }
   /** The link or its session belongs to another browser. */
@@ -92,7 +90,6 @@ export type EntryAnswer =
       readonly contractChains: readonly string[]
     }
 
-/** Message to sign. */
 export interface ChallengeAnswer {
   readonly nonce: string
   readonly message: string

@@ -10,10 +10,8 @@ export class LinkUnknownError extends fixedError(
 /** The person has not agreed to the text; no data is accepted before. */
 export class AgreementMissingError extends fixedError('SESSION_CONFLICT', 'agree to the verification first') {}
 
-/** The person agreed to an outdated version of the text. */
 export class AgreementOutdatedError extends fixedError('SESSION_CONFLICT', 'the text has changed; read it again') {}
 
-/** The session was submitted with missing parts. */
 export class EvidenceIncompleteError extends fixedError('SESSION_CONFLICT', 'something is still missing') {}
 
 /** The proof is valid, but the wallet doesn't belong to the session. */

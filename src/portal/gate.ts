@@ -27,7 +27,6 @@ export interface PortalCall {
   readonly request: Request
   readonly requestId: string
   readonly deadline: Deadline
-  /** Decoded parameters of the path. */
   readonly params: Readonly<Record<string, string>>
   /** Canonical IP address of the client; empty if unknown. */
   readonly address: string
@@ -35,9 +34,7 @@ export interface PortalCall {
   keepOpen(): void
 }
 
-/** Request in the form that Elysia passes to handlers. */
 interface RoutedRequest extends Pick<PortalCall, 'request' | 'params'> {
-  /** Route pattern. */
   readonly route: string
   readonly server: Pick<Bun.Server<unknown>, 'requestIP' | 'timeout'> | null
 }

@@ -32,7 +32,6 @@ const contentSecurityPolicy = (nonce: string): string =>
     "frame-src 'none'",
   ].join('; ')
 
-/** Returns the headers of every page. */
 export const pageHeaders = (nonce: string): Record<string, string> => ({
   ...PAGE_HEADERS,
   'cache-control': 'no-store',

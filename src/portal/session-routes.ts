@@ -16,7 +16,6 @@ import type { PageLimits } from './session-limit.ts'
 import { createSessionViews } from './session-view.ts'
 import type { PortalParts } from './types.ts'
 
-/** Lifetime of a link to another device. */
 const HANDOVER_SECONDS = 600
 const HANDOVER_QR_PIXELS = 320
 const LOGO_MAX_AGE_SECONDS = 86_400
@@ -26,7 +25,6 @@ export const createSessionTools = (parts: PortalParts, { takeChange, takeProof }
   const view = createSessionViews(parts)
   const { progress, sessions } = parts
 
-  /** Returns a response with the session's current view. */
   const answer = async ({ session }: SessionState, requestId: string): Promise<Response> => {
     const state = await sessions.find(session.organizationId, session.id)
     if (state === null) throw new BrowserUnknownError()

@@ -14,7 +14,6 @@ import type { StreamHub } from '../identity/streams/stream-hub.ts'
 import type { Clock } from '../lib/time.ts'
 import type { BrowserCookies } from './browser-cookie.ts'
 
-/** Browser that makes a change. See ByBrowser. */
 export interface FromBrowser {
   readonly cookieHash: Uint8Array
 }

@@ -31,7 +31,6 @@ export const invite = async (tables: Tables, services: Services, user: User) => 
   return { url: link.url, expires_at: isoTime(link.expiresAtSeconds) }
 }
 
-/** Offers a membership to the owner of an existing account. */
 export const offerMembership = async (
   tables: Tables,
   services: Services,

@@ -38,7 +38,6 @@ const RUNS = [
 ].flatMap((run) => [run, [...run].reverse().join('')])
 const RUN_MIN = 3
 
-/** Minimum number of remaining characters. */
 const REMAINING_MIN = 5
 const WORD_MIN = 3
 

@@ -9,13 +9,11 @@ import { ConflictError, SecondFactorMissingError } from '../errors.ts'
 export interface ClosedUntilFactor {
   /** Everything except the person's own account. */
   readonly deployment: boolean
-  /** Ids of organizations. */
   readonly organizationIds: readonly string[]
 }
 
 interface Person {
   readonly user: User
-  /** Role by organization. */
   readonly roles: ReadonlyMap<string, OrganizationRole>
 }
 

@@ -195,7 +195,6 @@ export const createSignIn = (dependencies: SignInDependencies) => {
         })
       }),
 
-    /** Confirms with a passkey. @throws CredentialWrongError */
     confirmPasskey: (
       user: User,
       origin: string,

@@ -13,10 +13,8 @@ import { deriveKeys, macOf, type RotatingKeys } from './derived-key.ts'
 
 export type AttemptLimit = Pick<CounterTake, 'free' | 'secondsEach'>
 
-/** Counter of an attempt, with its limit. */
 export interface AttemptCounter {
   readonly limit: AttemptLimit
-  /** Parts that identify the counter. */
   readonly key: readonly string[]
   /** If true, a success resets the count to zero; if false, it refunds only its own attempt. */
   readonly forgives: boolean

@@ -12,7 +12,6 @@ export type LiveWindow = '15m' | '24h'
 export interface LiveMonitor {
   /** Adds a reading, one second after the last. The caller must not change it afterwards. */
   take(reading: LiveReading, processes: readonly ProcessRow[]): void
-  /** Returns the points oldest first. */
   points(window: LiveWindow): readonly LivePoint[]
   /** Returns the last second; null before the second reading. */
   newest(): LiveSecond | null

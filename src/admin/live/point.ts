@@ -166,7 +166,6 @@ const isFailure = (code: string): boolean => {
 const sumOf = (rates: Readonly<Record<string, number>>, counts: (code: string) => boolean): number =>
   round(Object.entries(rates).reduce((sum, [code, rate]) => sum + (counts(code) ? rate : 0), 0))
 
-/** Returns the rates and latencies between two readings. */
 export const livePoint = (after: LiveReading, before: LiveReading): LivePoint => {
   const seconds = Math.max(0.001, (after.monotonicMs - before.monotonicMs) / 1000)
   const { count, rates, byChain } = decisionRates(after.totals, before.totals, seconds)

@@ -16,7 +16,6 @@ export type ProcessState = 'down' | 'starting' | 'ready' | 'leaving'
 export interface ProcessLook {
   /** Index, starting at 0. */
   readonly index: number
-  /** Null while the process is down. */
   readonly pid: number | null
   readonly state: ProcessState
   /** Unix milliseconds; null while the process is down. */
@@ -27,7 +26,6 @@ export interface ProcessLook {
 
 export interface ProcessesLook {
   readonly target: ProcessTarget
-  /** Maximum number of processes. */
   readonly processesMax: number
   readonly processes: readonly ProcessLook[]
 }

@@ -159,7 +159,6 @@ const describeOperation = (
   }
 }
 
-/** Returns the whole document as JSON text. */
 export const openApiDocument = (described: DescribedInterface): string => {
   const schemas = createSchemas()
   const paths: JsonObject = {}

@@ -5,7 +5,6 @@ import type { TObject, TSchema } from '../schema.ts'
 export interface DescribedAnswer {
   readonly status: number
   readonly description: string
-  /** Null for no body. */
   readonly schema: TSchema | null
   readonly contentType?: string
 }
@@ -23,7 +22,6 @@ export interface DescribedOperation {
   readonly tag: string
   readonly summary: string
   readonly description: string
-  /** Descriptions and schemas of path parameters. */
   readonly parameters: Readonly<Record<string, { readonly description?: string; readonly schema?: TSchema }>>
   readonly query: TObject | null
   readonly headers: readonly DescribedHeader[]

@@ -39,7 +39,6 @@ const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   }
 }
 
-/** Returns an example for each need. */
 export const exampleFactsOf = (needs: readonly FactNeed[]): Record<string, unknown> => {
   const all: Record<string, unknown> = {}
   for (const need of needs)

@@ -52,7 +52,6 @@ const shadowText = async (
   }
 }
 
-/** Describes the newest replay of this revision. */
 const replayText = async (
   { store }: Services,
   organizationId: string,

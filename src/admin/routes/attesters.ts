@@ -134,7 +134,6 @@ const discardUnknownKeystore = async (
   const isKnown = async (): Promise<boolean> =>
     (await attesters.list()).some((attester) => attester.keystoreFile === keystoreFile) ||
     (await approvals.isRequested(null, 'attester.add', address))
-  // Keep the file if the store can't be read.
   if (!(await isKnown().catch(() => true))) services.discardKeystore(keystoreFile)
 }
 

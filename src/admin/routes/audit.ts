@@ -77,7 +77,6 @@ const showEntry = (entry: AuditEntry) => ({
   hash: entry.hash,
 })
 
-/** Returns entries with names of their subjects. */
 const showEntries = async ({ store }: Services, { items, next }: Page<AuditEntry>) => {
   const nameOf = createSubjectNames(store)
   const shown = []

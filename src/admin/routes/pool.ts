@@ -47,7 +47,6 @@ const POOL = named(
   }),
 )
 
-/** Returns whether the main thread signs. */
 const signsInPlace = ({ workers }: { readonly workers: number }): boolean => workers === 0
 
 const showPool = (look: ProcessesLook, { live: watch, signer }: Services) => {

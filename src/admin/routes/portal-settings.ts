@@ -15,7 +15,6 @@ const route = declareRoutes('Organizations')
 
 const BASE = '/organizations/{organization}'
 const LOGO_RULE = 'must be a PNG, JPEG or WebP picture of at most 256 KiB'
-/** Length of the largest logo in base64. */
 const LOGO_TEXT_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4
 
 const BRAND = named(

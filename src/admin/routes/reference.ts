@@ -6,7 +6,6 @@ import type { Services } from '../services.ts'
 
 const route = declareRoutes('Reference')
 
-/** JSON texts of the documents by name. */
 export interface ApiDocuments {
   readonly admin: string
   readonly attestation: string

@@ -55,7 +55,6 @@ export const showEndpoint = (endpoint: WebhookEndpoint) => ({
     endpoint.service === null ? null : IDENTITY_PATHS.providerEvent.path.replace('{endpointId}', () => endpoint.id),
 })
 
-/** Sealed secret in a waiting request. */
 interface KeptSecret {
   readonly id: string
   readonly sealed: string

@@ -9,7 +9,6 @@ import type { Services } from '../services.ts'
 import { requireApprover, requireTwoApprovers } from './approvers.ts'
 import { type AnyCall, basisOf, isRuleOn, type KeptRequest } from './guard.ts'
 
-/** Used parts of the deciding call. */
 export type DecidingCall = Pick<
   AnyCall,
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'

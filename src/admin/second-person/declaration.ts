@@ -71,7 +71,6 @@ export interface SeenChange {
 
 /** Description of the change for the requester and the approver. */
 export interface Seen {
-  /** Id of the changed object. */
   readonly subject: string
   /** Display name of the changed object. */
   readonly name: string

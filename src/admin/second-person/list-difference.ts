@@ -18,7 +18,6 @@ export interface ListDifference {
   readonly sha256: string
 }
 
-/** Maximum number of addresses shown per kind of change. */
 const SHOWN_MAX = 50
 /** Entries compared per turn of the event loop: some milliseconds. */
 const TURN_ENTRIES = 1_024

@@ -29,7 +29,6 @@ interface Pair {
   readonly deployment: Route | undefined
 }
 
-/** Components of a derived command. */
 interface Shape extends Pair {
   /** The organization's operation if there is one, otherwise the deployment's. */
   readonly main: Route

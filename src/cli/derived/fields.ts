@@ -17,7 +17,6 @@ export interface Field {
   readonly schema: TSchema
   readonly required: boolean
   readonly isNullable: boolean
-  /** Name of the option or word. */
   readonly name: string
   readonly isWord: boolean
   readonly override: FieldOverride
@@ -162,7 +161,6 @@ export const optionOf = (field: Field): Option => {
   }
 }
 
-/** Returns the field's name in messages. */
 export const shownName = ({ name, isWord }: Pick<Field, 'name' | 'isWord'>): string => (isWord ? name : `--${name}`)
 
 const readFile = (path: string, as: 'text' | 'base64'): string => {

@@ -17,7 +17,6 @@ export const itemsOf = ({ answers }: Route): TSchema | null => {
   return list?.['type'] === 'array' ? (list['items'] as TSchema) : null
 }
 
-/** Returns the noun and verb of an operation. */
 const derivedName = (route: Route): readonly [noun: string, verb: string] => {
   const { method, path } = route
   const segments = path.replace(PREFIX, '').split('/').slice(1)

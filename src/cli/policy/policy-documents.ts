@@ -12,7 +12,6 @@ import type { FactNeed } from '../../policy/types/needs.ts'
 
 const SCHEMA = new URL('../../../docs/policy.schema.json', import.meta.url)
 
-/** Describes a fact need briefly. */
 const describeNeed = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':

@@ -37,7 +37,6 @@ const MESSAGE_MAX = 8 * 2 ** 20
 const HEADER_END = '\r\n\r\n'
 const METHOD_UNKNOWN = -32_601
 const REQUEST_FAILED = -32_803
-/** Constants of the protocol. */
 const KINDS = { fact: 5, function: 3, method: 2, name: 12 } as const
 const [ERROR, WARNING] = [1, 2]
 

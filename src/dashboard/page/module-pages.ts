@@ -28,7 +28,6 @@ export interface ReviewSectionProps {
   readonly session: SessionDetail
   /** Called when a hit is cleared or confirmed. */
   readonly onDecided: () => void
-  /** Called with the number of open hits. */
   readonly onOpenHits: (count: number) => void
 }
 
@@ -99,7 +98,6 @@ export interface ModuleParts {
 }
 
 export interface ModulePages {
-  /** Name of the module. */
   readonly module: string
   readonly pages?: readonly PageEntry[]
   /** Entry of the command palette that leads to the module's settings card. */

@@ -105,7 +105,6 @@ export const matchPath = (pattern: string, path: string): Params | null => {
   return params
 }
 
-/** Returns the path of a pattern with its parameters. */
 export const pathFor = (pattern: string, params: Params): string =>
   pattern.replaceAll(/\{([^}]+)\}/g, (_match, name: string) => encodeURIComponent(params[name] ?? ''))
 

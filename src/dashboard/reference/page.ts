@@ -9,7 +9,6 @@ export interface ReferencePage {
   /** Last segment of its path. */
   readonly slug: string
   readonly title: string
-  /** URL of the document. */
   readonly source: string
   readonly document: OpenApiDocument
   readonly style: CallStyle

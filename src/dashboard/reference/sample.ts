@@ -1,7 +1,6 @@
 // Calls that work as pasted after `. ./data/quickstart.env`, with variables that the first start wrote there.
 import { type OpenApiDocument, type PlacedOperation, resolve, type Schema, withoutNull } from './document.ts'
 
-/** Style of a document's calls. */
 export interface CallStyle {
   /** Shell variable with the base URL of the paths. */
   readonly address: string

@@ -92,7 +92,6 @@ export const useSession = (calls: SessionCalls): SessionModel => {
     const follow = (): void => {
       source = new EventSource(`${calls.path}/events`)
       source.onmessage = ({ lastEventId }: MessageEvent<string>) => {
-        // The first event usually repeats the current state.
         if (Number(lastEventId) > sequence.current) refresh()
       }
       source.onerror = () => {

@@ -53,7 +53,6 @@ export const isDone = (view: View, step: Step): boolean => {
 /** Returns the first incomplete step. Later steps can't be opened. */
 const openStep = (view: View): Step => stepsOf(view).find((step) => !isDone(view, step)) ?? 'review'
 
-/** Returns the step that the page shows first. */
 export const currentStep = (view: View): Step => {
   const [first] = stepsOf(view)
   return first === 'welcome' && !hasAgreed(view) ? first : openStep(view)

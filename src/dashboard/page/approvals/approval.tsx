@@ -79,7 +79,6 @@ const deciderOf = ({ decided_by_email: email, decided_by_name: name }: Approval)
 interface ApprovalCardProps {
   readonly approval: Approval
   readonly own: boolean
-  /** Available actions. */
   readonly children: ComponentChildren
 }
 

@@ -140,7 +140,6 @@ interface AuditOfProps {
   /** Reads one entry by its number, which is in the URL so that the entry can be shared. */
   readonly read: (sequence: number, signal: AbortSignal) => Promise<{ readonly data: readonly AuditEntry[] }>
   readonly exportHref: (format: 'csv' | 'ndjson') => string
-  /** Content above the filters. */
   readonly children?: ComponentChildren
 }
 

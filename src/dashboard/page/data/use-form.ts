@@ -9,7 +9,6 @@ export interface Form<Values extends object> {
   readonly values: Values
   readonly set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
   readonly reset: (values?: Values) => void
-  /** Errors by field. */
   readonly errors: FieldErrors
   /** Thrown error that doesn't concern single fields; null if there is none. */
   readonly failure: unknown
@@ -29,7 +28,6 @@ export interface Form<Values extends object> {
 
 export interface FormOptions<Values extends object> {
   readonly initial: Values
-  /** Returns errors by field before submission. */
   readonly check?: (values: Values) => FieldErrors
   readonly submit: (values: Values) => Promise<void>
   /** Maps field names of the server to different names in the form. */

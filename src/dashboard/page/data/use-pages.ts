@@ -15,7 +15,6 @@ export interface Pages<Item> {
   readonly items: readonly Item[] | null
   readonly error: unknown
   readonly loading: boolean
-  /** Whether there is another page. */
   readonly more: boolean
   readonly loadMore: () => void
   /** Reads again from the first page; the current items stay visible until then. */

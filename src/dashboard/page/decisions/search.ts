@@ -10,7 +10,6 @@ type SearchQuery = QueryOf<'GET /organizations/{organization}/decisions/count'>
 
 export interface SearchInAddress {
   readonly filters: DecisionFilters
-  /** Whether any filter is set. */
   readonly narrowed: boolean
   readonly change: (changes: Partial<DecisionFilters>) => void
   readonly clear: () => void

@@ -14,7 +14,6 @@ type Factor = SignedIn['second_factors'][number]
 
 interface SignInFormProps {
   readonly onDone: () => Promise<void>
-  /** Email address of the session that has ended. */
   readonly email?: string
 }
 

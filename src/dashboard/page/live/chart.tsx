@@ -18,7 +18,6 @@ interface ChartProps {
   /** Whether the last point is of the current second. */
   readonly isLive: boolean
   readonly events: readonly LiveEvent[]
-  /** Content next to the title. */
   readonly children?: preact.ComponentChildren
 }
 

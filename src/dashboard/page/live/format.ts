@@ -22,7 +22,6 @@ const MEGABYTE = 1_000_000
 export const formatMegabytes = (bytes: number): string => `${whole.format(bytes / MEGABYTE)} MB`
 
 const minutes = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
-/** Formats ticks of the time axis. */
 export const formatMinute = (atMs: number): string => minutes.format(new Date(atMs))
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })

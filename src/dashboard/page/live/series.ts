@@ -36,7 +36,6 @@ export interface ChartSpec {
   readonly unit: string
   /** Unit of the axis, written out. */
   readonly axis: string
-  /** Thresholds for warnings. */
   readonly limits?: Limits
   readonly lines: (points: readonly LivePoint[]) => readonly Line[]
 }

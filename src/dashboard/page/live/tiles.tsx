@@ -14,7 +14,6 @@ interface Tile {
 
 const NONE = '–'
 
-/** Returns the most frequent error code. */
 const mostFrequent = ({ errors }: LivePoint): string | null =>
   Object.entries(errors).sort(([, left], [, right]) => right - left)[0]?.[0] ?? null
 

@@ -17,7 +17,6 @@ interface PreviewProps extends Pick<Brand, 'logo_version' | 'privacy_url' | 'sup
   readonly words: string
 }
 
-/** Returns a URL of the selected file; null if there is none. */
 const useFileUrl = (file: File | null): string | null => {
   const [url, setUrl] = useState<string | null>(null)
   useEffect(() => {

@@ -18,7 +18,6 @@ export interface Attention {
 
 export interface AttentionContext {
   readonly nowMs: number
-  /** Returns the path of a page of the organization. */
   readonly path: (rest: string) => string
   readonly mayReview: boolean
   readonly hasSecondFactor: boolean

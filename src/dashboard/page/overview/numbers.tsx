@@ -17,7 +17,6 @@ interface Figure {
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
 const count = (value: number): string => value.toLocaleString('en')
-/** Returns the start of today in the format of a search field. */
 const startOfToday = (nowMs: number): string => {
   const day = new Date(nowMs)
   const two = (part: number): string => String(part).padStart(2, '0')

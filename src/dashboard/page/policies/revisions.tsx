@@ -11,7 +11,6 @@ import type { PolicyData } from './use-policy.ts'
 interface RevisionsProps {
   readonly policy: Policy
   readonly data: PolicyData
-  /** Returns additional menu items of a revision. */
   readonly itemsOf: (revision: Revision) => readonly MenuItem[]
   readonly onEdit: (revision: Revision) => void
 }

@@ -44,7 +44,6 @@ const PART_WORDS: Readonly<Record<string, string>> = {
   'registration-document': 'Registration document',
 }
 
-/** Returns parts in the order of review. */
 export const inOrder = (parts: Iterable<string>): readonly string[] => {
   const names = Object.keys(PART_WORDS)
   // Unknown parts and `wallets` come last.

@@ -7,7 +7,6 @@ interface View {
   /** Offset of the image center from the frame center, in CSS pixels. */
   readonly x: number
   readonly y: number
-  /** Rotation in degrees. */
   readonly turn: 0 | 90 | 180 | 270
 }
 

@@ -22,7 +22,6 @@ export interface Session {
   readonly organizations: readonly Organization[]
   /** Organization in the URL, or the last used organization; null if there is none. */
   readonly organization: Organization | null
-  /** Running modules. */
   readonly modules: readonly ModulePages[]
   /** Reloads account and organizations after changes. */
   readonly refresh: () => Promise<void>
@@ -66,7 +65,6 @@ export const useSession = (): Session => {
 
 export interface Workplace {
   readonly organization: Organization
-  /** Path parameters for the API. */
   readonly params: { readonly organization: string }
   /** Returns whether the account has these rights. The server enforces them in any case. */
   readonly may: (needs: Needs) => boolean

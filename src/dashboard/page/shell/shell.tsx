@@ -87,7 +87,6 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   return <Component key={`${page.path} ${JSON.stringify(params)} ${organizations.length === 0}`} params={params} />
 }
 
-/** Returns the default page. */
 const homeOf = ({ account, organization }: Session): string => {
   if (needsSecondFactor('viewer', account, organization)) return '/account'
   if (organization !== null) return pathFor('/o/{organization}', { organization: organization.slug })

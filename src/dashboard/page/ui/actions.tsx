@@ -47,7 +47,6 @@ const needsDialog = ({ title, fields }: Action): boolean => title !== undefined 
 interface ActionDialogProps {
   readonly action: Action
   readonly onClose: () => void
-  /** Called after the action has succeeded. */
   readonly onDone?: () => void
 }
 

@@ -42,7 +42,6 @@ interface ButtonLinkProps {
   readonly small?: boolean
   /** Name of the downloaded file; empty for the server's name. */
   readonly download?: string
-  /** Whether the link opens in a new tab. */
   readonly away?: boolean
   readonly children: ComponentChildren
 }

@@ -57,7 +57,6 @@ interface Common {
   readonly onValue: (value: string) => void
 }
 
-/** Additional attributes of the input. */
 type InputAttributes = Pick<
   InputHTMLAttributes<HTMLInputElement>,
   'autocomplete' | 'autofocus' | 'inputMode' | 'maxLength' | 'min' | 'max' | 'placeholder' | 'step'

@@ -7,7 +7,6 @@ import { Loading } from './parts.tsx'
 import { Notice } from './problem.tsx'
 
 interface LazyOptions {
-  /** Shown until the component is loaded. */
   readonly meanwhile?: ComponentChildren
   /** Whether the component needs only the first style sheet. */
   readonly isFirst?: boolean

@@ -12,9 +12,7 @@ export interface Crumb {
 interface PageProps {
   readonly title: string
   readonly lead?: ComponentChildren
-  /** Parent pages. */
   readonly crumbs?: readonly Crumb[]
-  /** Content next to the title. */
   readonly badge?: ComponentChildren
   /** Available actions, most important first. */
   readonly actions?: ComponentChildren
@@ -104,7 +102,6 @@ export const Badge = ({ tone, children }: { readonly tone?: Tone | 'plain'; read
   <span class={`badge badge-${tone ?? 'plain'}`}>{children}</span>
 )
 
-/** Names and values in rows. */
 export const Facts = ({
   items,
 }: {

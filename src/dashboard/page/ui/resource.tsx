@@ -80,11 +80,9 @@ const useResource = <Row,>({
 interface ResourceCardProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly title: string
   readonly text?: ComponentChildren
-  /** Content next to the title. */
   readonly tools?: ComponentChildren
 }
 
-/** List in a card. */
 export const ResourceCard = <Row,>({ title, text, tools, ...resource }: ResourceCardProps<Row>) => {
   const { createButton, content } = useResource({ ...resource, caption: title })
   return (
@@ -101,7 +99,6 @@ interface ResourcePageProps<Row> extends Omit<ResourceProps<Row>, 'caption'> {
   readonly heading?: string
   /** Error of data other than the list. */
   readonly error?: unknown
-  /** Content below the list. */
   readonly children?: ComponentChildren
 }
 

@@ -25,9 +25,7 @@ interface FormProps<Value, Specs extends FieldSpecs> {
   readonly submit?: string
   /** Returns the consequences of the entered values, shown below the fields. */
   readonly notice?: (values: ValuesOf<Specs>, value: Value) => ComponentChildren
-  /** Content next to the form. */
   readonly aside?: (values: ValuesOf<Specs>) => ComponentChildren
-  /** Additional buttons. */
   readonly tools?: (value: Value) => ComponentChildren
 }
 

@@ -9,9 +9,7 @@ import { Time } from './time.tsx'
 
 interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
-  /** Aligns numbers to the right. */
   readonly align?: 'end'
-  /** Uses only the necessary width. */
   readonly narrow?: boolean
 }
 

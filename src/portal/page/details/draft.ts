@@ -56,7 +56,6 @@ const ownersOf = (owners: readonly OwnerDraft[]): readonly Owner[] =>
     .filter(({ name, share }) => name.trim() !== '' || share.trim() !== '')
     .map(({ name, share }) => ({ name: name.trim(), sharePercent: Number(share) }))
 
-/** Returns the requested fields of the form. */
 export const toFields = (draft: Draft, names: readonly FieldName[]): EvidenceFields => {
   const all: Required<EvidenceFields> = {
     fullName: draft.fullName.trim(),

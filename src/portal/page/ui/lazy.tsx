@@ -5,7 +5,6 @@ import { useMessages } from '../language.ts'
 import { Button, Notice } from './parts.tsx'
 
 export type LazyPart<Properties> = ((properties: Properties) => JSX.Element) & {
-  /** Loads the component before it is shown. */
   readonly preload: () => void
 }
 

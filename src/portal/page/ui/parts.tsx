@@ -104,7 +104,6 @@ interface FieldProps {
   }) => ComponentChildren
 }
 
-/** Input with its label, hint and error. */
 export const Field = ({ id, label, hint, error, children }: FieldProps) => {
   const described = [hint === undefined ? '' : `${id}-hint`, error === undefined ? '' : `${id}-error`].filter(Boolean)
   return (

@@ -9,7 +9,6 @@ interface StepActionsProps {
   readonly busy?: boolean
   /** Shows the button less prominently while the step is incomplete; a click then lists the missing parts. */
   readonly quiet?: boolean
-  /** Id of the form that the button submits. */
   readonly form?: string
   readonly children?: ComponentChildren
 }

@@ -14,7 +14,6 @@ export interface ConnectPanelProps<Result> {
   readonly wallet: DetectedWallet
   readonly calls: ProofCalls<Result>
   readonly chains: readonly ChainView[]
-  /** Wallets that are already in the session. */
   readonly connected: readonly WalletView[]
   readonly lockedWallet: string | null
   readonly onDone: (result: Result, address: string) => void

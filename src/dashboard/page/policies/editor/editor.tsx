@@ -46,7 +46,6 @@ interface EditorProps {
   readonly warnings: readonly PolicyIssue[]
   readonly words: PolicyWords
   readonly readOnly: boolean
-  /** Called on Ctrl+S. */
   readonly onSave: () => void
   readonly handle: { current: EditorHandle | null }
 }
