@@ -2,7 +2,7 @@
 import { CountersignError, fixedError } from './errors.ts'
 import type { SessionPart } from './requirements.ts'
 import { RETRIES_MAX, type SessionStatus } from './session.ts'
-import { WALLETS_PER_SESSION_MAX } from './wallet.ts'
+import { SESSIONS_PER_WALLET_MAX, WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
 /**
  * Unknown, of another type, of another organization or of the other environment: the caller cannot tell which (404).
@@ -108,6 +108,12 @@ export class PartNotRequestedError extends CountersignError {
 
 /** The session is for a different wallet. */
 export class WalletLockedError extends fixedError('SESSION_CONFLICT', 'this session is for another wallet') {}
+
+/** A wallet with thousands of sessions would make each verification of it slow. */
+export class WalletSessionsError extends fixedError(
+  'SESSION_CONFLICT',
+  `the wallet has ${SESSIONS_PER_WALLET_MAX} sessions: use another wallet`,
+) {}
 
 /** Spec, "Limits". */
 export class WalletLimitError extends fixedError(

@@ -11,6 +11,9 @@ import {
 } from './address.ts'
 
 /** Spec, "Limits": up to 20 per session, across different chains. The same address on two chains counts twice. */
+/** Sessions of one wallet, per organization and environment. A verification reads all of them. */
+export const SESSIONS_PER_WALLET_MAX = 128
+
 export const WALLETS_PER_SESSION_MAX = 20
 
 /** A wallet that its owner connected to a session with a proof. */

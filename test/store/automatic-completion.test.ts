@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { newSessionId } from '../../src/domain/identifier.ts'
-import type { SessionStatus } from '../../src/domain/session.ts'
+import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
+import { SESSIONS_PER_WALLET_MAX } from '../../src/domain/wallet.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { findOthers } from '../../src/store/sessions/session-traces.ts'
@@ -27,12 +28,16 @@ describeStores((open) => {
   afterEach(() => temporary.remove())
 
   let made = 0
-  const register = async (locked: WalletAddress | null = null, owner = organizationId) => {
+  const register = async (
+    locked: WalletAddress | null = null,
+    owner = organizationId,
+    checkType: CheckType = 'kyc',
+  ) => {
     made += 1
     const { session } = await temporary.store.sessions.register({
       organizationId: owner,
       environment: 'test',
-      checkType: 'kyc',
+      checkType,
       sessionId: newSessionId(),
       provider: 'manual',
       tokenHash: new Uint8Array(32).fill(made),
@@ -160,6 +165,22 @@ describeStores((open) => {
     await temporary.store.sessionWallets.remove({ ...other, walletId, actor: 'person' })
     await change(await submitted(other), 'completed', OPERATOR)
     await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
+  })
+
+  test('a wallet has a limited number of sessions, so that each read of them is short', async () => {
+    const row = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
+      retry_count, sequence, created_at_seconds, updated_at_seconds)
+      VALUES (?, ?, 'test', 'kyc', 'rejected', 1, 'manual', ?, 0, 1, 0, 0)`
+    const add = async (count: number) => {
+      for (let number = 0; number < count; number++) {
+        await temporary.store.database.execute(row, [organizationId, newSessionId(), WALLET])
+      }
+    }
+    await add(2 * SESSIONS_PER_WALLET_MAX - 1)
+    await register(WALLET)
+    await expect(register(WALLET, organizationId, 'kyb')).rejects.toThrow('the wallet has')
+    await expect(connect(await register())).rejects.toThrow('the wallet has')
+    await connect(await register(), OTHER_WALLET)
   })
 
   test('a rejection that was automatic can be followed by an automatic completion', async () => {

@@ -10,6 +10,7 @@ import { OF_WALLETS_PERSON } from './persons.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
+import { requireFewSessions } from './session-wallets.ts'
 
 /** kill -9 loses no acknowledged session; a power loss may lose the latest. Written per request. */
 const DURABILITY = { survives: 'process-crash' } as const
@@ -134,6 +135,7 @@ const create = async (
   nowSeconds: number,
 ): Promise<Session | null> => {
   const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
+  if (walletAddress !== null) await requireFewSessions(transaction, input, walletAddress)
   const inserted = await transaction.execute(INSERT, [
     organizationId,
     sessionId,
@@ -237,7 +239,7 @@ const lockOwn = async (transaction: Transaction, input: Registration): Promise<S
   return session?.environment === input.environment && session.checkType === input.checkType ? session : null
 }
 
-/** @throws StoreUnavailableError; callers can cause no other error */
+/** @throws StoreUnavailableError, WalletSessionsError */
 export const createRegistration = (scope: TableScope) => ({
   /**
    * Concurrent registrations of one wallet get the same session: the first is answered with 201, the second with 200.

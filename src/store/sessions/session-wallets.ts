@@ -8,9 +8,11 @@ import {
   SessionClosedError,
   WalletLimitError,
   WalletLockedError,
+  WalletSessionsError,
 } from '../../domain/session-errors.ts'
 import {
   type ProofKind,
+  SESSIONS_PER_WALLET_MAX,
   type SessionWallet,
   WALLETS_PER_SESSION_MAX,
   type WalletConnection,
@@ -97,6 +99,27 @@ const insertWallet = async (
   return wallet
 }
 
+/**
+ * Call it in the transaction that creates a session for a wallet or connects the wallet.
+ * @throws WalletSessionsError
+ */
+export const requireFewSessions = async (
+  transaction: Transaction,
+  { organizationId, environment }: Pick<Session, 'organizationId' | 'environment'>,
+  address: WalletAddress,
+): Promise<void> => {
+  const ofWallet = 'address = ? AND environment = ? AND organization_id = ?'
+  const wallet = [address, environment, organizationId]
+  // A session that is locked to the wallet and has it connected has two rows.
+  const rowsMax = 2 * SESSIONS_PER_WALLET_MAX
+  const rows = await transaction.query(
+    `SELECT 1 FROM sessions WHERE locked_${ofWallet} UNION ALL SELECT 1 FROM session_wallets WHERE ${ofWallet}
+     UNION ALL SELECT 1 FROM session_removed_wallets WHERE ${ofWallet} LIMIT ${rowsMax}`,
+    [...wallet, ...wallet, ...wallet],
+  )
+  if (rows.length >= rowsMax) throw new WalletSessionsError()
+}
+
 /** The proof as it was verified when the wallet was connected. */
 export interface WalletProof {
   readonly walletId: string
@@ -143,6 +166,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
       await REMOVED_WALLETS.removeAll(transaction, { organizationId, sessionId: session.id, address })
+      await requireFewSessions(transaction, session, address)
       const wallet = await insertWallet(transaction, session, connection, nowSeconds)
       const changed = await noteChange(
         transaction,
