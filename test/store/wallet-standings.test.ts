@@ -124,6 +124,33 @@ describeStores((openTemporaryStore) => {
     expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
   })
 
+  test('the last rejection is read, however many sessions without the wallet were decided later', async () => {
+    await addSessions(SESSIONS_MAX + 40, () => [WALLET])
+    const { database, sessions, walletStandings } = temporary.store
+    await sessions.changeStatus({
+      organizationId,
+      sessionId: idOf(1),
+      to: 'rejected',
+      actor: 'operator:ada',
+      revoke: true,
+    })
+    for (let number = 2; number < 22; number++) {
+      const session = [organizationId, idOf(number)]
+      await database.execute(
+        'UPDATE sessions SET locked_address = NULL, decided_sequence = 1000000 WHERE organization_id = ? AND id = ?',
+        session,
+      )
+      await database.execute('DELETE FROM session_wallets WHERE organization_id = ? AND session_id = ?', session)
+      await database.execute(
+        `INSERT INTO session_removed_wallets (organization_id, session_id, environment, address) VALUES (?, ?, 'live', ?)`,
+        [...session, WALLET],
+      )
+    }
+    const read = await walletStandings.loadSessions(query(), WALLET)
+    expect(read).toHaveLength(SESSIONS_MAX)
+    expect(judgeStanding(read, 1, 'kyc').verifying).toBeNull()
+  })
+
   test('an unsettled session is read of a wallet with more sessions than may be read, until its hit is cleared', async () => {
     await addSessions(SESSIONS_MAX + 40, () => [WALLET])
     const { store } = temporary

@@ -95,16 +95,18 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} F
  */
 export const STANDING_SESSIONS_UNORDERED = `${SESSIONS_OF_WALLET} LIMIT ${SESSIONS_MAX + 1}`
 /**
- * The newest sessions. They always include the last decided sessions of each type of check, and an unsettled session if
- * there is one.
+ * The newest sessions. They always include the last rejection, and an unsettled session if there is one; then the last
+ * decided sessions of each type of check, status and chain.
  */
 export const STANDING_SESSIONS = `SELECT id, own, check_type, status, level, person_id, completed_at_seconds, decided,
     unsettled, connected, proven_chain FROM (
-      SELECT standing.*, CASE WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
-          PARTITION BY own, check_type, proven_chain ORDER BY (decided IS NULL), decided DESC, id DESC
-        ) <= ${DECISIONS_KEPT} OR unsettled = 1 AND ROW_NUMBER() OVER (
+      SELECT standing.*, CASE WHEN status = 'rejected' AND ROW_NUMBER() OVER (
+          PARTITION BY own, status ORDER BY decided DESC, id DESC
+        ) = 1 OR unsettled = 1 AND ROW_NUMBER() OVER (
           PARTITION BY own, unsettled ORDER BY id DESC
-        ) = 1 THEN 1 ELSE 0 END AS always_kept
+        ) = 1 THEN 2 WHEN decided IS NOT NULL AND ROW_NUMBER() OVER (
+          PARTITION BY own, check_type, proven_chain, status, connected ORDER BY decided DESC, id DESC
+        ) <= ${DECISIONS_KEPT} THEN 1 ELSE 0 END AS always_kept
       FROM (
         ${SESSIONS_OF_WALLET}
       ) AS standing ORDER BY own DESC, always_kept DESC, id DESC, connected DESC LIMIT ${SESSIONS_MAX}
