@@ -66,7 +66,7 @@ async function* found(store: ListStore, listId: string, search: AddressSearch, r
   }
 }
 
-/** Returns the parts of the ranges from a key on. They include the key itself, which the caller skips. */
+/** Trims the ranges so that none starts before the key. They may include the key itself, which the caller skips. */
 const rangesFrom = (ranges: readonly KeyRange[], key: Uint8Array | null): readonly KeyRange[] =>
   key === null
     ? ranges

@@ -173,7 +173,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
 export interface StagedUpload {
   readonly activation: BaseActivation
   readonly merge: boolean
-  /** Number of list entries with this file. */
+  /** Number of list entries after this file is applied. */
   readonly entries: number
   /** Number of entries in the file. */
   readonly read: number

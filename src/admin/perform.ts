@@ -1,6 +1,6 @@
 // Performs an operation of an authorized caller, for HTTP and the command line. It decodes the input, checks the rights
-// to the objects in the path, and runs the route's handler with `write`, which makes a change and its audit entries in
-// one transaction.
+// to the objects in the path, and runs the route's handler. The handler's `write` makes a change and its audit entries
+// in one transaction.
 import { Value } from '@sinclair/typebox/value'
 import type { Deadline } from '../server/deadline.ts'
 import { IdempotencyTwinInFlightError } from '../server/idempotency.ts'

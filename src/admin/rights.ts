@@ -1,5 +1,5 @@
 // To change an object, an actor needs at least the rights that the object grants (invariant 10). Keys, accounts,
-// memberships and attesters grant rights; an actor who could renew a stronger key or create a link to a stronger
+// memberships and attesters grant rights. An actor who could renew a stronger key or create a link to a stronger
 // account would gain them. The path identifies the object, so the rule covers every declared route.
 import type { ApiKeyScope } from '../domain/api-key.ts'
 import type { Clock } from '../lib/time.ts'

@@ -75,8 +75,8 @@ const ROUTES = [
 ] as const
 
 /**
- * Routes only for the command line: routes with local files, which no request may name, tests that take longer than a
- * request, and revisions without their policy.
+ * Routes only for the command line: local files, which no request may name, trials that take longer than a request, and
+ * revisions without their policy.
  */
 const COMMANDS = [...ATTESTER_COMMANDS, ...LIST_SOURCE_COMMANDS, ...POLICY_COMMANDS] as const
 

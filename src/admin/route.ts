@@ -159,8 +159,8 @@ export interface Route {
   /** The response may take long: no deadline, no idempotency key, no idle timeout. */
   readonly streams: boolean
   /**
-   * Returns whether a person must have entered the password or used a passkey within the last five minutes, so that a
-   * stolen cookie isn't sufficient (threats row 34). Doesn't apply to keys.
+   * Returns whether the route requires that a person authenticated within the last five minutes, so that a stolen
+   * cookie isn't sufficient (threats row 34). Doesn't apply to keys.
    */
   needsFresh(body: unknown): boolean
   /** For the documentation. */

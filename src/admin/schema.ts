@@ -1,5 +1,5 @@
-// TypeBox schemas of requests and responses. One value is the validation, the JSON Schema (2020-12) of the
-// documentation and the TypeScript type.
+// TypeBox schemas of requests and responses. Each serves as validation, as JSON Schema (2020-12) in the documentation,
+// and as TypeScript type.
 import {
   type Static,
   type TObject,

@@ -1,5 +1,5 @@
-// Matches a session's evidence with a reviewer's search text: names by the beginnings of their words, and document and
-// register numbers by any part of at least four characters.
+// Matches a session's evidence with a reviewer's search text. Names match by the beginnings of their words; document
+// and register numbers match by any part of at least four characters.
 import type { SearchedEvidence } from '../identity/evidence-types.ts'
 
 /** Shorter parts of a number would match almost everything. */

@@ -1,6 +1,6 @@
-// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3). Facts, chains and stores can
-// take seconds. Afterwards the key, the target and the identity facts are checked again, so that a revoked key or
-// identity or a replaced policy never leads to a signature.
+// Decides one decoded request, v2 (spec A1, decisions §2) or v1 (spec A2, decisions §3).
+// Facts, chains and stores can take seconds, so the key, the target and the identity facts are checked again
+// afterwards. A revoked key or identity or a replaced policy thus never leads to a signature.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { type Chain, isTestNetwork } from '../domain/chain.ts'
 import { FieldMissingError, PolicyMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'

@@ -6,8 +6,8 @@ import { didYouMean, LocalCommandError, noSuch, UsageError } from '../command-li
 import { printError } from '../command-line/print-error.ts'
 import { splitOverride } from '../command-line/second-person.ts'
 import type { CommandPlace } from '../command-line/verb.ts'
-// `bun run countersign VERB …`: finds and runs the command, and exits with its code: 0 success, 1 failure or a problem
-// was found, 2 invalid arguments or settings, 3 a second person must approve.
+// `bun run countersign VERB …`: finds and runs the command, and exits with its code.
+// Codes: 0 success, 1 failure or a problem was found, 2 invalid arguments or settings, 3 a second person must approve.
 import { type Config, loadConfig } from '../config/config.ts'
 import { describeSettings } from '../config/settings.ts'
 import { VERSION } from '../config/version.ts'

@@ -1,5 +1,6 @@
 // `countersign solana deploy-plan`: prints the commands that deploy a registry program to a cluster and register the
-// deployment's attesters, with Solana's tools and the example in docs/. Reads the store and sends nothing.
+// deployment's attesters. They use Solana's tools and the example in docs/. The command reads the store and sends
+// nothing.
 
 import { type Command, type CommandContext, text } from '../command-line/command.ts'
 import { print, UsageError } from '../command-line/output.ts'

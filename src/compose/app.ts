@@ -1,5 +1,5 @@
-// API listener with the attestation API, the identity API and the operator endpoints; and a separate listener for
-// metrics, so that monitoring can reach only them.
+// API listener with the attestation API, the identity API and the operator endpoints. Metrics may have a separate
+// listener, so that monitoring can reach only them.
 import { Elysia } from 'elysia'
 import { type AttestationEndpoints, attestationRoutes } from '../attestation/routes.ts'
 import type { ErrorCode } from '../domain/errors.ts'

@@ -1,4 +1,4 @@
-// Builds the evidence service, for the service and for commands: the store's rows, the folder of encrypted files, the
+// Builds the evidence service, for the service and for commands. It uses the store, the folder of encrypted files, the
 // process that re-encodes images, and the task that deletes expired evidence.
 
 import { type Lead, type LeaderTask, LeadLostError, whileLeading } from '../cluster/leader.ts'

@@ -1,6 +1,5 @@
-// Opens everything that must exist before the first request: the store with its initial content, signing and its
-// policies, the facts, the change feed, and the link to other processes. Nothing is used above the line that creates
-// it.
+// Opens everything that must exist before the first request: the store, signing and its policies, the facts, the change
+// feed, and the link to other processes. Nothing is used above the line that creates it.
 
 import { followChanges } from '../cluster/change-followers.ts'
 import { createOrganizationShares } from '../cluster/organization-shares.ts'

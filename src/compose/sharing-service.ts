@@ -1,5 +1,5 @@
-// Shares state with the deployment's other processes on all machines: live processes, the leader of each role,
-// remaining rate limits per key, and attestation counts per wallet. Called by the composition root.
+// Shares state with the deployment's other processes: live processes, the leader of each role, remaining rate limits
+// per key, and attestation counts per wallet. Called by the composition root.
 import { hostname } from 'node:os'
 import { createLeader, type Lead, type Leader, type LeaderTask } from '../cluster/leader.ts'
 import { createLeaseWatch, type LeaseWatch } from '../cluster/lease-watch.ts'

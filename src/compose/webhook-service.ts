@@ -1,5 +1,5 @@
-// Builds webhooks in both directions: the queue in the store, the task that sends it in the leader, and the endpoints
-// that receive messages from external deciders. Called by identity-service.ts.
+// Builds webhooks in both directions: the queue and the leader task that sends it, and the endpoints that receive
+// messages from external deciders. Called by identity-service.ts.
 
 import type { Lead, LeaderTask } from '../cluster/leader.ts'
 import type { Reach } from '../domain/list.ts'

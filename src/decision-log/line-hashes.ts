@@ -30,8 +30,8 @@ const HASH_BYTES = 32
 const PREVIOUS_START = '{"prev":"'.length
 const PREVIOUS_END = PREVIOUS_START + 2 * HASH_BYTES
 /**
- * Character codes that distinguish records from headers: the `p` of `prev`, which is the `k` of `kind` in a header, and
- * the quote after the digits.
+ * Character codes that distinguish records from headers: the `p` of `prev` (in a header, the `k` of `kind`), and the
+ * quote after the digits.
  */
 const PREVIOUS_LETTER = 112
 const QUOTE = 34

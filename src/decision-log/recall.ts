@@ -28,7 +28,7 @@ const slotsOf = (directory: string): string[] => {
   }
 }
 
-/** Yields the valid whole lines of a slot since a time, in pieces, oldest first. */
+/** Yields the valid whole lines of a slot written at or after a time, in pieces, oldest first. */
 function* piecesSince(slotDirectory: string, sinceMs: number): Generator<Buffer> {
   const segments = listSegments(slotDirectory)
   const from = positionSince(slotDirectory, sinceMs)

@@ -1,6 +1,6 @@
 // Finds the decisions of a dead worker's jobs in its log. The pool answers them from their records and never signs them
-// again (invariant 3; threats, row 8). A worker answers in the order of its records, so all records after a job's
-// record belong to jobs in flight, and the search is short.
+// again (invariant 3; threats, row 8). A worker answers in the order of its records. All records after a job's record
+// thus belong to jobs in flight, and the search is short.
 import { basename, dirname, join } from 'node:path'
 import { findSlotEnd, slotLinesBackwards } from './backwards.ts'
 import { DecisionLineMalformedError } from './errors.ts'

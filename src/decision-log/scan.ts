@@ -27,7 +27,7 @@ export interface ScannedLine {
   readonly text: string
 }
 
-/** Lines of a segment from `length` on are invalid according to the next segment's header. */
+/** Lines of a segment starting at `length` are invalid according to the next segment's header. */
 export interface SegmentCut {
   readonly segment: string
   readonly length: number
@@ -49,7 +49,7 @@ interface OpenSegment {
   readonly descriptor: number
   /** Offset of the next line. */
   offset: number
-  /** Bytes read from the file. Bytes from `start` on are pending; their file offset is `offset`. */
+  /** Bytes read from the file. The bytes starting at `start` are pending; their file offset is `offset`. */
   held: Buffer
   start: number
   /** True if a later segment already existed when this one was read to its end, so it no longer grows. */

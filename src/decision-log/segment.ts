@@ -1,11 +1,11 @@
-// Writes the decision log of one slot. Invariant 2 depends on it: append() either returns with every line of the batch
-// in the file, or throws DecisionLogError and none of the lines is valid.
+// Writes the decision log of one slot. Invariant 2 depends on it: append() returns with every line of the batch in the
+// file, or throws DecisionLogError and no line is valid.
 //
 // 1. One instance writes one file, created with O_EXCL, and never opens another instance's file.
 // 2. A batch is encoded completely before its first byte is written, and then written by one call, or more after a
-//   short write. Length and hash in memory change only after complete success.
+//    short write. Length and hash in memory change only after complete success.
 // 3. After a failure, the file is truncated to its last valid length and never written again. If truncation fails too,
-//   the next segment's header records the valid length. So no line is ever appended to a partial line.
+//    the next segment's header records the valid length. So no line is ever appended to a partial line.
 // 4. The next append opens a new segment, linked to the valid part of the previous one by name, length and hash.
 import { join } from 'node:path'
 import { DecisionLineMalformedError, DecisionLogError, reasonOf } from './errors.ts'

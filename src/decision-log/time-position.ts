@@ -40,8 +40,8 @@ const beginningOf = (path: string, sinceMs: number): number => {
 }
 
 /**
- * Returns the position from which to read all lines written since a time (Unix milliseconds). Null for the beginning of
- * the slot. Throws system errors unchanged.
+ * Returns the position from which to read all lines written at or after a time (Unix milliseconds). Null for the
+ * beginning of the slot. Throws system errors unchanged.
  */
 export const positionSince = (slotDirectory: string, sinceMs: number): ScanPosition | null => {
   const stamp = stampOf(sinceMs)
@@ -59,7 +59,8 @@ export interface SegmentFile {
 }
 
 /**
- * Returns the segments that may contain lines since a time. A segment ends when the next one of its slot begins.
+ * Returns the segments that may contain lines written at or after a time. A segment ends when the next one of its slot
+ * begins.
  * @throws DecisionDirectoryMissingError
  */
 export const segmentsSince = (directory: string, sinceMs: number): SegmentFile[] =>

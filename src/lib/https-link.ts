@@ -1,5 +1,5 @@
-// Validates URLs that are shown to people as links: absolute https URLs without credentials, normalized by the URL
-// parser, with an ASCII host (threats row 16).
+// Validates URLs that are shown to people as links. They must be absolute https URLs without credentials; they are
+// normalized by the URL parser, with an ASCII host (threats row 16).
 
 /** Maximum length before and after normalization, in characters. */
 export const HTTPS_LINK_MAX = 2_048

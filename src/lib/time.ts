@@ -61,9 +61,9 @@ export const systemTimers: Timers = {
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /**
- * Returns a clock for the expiry of claims that other processes hold for `heldMs`: the wall clock in Unix seconds,
- * without its forward jumps during that time. After a jump, earlier claims thus keep their full duration. Read the
- * clock once in advance.
+ * Returns a clock for the expiry of claims that other processes hold for `heldMs`. It returns the wall clock in Unix
+ * seconds, without its forward jumps during that time. After a jump, earlier claims thus keep their full duration. Read
+ * the clock once in advance.
  */
 export const createHeldClock = ({ unixSeconds, monotonicMs }: Clock, heldMs: number): (() => number) => {
   /**

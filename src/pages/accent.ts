@@ -1,5 +1,5 @@
-// Adjusts an organization's color for legibility: text on it and in it has a contrast of at least 4.5 to 1, in light
-// and dark schemes. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
+// Adjusts an organization's color for legibility. Text on it and text in it have a contrast of at least 4.5 to 1, in
+// light and dark schemes. Source: WCAG 2.2, success criteria 1.4.3 and 1.4.11.
 
 export type Rgb = readonly [red: number, green: number, blue: number]
 

@@ -1,6 +1,6 @@
 // Checks passwords against the million most often leaked ones. The file contains the first four bytes of the SHA-256 of
-// those with at least twelve characters, sorted; 1 in 100,000 other passwords is refused by mistake. Created by
-// test/admin/breached/make.ts. Source: NIST SP 800-63B, section 3.1.1.2.
+// each leaked password with at least twelve characters, sorted. 1 in 100,000 other passwords is refused by mistake.
+// Created by test/admin/breached/make.ts. Source: NIST SP 800-63B, section 3.1.1.2.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import PASSWORDS from './breached-passwords.bin' with { type: 'file' }

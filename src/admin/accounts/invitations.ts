@@ -1,5 +1,5 @@
-// Two ways to join an organization: an invitation link, which sets the password of a new account, and an offer to the
-// owner of an existing account.
+// Two ways to join an organization. An invitation link sets the password of a new account; an offer goes to the owner
+// of an existing account.
 import { isoTime } from '../../lib/time.ts'
 import type { MembershipOffer } from '../../store/accounts/membership-offers.ts'
 import type { User } from '../../store/accounts/users.ts'
@@ -16,8 +16,9 @@ export const requireAccount = async (tables: Tables, userId: string): Promise<Us
 }
 
 /**
- * Returns whether an organization may receive a link that sets this account's password. It may only if it created the
- * account, the account was never used, and it has no rights elsewhere; otherwise the link could take over the account.
+ * Returns whether an organization may receive a link that sets this account's password. The organization must have
+ * created the account, which must be unused and without rights elsewhere. Otherwise the link could take over the
+ * account.
  * @param user locked by this transaction, so that the result stays valid until the link is created
  */
 export const mayInvite = async (tables: Tables, organizationId: string, user: User): Promise<boolean> => {

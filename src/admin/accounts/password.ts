@@ -1,6 +1,6 @@
-// Password hashing with argon2id in PHC form. A check takes memory and a tenth of a second by design, so concurrency
-// and queue are limited: guesses may slow down sign-in, but never signing. Strangers have a separate queue, so that
-// they can't fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
+// Password hashing with argon2id in PHC form. A check takes memory and a tenth of a second by design. Concurrency and
+// queue are limited, so guesses may slow down sign-in, but never signing. Strangers have a separate queue, so that they
+// can't fill the queue of known people. Source: RFC 9106; OWASP Password Storage.
 import { FieldInvalidError, QueueFullError } from '../../domain/errors.ts'
 import { refuseCommonPassword } from './password-rules.ts'
 

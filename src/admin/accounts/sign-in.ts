@@ -1,5 +1,5 @@
-// Signs people in with a password and, if the account has one, a second factor; or with a passkey, which counts as
-// both. throttle.ts limits guesses of passwords and codes. All failures have the same text, regardless of the reason.
+// Signs people in with a password and, if required, a second factor. A passkey counts as both. throttle.ts limits
+// guesses of passwords and codes. All failures have the same text, regardless of the reason.
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { CountersignError, type ErrorCode } from '../../domain/errors.ts'
 import type { Clock } from '../../lib/time.ts'

@@ -1,5 +1,5 @@
-// Events in the charts of the live page: process starts, which are detected here, and changes of workers and policies,
-// which the audit log contains for all nodes.
+// Events in the charts of the live page. Process starts are detected here; changes of workers and policies of all nodes
+// come from the audit log.
 import type { Store } from '../../store/store.ts'
 import { closed, named, oneOf, type Static, Type } from '../schema.ts'
 import type { ProcessesLook } from './processes.ts'

@@ -152,8 +152,8 @@ export const WEBHOOK_ROUTES = [
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
     secondPerson: {
       action: 'webhook.secret',
-      // The response contains the secret, so it can't wait. The secret of a deciding endpoint permits deciding
-      // sessions, like a reviewer; the holder of a key is unknown.
+      // The response contains the secret, so it can't wait. The holder of a deciding endpoint's secret can decide
+      // sessions like a reviewer, and the holder of a key is unknown.
       needs: async (tables, { organization, params }) =>
         (await requireEndpoint(tables, organization.id, params.endpoint)).purpose === 'decisions'
           ? 'person'

@@ -1,5 +1,5 @@
-// Determines who may approve another person's change. Two accounts count as two people only if neither created the
-// other, directly or indirectly, and no account that recovered one of them created or recovered the other.
+// Determines who may approve another person's change. Two accounts count as one person if one created the other,
+// directly or indirectly. The same applies if an account that recovered one of them created or recovered the other.
 import type { Administrator, MakerKind } from '../../store/accounts/account-makers.ts'
 import type { Approval } from '../../store/accounts/approvals.ts'
 import type { Tables } from '../../store/store.ts'
@@ -34,8 +34,8 @@ export const recordCreator = async (
 }
 
 /**
- * Must be called when somebody makes an account a deployment admin. If no approval was required, the account counts as
- * its creator's in each organization whose rule is on, so that both together can't end that rule. Accounts that already
+ * Must be called when somebody makes an account a deployment admin. Without a required approval, the account counts as
+ * its creator's in each organization whose rule is on. Both together then can't end that rule. Accounts that already
  * administer the organization stay independent, because the organization approved them.
  */
 export const recordUnapprovedAdmin = async (

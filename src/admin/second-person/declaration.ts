@@ -82,8 +82,8 @@ export interface Seen {
 }
 
 /**
- * Requirement of a request while the rule is on: a second person; a person instead of a key, whose holder is unknown;
- * or nothing, if the change can only withhold signatures.
+ * Requirement of a request while the rule is on. A person is required instead of a key, because a key's holder is
+ * unknown. Nothing is required if the change can only withhold signatures.
  */
 export type Needs = 'second-person' | 'person' | 'nothing'
 

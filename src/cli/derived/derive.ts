@@ -1,5 +1,5 @@
-// Derives commands from operations of the admin API: the name from path and method, words and options from path
-// parameters and schemas, and the output from the response schema.
+// Derives commands from operations of the admin API. Path and method determine the name, path parameters and schemas
+// the words and options, and the response schema the output.
 import type { CommandOverride, Lookup } from '../../admin/command-override.ts'
 import type { Route } from '../../admin/route.ts'
 import type { TSchema } from '../../admin/schema.ts'

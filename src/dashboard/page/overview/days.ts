@@ -30,8 +30,8 @@ export const endOfQuarter = (nowMs: number): number => (Math.floor(nowMs / QUART
 const textOf = (atMs: number): string => new Date(atMs).toISOString()
 
 /**
- * Returns the periods of the overview: today, yesterday and the same day last week, each up to the current time of day;
- * the last 24 hours; and the last week for the rules.
+ * Returns the periods of the overview: today, yesterday and the same day last week, each up to the current time of day.
+ * It adds the last 24 hours, and the last week for the rules.
  */
 export const questionOf = (nowMs: number) => {
   const until = new Date(endOfQuarter(nowMs) - 1)

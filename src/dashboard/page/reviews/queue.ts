@@ -70,7 +70,7 @@ export interface Way {
   readonly previous: Session | null
   /**
    * Returns the next session in the current queue that is unassigned or assigned to this reviewer; null if there is
-   * none; `stay` if the queue doesn't contain waiting sessions.
+   * none. Returns `stay` if the queue doesn't contain waiting sessions.
    */
   readonly findNext: (ownId: string) => Promise<{ readonly id: string } | null | 'stay'>
 }

@@ -1,5 +1,5 @@
 // One session: evidence, wallets, history and decision. A decision names the state that it is based on, so that
-// reviewers can't overwrite each other; if the state has changed, the page reports and shows it.
+// reviewers can't overwrite each other. If the state has changed, the page reports and shows it.
 import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { ApiError } from '../api/errors.ts'

@@ -1,4 +1,5 @@
-// Form for the details of a person or business: the fields that the level requires, or only those that were sent back.
+// Form for the details of a person or business: the fields that the level requires, or only the fields that were sent
+// back.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { FieldName } from '../../../domain/requirements.ts'
 import { checkDraft, type Problems } from '../details/check.ts'

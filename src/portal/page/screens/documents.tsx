@@ -1,4 +1,4 @@
-// Documents that the level requires, or only those that were sent back.
+// Documents that the level requires, or only the documents that were sent back.
 import { useCallback, useRef, useState } from 'preact/hooks'
 import type { DocumentKind } from '../../../domain/requirements.ts'
 import { DocumentCard } from '../documents/document-card.tsx'

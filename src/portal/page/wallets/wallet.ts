@@ -29,7 +29,7 @@ export class WalletFailedError extends Error {
   override readonly name = 'WalletFailedError'
 }
 
-/** EIP-1193: the user rejected the request. */
+/** EIP-1193 error code for a request that the user rejected. */
 const USER_REJECTED = 4001
 
 /** Maps a wallet's error, because wallets report a refusal in different ways. */

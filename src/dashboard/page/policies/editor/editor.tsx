@@ -1,5 +1,5 @@
 // Editor of policy documents: CodeMirror in a shadow root. There, its styles are a constructed style sheet, which the
-// content security policy permits; in the document they would be a style element, which it forbids.
+// content security policy permits. In the document, they would be a style element, which the policy forbids.
 import {
   acceptCompletion,
   autocompletion,
@@ -57,7 +57,7 @@ const offsetOf = (text: Text, line: number, column: number): number => {
 
 /**
  * Returns the indentation of a new line: under the key of a list item, deeper after a key without a value, otherwise
- * like the previous line.
+ * unchanged.
  */
 const indentOf = (context: IndentContext, position: number): number => {
   const line = context.lineAt(position, -1)
