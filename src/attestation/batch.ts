@@ -1,7 +1,6 @@
-// Answers many attestation requests at once, each with a verdict or an error. Elements neither wait for each other nor
-// fail together.
-// Limited concurrency keeps a batch from filling the queue or blocking the thread.
-// At the deadline, unanswered elements get 408, and signatures that arrive later are withheld (invariant 4).
+// Answers many attestation requests at once, each with a verdict or an error, with limited concurrency. Elements
+// neither wait for each other nor fail together. At the deadline, unanswered elements get 408, and signatures that
+// arrive later are withheld (invariant 4).
 import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {

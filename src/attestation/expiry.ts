@@ -33,9 +33,7 @@ const blocksWithin = ({ blocks, blockTimeMs }: BlockPace, lifetimeSeconds: numbe
 /** Blocks are often late and seldom early; twice the nominal time allows for both. */
 const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.ceil((2 * blocks * blockTimeMs) / 1000)
 
-/**
- * Returns the longest time in seconds for which a task that expires at a block can be used, for any project lifetime.
- */
+/** Returns the longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
 /** @param blockChains chains whose tasks expire at a block */

@@ -1,7 +1,5 @@
-// Ends a supervised process with its supervisor; otherwise it would hold the port and the data folder without
-// supervision.
-// Linux kills it even if its main thread hangs (prctl(2), PR_SET_PDEATHSIG); other systems rely on the closed channel.
-// It doesn't drain, because the supervisor's lock on the data folder is gone and the next service may start.
+// Ends a supervised process with its supervisor, without draining, because the next service may start at once. Linux
+// kills it even if its main thread hangs (prctl(2), PR_SET_PDEATHSIG); other systems rely on the closed channel.
 import { dlopen } from 'bun:ffi'
 import { readFileSync } from 'node:fs'
 import type { Logger } from '../telemetry/log.ts'

@@ -1,8 +1,6 @@
-// Runs the service as several processes behind one port.
-// With several processes, this process is only the supervisor: it claims the addresses and the data folder, but opens
-// neither listeners, the store nor keys.
-// With one process, this process serves and supervises others if they are requested later, so a single process has no
-// additional hop.
+// Runs the service as several processes behind one port. With several processes, this process only supervises: it
+// claims the addresses and the data folder, but opens no listener, store or key. A single process serves and supervises
+// processes requested later, so there is no additional hop.
 import type { Config } from '../config/config.ts'
 import { PROCESSES_MAX } from '../config/process-plan.ts'
 import { SettingInvalidError } from '../config/settings.ts'

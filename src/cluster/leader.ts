@@ -1,8 +1,6 @@
-// Runs the tasks that one process performs for the deployment: refreshing lists, sending webhooks, deleting expired
-// rows. The leader of a role is the process that holds the role's lease in the store.
-// The leader stops before another process can start. It trusts a renewal for 4 s from before the request; another
-// process takes over only after the lease has not changed for 5.5 s. Each uses its own monotonic clock, so clocks of
-// different machines are never compared.
+// Runs the tasks that one process performs for the deployment. A role's leader holds its lease in the store. It trusts
+// a renewal for 4 s from before the request. Another process takes over only after the lease has not changed for 5.5 s,
+// so two never lead. Both use monotonic clocks, so clocks of different machines are never compared.
 import { NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Transaction } from '../store/database.ts'

@@ -1,7 +1,5 @@
-// Runs several processes behind one port: starts, restarts and replaces them, and changes their number. The first is
-// started alone, because it initializes the deployment.
-// Processes protect against failures that stop all threads of a process: loops in native code and memory that is never
-// returned.
+// Starts, restarts and replaces several processes behind one port. The first starts alone, because it initializes the
+// deployment. Separate processes limit failures that stop all threads, such as loops in native code and memory leaks.
 import type { ProcessTarget } from '../admin/live/processes.ts'
 import { NamedError } from '../lib/named-error.ts'
 import type { Timers } from '../lib/time.ts'

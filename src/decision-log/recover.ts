@@ -9,7 +9,7 @@ import { type SegmentFiles, systemSegmentFiles } from './segment-files.ts'
 import { parseSegmentName } from './segment-name.ts'
 import type { DecisionRecord } from './types.ts'
 
-/** Default length of the search, in total or per uuid, whichever is longer. The lines of the uuids are shorter. */
+/** Default length of the search: at least this many bytes, or more for many uuids. The lines of a uuid are shorter. */
 const SEARCH_BYTES = 2_097_152
 const SEARCH_BYTES_PER_UUID = 16_384
 

@@ -1,7 +1,6 @@
-// Exact set of uuids in bounded memory, to prove that no uuid occurs twice among more records than fit.
-//
-// The ledger covers a range of hashes, initially all 2^32. If it is full, it halves its range and drops the uuids
-// outside it. The caller then repeats the pass for the remaining ranges; each pass is exact for its range.
+// Exact set of uuids in bounded memory, to prove that no uuid occurs twice among more records than fit. It covers a
+// range of hashes, initially all 2^32. If it is full, it halves its range and drops the uuids outside it. The caller
+// repeats the pass for the remaining ranges.
 
 /**
  * Number of entries before the ledger halves its range, 34 bytes each: 143 MB in total, and twice that during halving.

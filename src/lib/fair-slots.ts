@@ -1,7 +1,6 @@
 // Slots shared fairly by several owners. A free slot goes to the owner with the fewest slots; among equals, to the
-// owner whose work ended first.
-// A long queue of one owner therefore delays another owner by at most one item. A single owner can use every slot
-// unless `ownSlots` limits it.
+// owner whose work ended first. A long queue therefore delays another owner by at most one item. A single owner can use
+// every slot unless `ownSlots` limits it.
 
 export interface FairSlots {
   /**

@@ -1,7 +1,6 @@
 // Computes the QR code of a link in microseconds (ISO/IEC 18004). With fixed version, error correction and mask, every
-// module is an XOR of text bits, because all steps are linear or constant.
-// The qrcode package, which takes a millisecond per code, computes the code of each single token bit once. A link's
-// code is their XOR. A test compares the result with the package's own.
+// module is an XOR of text bits. The qrcode package, which takes a millisecond per code, computes the code of each
+// token bit once, and a link's code is their XOR. A test compares the results.
 import { create } from 'qrcode/lib/core/qrcode.js'
 
 /** Level M tolerates damage to 15% of the code, which is common on screens and paper. */

@@ -1,7 +1,6 @@
-// Refuses long passwords that are easy to guess. It removes common words, names of the person, the organizations and
-// this product, keyboard runs, repetitions and digits, and requires a minimum remainder. These rules detect one in
-// seven of the most leaked long passwords; breached-passwords.ts refuses the others. Source: NIST SP 800-63B, section
-// 3.1.1.2.
+// Refuses long passwords that are easy to guess. It removes common words, related names, keyboard runs, repetitions and
+// digits, and requires a minimum remainder. This detects one in seven of the most leaked long passwords;
+// breached-passwords.ts refuses the others. Source: NIST SP 800-63B, section 3.1.1.2.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { isBreachedPassword } from './breached-passwords.ts'
 

@@ -1,8 +1,6 @@
-// Limits guesses. Each attempt is counted before the check and refunded if it was right, by three counters: account and
-// address, account, and address. Devices with an earlier sign-in of the account have a separate counter, so that
-// strangers can't lock out the owner.
-// The store contains the counts for all processes and nodes; memory contains full counters, so that a flood causes few
-// writes (threats rows 27, 35).
+// Limits guesses by counters per account and address, per account, and per address. Attempts are counted before the
+// check and refunded if right. A known device has a separate counter, so that strangers can't lock out the owner. Full
+// counters are cached in memory, so that a flood causes few writes (threats rows 27, 35).
 import { LRUCache } from 'lru-cache'
 import { QueueFullError } from '../../domain/errors.ts'
 import { networkOf } from '../../lib/ip-address.ts'
