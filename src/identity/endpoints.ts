@@ -82,7 +82,7 @@ const createRegisterEndpoint = (
   return gate(settingsOf(route), async ({ request, requestId, principal, rateLimit }) => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
-    // With a live key the header is not even read: it has no effect there.
+    // With a live key the header is ignored.
     const sandboxHeader = principal.environment === 'test' ? request.headers.get(SANDBOX_HEADER) : null
     const forcedOutcome = parseSandboxOutcome(sandboxHeader)
     const body = await readOptionalJsonBody(request)

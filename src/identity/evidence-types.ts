@@ -18,7 +18,7 @@ export interface Owner {
   readonly sharePercent: number
 }
 
-/** Fields that people type in. Texts are trimmed and normalised (NFC); empty ones are refused. */
+/** Fields that people enter. Texts are trimmed and normalised (NFC); empty ones are refused. */
 export interface EvidenceFields {
   /** Individual. 1 to 200 characters. */
   readonly fullName?: string
@@ -34,13 +34,13 @@ export interface EvidenceFields {
   readonly owners?: readonly Owner[]
 }
 
-/** Media types that are stored and served. HEIC is not accepted: this service may not include a codec for it. */
+/** Media types that are stored and served. HEIC is not accepted, since this service may not include a codec for it. */
 export type DocumentMediaType = 'image/jpeg' | 'image/png' | 'image/webp' | 'application/pdf'
 
 export interface DocumentRule {
-  /** For `accept` of a file input, too. */
+  /** Also the `accept` attribute of the file input. */
   readonly mediaTypes: readonly DocumentMediaType[]
-  /** Documents of the kind that a session may have, for example the two sides of a card. */
+  /** Maximum documents of this kind in a session, for example the two sides of a card. */
   readonly maximum: number
 }
 
@@ -100,32 +100,35 @@ export interface OpenedDocument {
   readonly stream: ReadableStream<Uint8Array>
 }
 
-/** The session whose evidence is meant; only these members are used. */
+/** The session that the evidence belongs to; only these members are used. */
 export type EvidenceSession = Pick<Session, 'organizationId' | 'id' | 'checkType' | 'level'> & ByBrowser
 
-/** What a search looks through: what was typed in, or what was read of a document. */
+/** The evidence that a search compares: entered fields, or the zone of a document. */
 export type SearchedEvidence = EvidenceFields | Pick<Zone, 'number' | 'surname' | 'givenNames'>
 
 /**
- * A session's evidence. Writing requires a session that is pending or retry (otherwise SessionClosedError), and one that
- * was sent back for certain parts takes no others (PartNotRequestedError). All
- * functions throw SessionUnknownError when the organization has no such session; another organization's session gives
- * the same error. `actor` is `person`, `operator:<name>` or `provider:<name>`.
+ * A session's evidence. Writing requires a session in `pending` or `retry` (otherwise SessionClosedError). A session
+ * that was returned for certain parts accepts only these (PartNotRequestedError). All functions throw
+ * SessionUnknownError when the organization has no such session; another organization's session gives the same error.
+ * `actor` is `person`, `operator:<name>` or `provider:<name>`.
  */
 export interface EvidenceService {
   /** Adds fields, and replaces existing ones. @throws FieldInvalidError, SessionClosedError */
   putFields(session: EvidenceSession, fields: EvidenceFields): Promise<void>
-  /** The values, for the person who decides. Audited. */
+  /** The values, for the operator who decides. Audited. */
   readFields(session: EvidenceSession, actor: string): Promise<EvidenceFields>
-  /** The values, for comparison with lists: nobody sees them, so no reading is recorded. Empty when there are none. */
+  /** The values, for comparison with lists. Nobody sees them, so no access is recorded. Empty when there are none. */
   screenedFields(session: EvidenceSession): Promise<EvidenceFields>
-  /** The same for many sessions of one organization, with one query; each session's values are decrypted when asked for. */
+  /**
+   * Like `screenedFields` for many sessions of one organization, with one query. The returned function decrypts one
+   * session's values.
+   */
   screenedFieldsOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<EvidenceFields>>
-  /** The same for the zones that were read of identity documents. Empty when there are none. */
+  /** Like `screenedFieldsOf` for the zones of identity documents. Empty when there are none. */
   screenedZonesOf(sessions: readonly EvidenceSession[]): Promise<(session: EvidenceSession) => Promise<readonly Zone[]>>
   /**
-   * Finds which of these sessions of one organization have matching fields, or a document whose zone matches. A session that
-   * is found counts as read by `actor`, because a match reveals what it holds.
+   * Finds sessions of one organization with matching fields or a matching document zone. Each result is recorded as
+   * read by `actor`, because a match reveals its values.
    */
   findByFields(
     sessions: readonly EvidenceSession[],
@@ -146,13 +149,16 @@ export interface EvidenceService {
    * SessionClosedError
    */
   removeDocument(session: EvidenceSession, documentId: string): Promise<boolean>
-  /** What the level (by default the session's own) still requires; when it is empty, the session can be submitted. */
+  /**
+   * The unmet requirements of the level (by default the session's own). When there are none, the session can be
+   * submitted.
+   */
   missing(session: EvidenceSession, level?: Level): Promise<readonly Requirement[]>
   /**
-   * Destroys all keys of the session's evidence, whatever its status, then deletes the files. Returns the number of
-   * erased pieces; all fields together count as one. A session that was open can't be decided `completed` on erased
+   * Destroys all keys of the session's evidence in any status, then deletes the files. Returns the number of
+   * erased pieces; all fields together count as one. An open session can't be decided `completed` on erased
    * evidence: see `missing`.
-   * @param write destroys the keys with its parameter, in a transaction of the caller; left out: in a transaction of its own
+   * @param write passes the erasing function a store in the caller's transaction; by default a new transaction is used
    */
   eraseSession(
     session: EvidenceSession,
@@ -161,36 +167,36 @@ export interface EvidenceService {
       erase: (store: Pick<EvidenceStore, 'eraseAll'>) => Promise<EvidenceChange | null>,
     ) => Promise<EvidenceChange | null>,
   ): Promise<number>
-  /** Erases the session's evidence if its retention period is over when the session is locked. */
+  /** Erases the session's evidence if its retention period has ended, checked with the session locked. */
   eraseExpired(target: EvidenceTarget): Promise<void>
 }
 
-/** What was read of a session's identity documents. */
+/** The data read from a session's identity documents. */
 export interface DocumentReading {
-  /** The first document whose zone could be read. */
+  /** The first document whose zone was readable. */
   readonly documentId: string | null
-  /** The zone of that document; null if none could be read. */
+  /** The zone of that document; null if none was readable. */
   readonly zone: Zone | null
-  /** The zones of the other documents that say something else. Readings stored by earlier versions have none. */
+  /** Differing zones of the other documents. Absent in readings stored by earlier versions. */
   readonly otherZones?: readonly Zone[]
 }
 
-/** A note that the service keeps beside a session's evidence, encrypted and erased like it. */
+/** A note stored with a session's evidence, encrypted and erased with it. */
 export interface SealedNote<Content> {
   /** Replaces the note. Does nothing when the evidence was erased meanwhile. */
   put(session: EvidenceSession, content: Content): Promise<void>
   /** Null when there is no note. Audited. */
   read(session: EvidenceSession, actor: string): Promise<Content | null>
-  /** The same for the service's own checks: no person sees it, so no reading is recorded. */
+  /** Like `read` for the service's own checks: no person sees it, so no access is recorded. */
   peek(session: EvidenceSession): Promise<Content | null>
 }
 
 export type DocumentReadings = SealedNote<DocumentReading>
 
-/** The facts that policies decided the session on, by the session's sequence number at that time. */
+/** The facts that policies decided the session on, keyed by the session's sequence number at that time. */
 export type DecisionFacts = SealedNote<Readonly<Record<string, SessionFacts>>>
 
-/** Parses a document kind as the page's form sends it. @throws FieldInvalidError */
+/** Parses a document kind from the page's form. @throws FieldInvalidError */
 export const parseDocumentKind = (text: string): DocumentKind => {
   const kind = DOCUMENT_KINDS.find((known) => known === text)
   if (kind === undefined) throw new FieldInvalidError('kind', `must be one of ${DOCUMENT_KINDS.join(', ')}`)

@@ -1,5 +1,5 @@
-// The rules for each field of the identity API's requests (spec B1 and B4; decisions §5). A decoder returns the canonical
-// value or throws the only text for that field; errors never repeat what was sent.
+// The rules for each field of the identity API's requests (spec B1 and B4; decisions §5). A decoder returns the
+// canonical value or throws that field's only message; errors never repeat the input.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
@@ -14,7 +14,7 @@ const QR_SIZE_DEFAULT = 300
 
 const ADDRESS_RULE = 'must be an EVM address (0x and 40 hex digits) or a Solana address (base58 of 32 bytes)'
 
-/** Null when it is missing or null. @throws FieldInvalidError */
+/** Null when missing or null. @throws FieldInvalidError */
 const optionalText = (field: string, value: JsonValue | undefined): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value === 'string') return value
@@ -27,7 +27,7 @@ const decodeWallet = (field: string, text: string): WalletAddress => {
   return wallet.address
 }
 
-/** The QR code's width and height in pixels. @throws FieldInvalidError naming the range */
+/** The QR code's width and height in pixels. @throws FieldInvalidError with the range */
 export const decodeSize = (parameters: URLSearchParams): number => {
   const values = parameters.getAll('size')
   if (values.length === 0) return QR_SIZE_DEFAULT
@@ -42,7 +42,7 @@ export const decodeSize = (parameters: URLSearchParams): number => {
 export interface RegisterRequest {
   /** The only wallet that may connect; null for any wallet. */
   readonly walletAddress: WalletAddress | null
-  /** Null: no address, or the one that a reused session already has. */
+  /** Null: no address, or the existing one of a reused session. */
   readonly originUrl: string | null
 }
 
@@ -58,15 +58,15 @@ export const decodeRegister = (body: JsonObject): RegisterRequest => {
 
 export interface VerifyRequest {
   readonly address: WalletAddress
-  /** The address in the caller's spelling, for the answer. */
+  /** The address in the caller's spelling, for the response. */
   readonly addressAsSent: string
   /** Null: all types. */
   readonly checkType: CheckType | null
-  /** The chain's name as in answers; null if not sent. */
+  /** The chain's name as in responses; null if not sent. */
   readonly chain: string | null
 }
 
-/** Every name that an answer may have: the set is open. */
+/** Every name that a response may contain; the set is open. */
 const CHAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9:_-]{0,63}$/
 
 /** @throws FieldMissingError, FieldInvalidError */
@@ -86,7 +86,7 @@ export const decodeVerify = (body: JsonObject, chains: Pick<ChainTable, 'byName'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The canonical text of a UUID in any case, or null. Other texts can't name a session. */
+/** The canonical text of a UUID in any case, or null. Other texts can't be session ids. */
 export const parseSessionId = (text: string): string | null => {
   const canonical = text.length === 36 ? text.toLowerCase() : ''
   return UUID.test(canonical) ? canonical : null

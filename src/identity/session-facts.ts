@@ -1,6 +1,6 @@
-// What a policy that decides sessions may read of one: made of the stored checks, their hits and what the person typed. What
-// is not certain is null, so that a rule that reads it fails and a person decides: a name in another script is neither
-// "matches" nor its opposite, and an error of ours is no fact at all (invariant 12).
+// The facts of a session for policies that decide sessions, made from the stored checks, their hits and the entered
+// fields. Uncertain facts are null, so that a rule that reads one fails and a person decides: a name in another script
+// neither matches nor differs, and an internal error gives no fact (invariant 12).
 
 import {
   isCheckMade,
@@ -24,7 +24,7 @@ export interface KnownOfSession {
     readonly score: number
     readonly state: 'open' | 'cleared' | 'confirmed'
   }[]
-  /** Seconds since each list of sanctioned people in use was found good; null: one was never read. */
+  /** Seconds since each sanctions list in use was last confirmed; null for a list that was never read. */
   readonly listAges: readonly (number | null)[]
   readonly atSeconds: number
 }
@@ -33,14 +33,14 @@ const SAME_PERSON = ['document.number', 'person.name', 'person.portrait']
 
 type Outcomes = ReadonlyMap<string, string>
 
-/** True and false for these two outcomes, null for any other and where the check was not made. */
+/** True and false for the two given outcomes; null for any other, or without the check. */
 const told = (outcomes: Outcomes, name: string, yes: string, no: string): boolean | null => {
   const outcome = outcomes.get(name)
   return outcome === yes ? true : outcome === no ? false : null
 }
 
 const documentFacts = (outcomes: Outcomes): SessionFacts => {
-  // When two documents contradict each other, the fact is not certain.
+  // When two documents contradict each other, the fact is uncertain.
   const isCertain = outcomes.get('document.zone') !== 'look'
   const of = (name: string, yes: string, no: string) => (isCertain ? told(outcomes, name, yes, no) : null)
   const compared = ['document.name', 'document.birth-date'].map((name) => of(name, 'passed', 'failed'))
@@ -55,8 +55,8 @@ const documentFacts = (outcomes: Outcomes): SessionFacts => {
 const isDuplicate = (outcomes: Outcomes): boolean | null => {
   const found = SAME_PERSON.map((name) => outcomes.get(name))
   if (found.includes('look')) return true
-  // Not certain when a document's number was not read: duplicates of it could not be searched. Without a document there is
-  // nothing to search.
+  // Uncertain when a document's number was unreadable, since its duplicates could not be searched. Without a document
+  // there is nothing to search.
   const isUnsure =
     found.some((outcome) => outcome !== undefined && outcome !== 'passed') ||
     (outcomes.has('document.zone') && !outcomes.has('document.number')) ||
@@ -74,7 +74,7 @@ const oldestHours = (ages: readonly (number | null)[]): number | null => {
 const walletsDenied = (checks: KnownOfSession['checks']): boolean | null => {
   const found = outcomesOfPart(checks, WALLET_CHECKS)
   if (found.some((outcome) => outcome === 'look' || outcome === 'failed')) return true
-  // When no wallet was looked up, the fact is not certain.
+  // When no wallet was looked up, the fact is uncertain.
   return found.length > 0 && found.every((outcome) => outcome === 'passed') ? false : null
 }
 
@@ -103,7 +103,7 @@ export const sessionFactsOf = ({
     'checks.duplicate': isPerson ? isDuplicate(outcomes) : null,
     'checks.sanctions.score': wasCompared ? Math.max(0, ...scores) : null,
     'checks.sanctions.list_age_hours': oldestHours(listAges),
-    // Without a comparison, no hit says nothing.
+    // Without a comparison, the absence of hits proves nothing.
     'checks.sanctions.uncleared': isUncleared || (wasCompared && !isUncompared(checks) ? false : null),
     ...documentFacts(outcomes),
     'wallets.denied': walletsDenied(checks),

@@ -1,4 +1,4 @@
-// Collects the facts of a session for policies: to decide a session, and to try a policy on sessions that people have decided.
+// Collects the facts of a session for policies, to decide it, or to try a policy on sessions that people have decided.
 import type { Session } from '../domain/session.ts'
 import type { DecidedSession, SessionKnowledge } from '../policy/types/session-facts.ts'
 import type { EvidenceService } from './evidence-types.ts'
@@ -25,7 +25,7 @@ interface KnowledgeStore {
   readonly screeningLists: { list(): Promise<readonly { readonly confirmedAtSeconds: number | null }[]> }
 }
 
-/** Of each outcome, in one trial. */
+/** Maximum sessions of each outcome in one trial. */
 const SESSIONS_MAX = 1_000
 
 export const createSessionKnowledge = ({
@@ -52,7 +52,7 @@ export const createSessionKnowledge = ({
 
     decidedByPeople: async (organizationId, time) => {
       const decided: DecidedSession[] = []
-      // How old lists were then is not kept: as old as they are now.
+      // The age of lists at that time is not stored, so the current age is used.
       const ages = await listAges(time.untilSeconds)
       for (const { session, decidedAtSeconds: atSeconds } of await store.sessions.findDecidedByPeople(
         organizationId,

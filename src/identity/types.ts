@@ -1,4 +1,4 @@
-// The interfaces of the store that identity needs; the composition root passes the store's own tables.
+// The store interfaces that identity needs; the composition root passes the store's own tables.
 import type { Registered, Registration, SessionState, StatusChange } from '../domain/session.ts'
 import type { ByBrowser, ProofRequest, WalletConnection, WalletRemoval } from '../domain/wallet.ts'
 
@@ -14,7 +14,7 @@ export interface SessionStore {
   /** Null when the organization has no such session. */
   find(organizationId: string, sessionId: string): Promise<SessionState | null>
   /**
-   * The only way in which a status changes. Null when the organization has no such session.
+   * The only way to change a status. Null when the organization has no such session.
    * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError
    */
   changeStatus(
@@ -38,6 +38,6 @@ export interface SessionWalletStore {
 
 export interface SessionNonceStore {
   add(request: ProofRequest & ByBrowser): Promise<void>
-  /** Null when the nonce is unknown, belongs to another session, is spent, or is too old. */
+  /** Null when the nonce is unknown, belongs to another session, is spent, or has expired. */
   find(organizationId: string, sessionId: string, nonce: string): Promise<ProofRequest | null>
 }

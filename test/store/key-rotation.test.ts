@@ -81,7 +81,7 @@ describeStores((open) => {
     const { id } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
     await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(NEW))
     const late = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
-    await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('can not be read')
+    await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('cannot be read')
     // It reads its files again, where the next key is by now, and takes the one that counts.
     const both = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD, NEW] })
     await both.seal(id, 'webhook secret', 'x', SECRET)

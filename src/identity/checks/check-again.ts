@@ -1,5 +1,5 @@
-// Makes checks again when what they compare with has changed: for sessions that wait for a decision and for verified ones,
-// one organization at a time. Sessions that are handed in meanwhile do not wait for it: the runner checks them.
+// Repeats checks when the data that they compare with has changed: for sessions that await a decision and for verified
+// ones, one organization at a time. Sessions submitted meanwhile do not wait for it: the runner checks them.
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import {
   type Comparison,
@@ -12,7 +12,7 @@ import {
 
 export interface CheckAgainDependencies {
   readonly organizations: () => Promise<readonly { readonly id: string }[]>
-  /** Sessions of a status whose checks of this part have another version, in the order of their ids. */
+  /** Sessions with a status whose checks of this part have another version, ordered by id. */
   readonly outdated: (
     organizationId: string,
     status: SessionStatus,
@@ -20,25 +20,25 @@ export interface CheckAgainDependencies {
     afterId: string,
     limit: number,
   ) => Promise<readonly Session[]>
-  /** Which of these sessions still have checks to be made. */
+  /** Selects the sessions that still await checks. */
   readonly queued: (organizationId: string, sessionIds: readonly string[]) => Promise<ReadonlySet<string>>
   /**
-   * Stores a part's checks of several sessions of an organization, all of them or none. Skips sessions that have changed
-   * since they were read. Returns how many hits are new, and how many sessions were skipped.
+   * Stores a part's checks of several sessions of an organization, all or none. Skips sessions that have changed since
+   * they were read. Returns the number of new hits and of skipped sessions.
    */
   readonly store: (
     part: string,
     organizationId: string,
     made: readonly { readonly session: Session; readonly checks: readonly NewSessionCheck[] }[],
   ) => Promise<{ readonly opened: number; readonly skipped: number }>
-  /** Sessions that could not be compared: one of them, or those of an organization. */
+  /** Reports a session, or an organization whose sessions, could not be compared. */
   readonly onError: (error: unknown, failed: { readonly session: string } | { readonly organization: string }) => void
 }
 
 export type StoreChecks = CheckAgainDependencies['store']
 
 interface MadeAgain {
-  /** Sessions whose checks were made again. */
+  /** Sessions whose checks were repeated. */
   readonly sessions: number
   /** Hits that are new. */
   readonly opened: number
@@ -51,12 +51,12 @@ export const createCheckAgain = (
   { name, begin }: RepeatedPart,
   { organizations, outdated, queued, store, onError }: CheckAgainDependencies,
 ) => {
-  /** The key of what all sessions were last compared with; null while sessions differ. */
+  /** The key of the data that all sessions were last compared with; null while sessions differ. */
   let settledKey: string | null = null
-  /** The same for the sessions of each organization. */
+  /** Like `settledKey`, for the sessions of each organization. */
   const settled = new Map<string, string>()
 
-  /** A session that fails among others and alone is not done: it keeps no others from being compared. */
+  /** A session that fails in a batch and alone is `not-done`, so that it does not block the others. */
   const compareEach = async (
     compare: Comparison['compare'],
     batch: readonly Session[],
@@ -93,7 +93,8 @@ export const createCheckAgain = (
         const found = await outdated(organizationId, status, { part: name, version }, after, BATCH)
         const last = found.at(-1)
         if (last === undefined) break
-        // What the runner reads for a session, such as its document's zone, is of an earlier submission until it is done.
+        // Until the runner is done with a session, data that it reads, such as a document's zone, comes from an earlier
+        // submission.
         const waiting = await queued(
           organizationId,
           found.map(({ id }) => id),
@@ -101,10 +102,10 @@ export const createCheckAgain = (
         const batch = found.filter(({ id }) => !waiting.has(id))
         seen += waiting.size
         const checks = batch.length === 0 ? [] : await compareEach(compare, batch, version)
-        // What sessions are compared with may change meanwhile, and the runner may have compared one with that already.
+        // The data may change meanwhile, and the runner may have compared a session with the new version already.
         if ((await begin(organizationId))?.keyOf(organizationId) !== version)
           return { sessions, opened, isSettled: false }
-        // Sessions that get no checks of this part are left out: a business has no age, for example.
+        // Omit sessions without checks of this part: a business has no age, for example.
         const made = batch
           .map((session, at) => ({ session, checks: checks[at] ?? [] }))
           .filter((each) => version === NOTHING || each.checks.length > 0)
@@ -115,16 +116,16 @@ export const createCheckAgain = (
         after = last.id
       }
     }
-    // Set it only when no session was left: the runner may have compared one with the earlier data.
+    // Settled only when no session was left, because the runner may have compared one with earlier data.
     return { sessions, opened, isSettled: seen === 0 }
   }
 
-  /** Checks all sessions that were compared with other data, while `goesOn` returns true. */
+  /** Repeats the checks of all sessions that were compared with other data, while `goesOn` returns true. */
   return async (goesOn: () => boolean): Promise<MadeAgain> => {
     const comparison = await begin(null)
     let [sessions, opened] = [0, 0]
     if (comparison === null || comparison.key === settledKey) return { sessions, opened }
-    // From here on some sessions have the new version, so no key holds for all of them.
+    // From now on some sessions have the new version, so no key holds for all.
     settledKey = null
     let isSettled = true
     for (const { id } of await organizations()) {

@@ -1,6 +1,6 @@
-// Checks sessions that were handed in: takes them from the queue, runs each part and stores what it found. A part that fails
-// is tried again; after the last attempt its outcome is `not-done`, and a person has to look at it. What was read of a session
-// that changes meanwhile, for example because its evidence is erased, is not stored.
+// Checks submitted sessions: takes them from the queue, runs each part and stores the results. A part that fails is
+// retried; after the last attempt its outcome is `not-done`, and a person must review it. Results for a session that
+// changed meanwhile, for example because its evidence was erased, are not stored.
 import type { Session } from '../../domain/session.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
@@ -19,7 +19,10 @@ export interface CheckRunnerDependencies {
   /** Null: the organization has no such session. */
   readonly findSession: (organizationId: string, sessionId: string) => Promise<{ readonly session: Session } | null>
   readonly parts: readonly CheckPart[]
-  /** Called once all checks of a session are stored, before it leaves the queue: at least once. */
+  /**
+   * Called once all checks of a session are stored, before it leaves the queue; may be called again for the same
+   * session.
+   */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
   readonly onError: (error: unknown, part: string) => void
@@ -28,13 +31,13 @@ export interface CheckRunnerDependencies {
 const SESSIONS_AT_ONCE = 4
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
-/** Seconds until the next attempt; after the last the part is `not-done`. */
+/** Seconds until the next attempt; after the last one the part is `not-done`. */
 const RETRY_AFTER_SECONDS: readonly number[] = [5, 30, 300]
 
-/** The parts that are done, each with the version of what it compared with. Null: it is not compared again. */
+/** Finished parts, each with the version of the compared data. Null: not compared again. */
 type DoneParts = Map<string, string | null>
 
-/** The result of a part or of all; `changed`: nothing was stored, because the session has changed. */
+/** The result of one part or of all. `changed`: nothing was stored, because the session has changed. */
 type Result = 'done' | 'again' | 'changed'
 
 interface Made {
@@ -49,16 +52,16 @@ const make = async (part: CheckPart, session: Session): Promise<Made> => {
   return { checks, version: versionOf(comparison, session.organizationId) }
 }
 
-/** As of now. Null: the part is not compared again. */
+/** The current version. Null: the part is not compared again. */
 const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Session): Promise<string | null> =>
   versionOf(await begin(organizationId), organizationId)
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   const { store, storeChecks, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
-  /** By session that is tried again and its sequence number. */
+  /** Keyed by session id and sequence number, for sessions to be retried. */
   const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
-  /** Removes sessions that were not tried again in time, because they changed or another process has them. */
+  /** Removes sessions whose retry is overdue, because they changed or another process has them. */
   const forgetOld = (): void => {
     const nowSeconds = clock.unixSeconds()
     for (const [place, { untilSeconds }] of doneParts) if (untilSeconds < nowSeconds) doneParts.delete(place)
@@ -82,10 +85,10 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return 'done'
   }
 
-  /** Runs the parts that are not done and whose turn it is. */
+  /** Runs the unfinished parts whose predecessors are done. */
   const runParts = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (const part of parts) {
-      // Storing the part `person` replaces all checks whose names begin with it, so `person.age` comes after it.
+      // Storing the part `person` replaces all checks with this prefix, so `person.age` comes after it.
       const isBefore = (name: string): boolean =>
         part.name.startsWith(`${name}.`) || part.after?.includes(name) === true
       const isNext = parts.every(({ name }) => done.has(name) || !isBefore(name))
@@ -95,7 +98,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     return done.size === parts.length ? 'done' : 'again'
   }
 
-  /** Forgets comparisons with something that has changed since. @returns whether there are any */
+  /** Forgets comparisons with outdated data. @returns whether there were any */
   const forgetOutdated = async (session: Session, done: DoneParts): Promise<boolean> => {
     let isOutdated = false
     for (const part of parts) {
@@ -108,8 +111,8 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   }
 
   /**
-   * Runs the parts until all are done with what there is to compare with now: while one part is tried again, a list may change,
-   * and checks are made again only for sessions that have left the queue.
+   * Runs the parts until all are done with current data. While one part is retried, a list may change, and only
+   * sessions outside the queue are rechecked.
    */
   const runCurrent = async (target: QueuedChecks, session: Session, done: DoneParts): Promise<Result> => {
     for (;;) {
@@ -126,9 +129,9 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     const done: DoneParts = new Map(doneParts.get(place)?.done)
     for (const part of parts) {
       const isComparison = 'begin' in part
-      // A rejection is final, whatever a comparison would find.
+      // A rejection is final, whatever a comparison finds.
       const isMoot = isComparison && session.status === 'rejected'
-      // Once all checks are stored, only comparisons are made again, because they may be outdated.
+      // Once all checks are stored, only comparisons are repeated, because they may be outdated.
       const isMade = target.isMade && (!isComparison || (await presentVersion(part, session)) === null)
       if (isMoot || isMade) done.set(part.name, null)
     }
@@ -143,19 +146,19 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     doneParts.delete(place)
   }
 
-  /** One after the other, because a session is compared with what the check of the one before has stored. */
+  /** Sequentially, because a session is compared with data that the previous one's check stored. */
   const runSessions = async (targets: readonly QueuedChecks[]): Promise<void> => {
     for (const target of targets) {
       try {
         await runSession(target)
       } catch (error) {
-        // Its claim expires, and then it is taken again.
+        // Its claim expires, and it is claimed again.
         onError(error, 'store')
       }
     }
   }
 
-  /** Checks the sessions that are due, those of several organizations at once. @returns how many sessions were taken */
+  /** Checks the due sessions, several organizations concurrently. @returns how many sessions were claimed */
   return async (): Promise<number> => {
     forgetOld()
     const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)

@@ -1,4 +1,4 @@
-// Hashes the data that sessions are compared with to a short key, which differs when anything has changed.
+// Hashes the compared data to a short key that differs after any change.
 import { createHash } from 'node:crypto'
 
 /** @returns 32 hex digits */

@@ -1,4 +1,4 @@
-// Makes a part's checks again for as long as this process leads, and logs the result.
+// Repeats a part's checks while this process is the leader, and logs the result.
 import { singleFlight } from '../../lib/single-flight.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Logger } from '../../telemetry/log.ts'
@@ -17,7 +17,10 @@ export interface RepeatChecksDependencies {
 
 const FAILED = 'sessions could not be compared again; will retry'
 
-/** @param goesOn whether this process still leads. @returns one run; calls during a run share it, and no run rejects */
+/**
+ * @param goesOn whether this process is still the leader. @returns a function that starts a run or joins the current
+ * one, and never rejects
+ */
 export type RepeatChecks = (part: RepeatedPart, goesOn: () => boolean) => () => Promise<void>
 
 export const createRepeatChecks =

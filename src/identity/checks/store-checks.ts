@@ -1,6 +1,5 @@
-// Stores the results of checks. When a completed session has a new hit, the same transaction does what the
-// organization's settings say: the session stays completed and waits for a review, goes back to its person, or is
-// rejected.
+// Stores the results of checks. When a completed session has a new hit, the same transaction follows the organization's
+// settings: the session stays completed and awaits a review, is returned to its person, or is rejected.
 import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
 import { RETRIES_MAX } from '../../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from '../sessions/changes.ts'
@@ -12,7 +11,7 @@ interface Target {
   readonly sessionId: string
 }
 
-/** A check whose hits are bound to what was compared. */
+/** A check whose hits are bound to the compared subjects. */
 interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
   readonly hits?: readonly BoundHit[]
   /** Keyed hashes of the subjects. */
@@ -22,7 +21,8 @@ interface BoundCheck extends Omit<NewSessionCheck, 'hits' | 'subjects'> {
 export interface CheckTables extends SessionTables {
   readonly checks: {
     /**
-     * For sessions of one organization; skips those that changed since `sequence`. `opened`: new hits by session id.
+     * For sessions of one organization; skips those changed since `sequence`. `opened`: number of new hits by session
+     * id.
      */
     replaceUnchanged(
       organizationId: string,
@@ -37,13 +37,11 @@ export interface CheckTables extends SessionTables {
   readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
 }
 
-/** The actor of a change that follows from a new hit. */
+/** The actor of a change caused by a new hit. */
 const ACTOR = 'screening'
 const REASON = 'A new hit was found when lists were looked at again: see the checks.'
 
-/**
- * @param basisOf makes a keyed hash of what was compared with an entry, or of a subject
- */
+/** @param basisOf makes a keyed hash of a compared entry or subject */
 export const createStoreChecks = (
   together: ChangeTogether<CheckTables>,
   basisOf: (organizationId: string, compared: string) => Promise<string>,
@@ -67,7 +65,7 @@ export const createStoreChecks = (
     if (session?.status !== 'completed') return
     const { onNewHit } = await settings.read(target.organizationId)
     if (onNewHit === 'review') return
-    // A session that can't be sent back once more waits for a review.
+    // A session without remaining retries waits for a review.
     if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return
     const to = onNewHit === 'retry' ? 'retry' : 'rejected'
     await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })

@@ -1,12 +1,12 @@
-// Makes traces of the evidence that people submit: hashes under a key that each organization has of its own, so that
-// the database alone reveals neither numbers nor names, and traces of two organizations never match.
+// Makes traces of submitted evidence: hashes under a separate key for each organization, so that the database alone
+// reveals neither numbers nor names, and traces of two organizations never match.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { OrganizationKeys } from '../evidence/organization-keys.ts'
 import { newKey } from '../evidence/sealed-bytes.ts'
 
 export interface TraceKeyStore {
   findKey(organizationId: string): Promise<Uint8Array | null>
-  /** @returns the stored key: another process may have stored one first. @throws OrganizationKeyExchangedError */
+  /** @returns the stored key, which another process may have stored first. @throws OrganizationKeyExchangedError */
   addKey(organizationId: string, sealed: Uint8Array, sealedUnder: Uint8Array): Promise<Uint8Array>
 }
 
@@ -14,7 +14,7 @@ export interface Traces {
   /** 32 hex digits. */
   valueOf(organizationId: string, kind: string, text: string): Promise<string>
   /**
-   * Masks a hash whose differing bits are counted later: XOR with a secret hides the hash and keeps the distances.
+   * Masks a perceptual hash: XOR with a secret hides the hash and preserves Hamming distances.
    * @param hash 16 hex digits
    */
   masked(organizationId: string, kind: string, hash: string): Promise<string>

@@ -1,5 +1,5 @@
-// A process that checks one PDF from its standard input, and writes ACCEPTED or the reason of the refusal to its standard
-// output. Started by check-pdf.ts, with nothing in its environment.
+// A process that checks one PDF from standard input, and writes ACCEPTED or the refusal reason to standard output.
+// Started by check-pdf.ts with an empty environment.
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, checkPdf } from './pdf-check.ts'
 

@@ -1,4 +1,4 @@
-// Checks uploaded PDFs in a process that may be killed, because a hostile one takes seconds: see check-pdf.process.ts.
+// Checks uploaded PDFs in a process that can be killed, because a hostile PDF takes seconds: see check-pdf.process.ts.
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 import { DocumentInvalidError } from './errors.ts'
 import { ACCEPTED, PDF_REFUSALS } from './pdf-check.ts'
@@ -23,7 +23,7 @@ export const createPdfChecker = (options: Partial<DocumentProcessOptions> = {}):
     check: async (pdf, organizationId) => {
       const answer = Buffer.from(await run(pdf, organizationId)).toString()
       if (answer === ACCEPTED) return
-      throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'the PDF can not be opened')
+      throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'the PDF cannot be opened')
     },
     running,
     close,

@@ -1,24 +1,23 @@
-// Scans a document with ClamAV's daemon: INSTREAM over a unix socket or TCP, one connection for each document. Any answer that
-// is neither "clean" nor the name of a finding is an error.
-// Source: clamd(8), "COMMANDS".
+// Scans a document with the ClamAV daemon: INSTREAM over a Unix socket or TCP, one connection per document. Any
+// response other than "clean" or the name of a finding is an error. Source: clamd(8), "COMMANDS".
 import { createConnection, type Socket } from 'node:net'
 
 export type ScannerAddress = { readonly path: string } | { readonly host: string; readonly port: number }
 
-/** Scans one document. @returns the name of what was found, null where it is clean @throws Error where it can't say */
+/** Scans one document. @returns the name of the finding, or null if clean @throws Error for any other response */
 export type Scanner = (bytes: Uint8Array) => Promise<string | null>
 
 export interface ClamdOptions {
   readonly address: ScannerAddress
-  /** From the connection to the answer's last byte. */
+  /** From the connection to the last byte of the response. */
   readonly timeLimitMs?: number
 }
 
 const TIME_LIMIT_MS = 15_000
-/** An answer is one short line. */
+/** A response is one short line. */
 const ANSWER_BYTES_MAX = 4_096
 const CHUNK_BYTES = 65_536
-/** Accepts the names that clamd writes, and no other text. */
+/** Accepts only names in clamd's format. */
 const FOUND = /^stream: ([\x21-\x7e]{1,200}) FOUND$/
 
 const lengthOf = (length: number): Buffer => {

@@ -1,22 +1,22 @@
-// Passes a document to a program in a process with limits of memory and time, a few at once. A document made to exhaust a
-// decoder costs a process that is killed, and nothing of the service (threats row 18).
+// Passes a document to a program in a process with memory and time limits, a few concurrently. A document made to
+// exhaust a decoder costs only the killed process (threats row 18).
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import { ownProcess } from '../../program/entries.ts'
 import { DocumentInvalidError, EvidenceBusyError } from './errors.ts'
 
 export interface DocumentProcessOptions {
-  /** The program's entry: reads a document from its standard input, and exits with 3 if it can't open it. */
+  /** The program's entry file: reads a document from standard input, and exits with 3 if it can't be opened. */
   readonly script: string
   readonly programArguments?: readonly string[]
-  /** What the sender is told that the document is. */
+  /** The noun for the document in errors to the sender. */
   readonly noun?: 'image' | 'PDF'
-  /** Most processes at once. */
+  /** Maximum concurrent processes. */
   readonly processesMax?: number
-  /** Most documents that wait; more are refused. */
+  /** Maximum waiting documents; more are refused. */
   readonly queueMax?: number
   /** From the start of the process to the last byte of its output. */
   readonly timeLimitMs?: number
-  /** Address space. The runtime alone reserves 3.3 GB of it, which it never uses. */
+  /** Address space. The runtime alone reserves 3.3 GB, which it never uses. */
   readonly memoryLimitBytes?: number
   readonly outputBytesMax?: number
 }
@@ -24,12 +24,12 @@ export interface DocumentProcessOptions {
 export interface DocumentProcess {
   /**
    * Organizations take turns.
-   * @param organizationId empty if only one caller waits at a time
+   * @param organizationId empty for callers that never wait concurrently
    * @returns the program's stdout
    * @throws DocumentInvalidError, EvidenceBusyError
    */
   run(document: Uint8Array, organizationId: string): Promise<Uint8Array>
-  /** @returns how many processes run */
+  /** @returns how many processes are running */
   running(): number
   /** Kills the processes and refuses later documents. */
   close(): Promise<void>
@@ -37,12 +37,12 @@ export interface DocumentProcess {
 
 const REFUSED = 3
 /**
- * Sets the limits that this system's shell knows, then execs the program, so that the pid to kill stays the same. The
- * priority is that of work whose answers somebody waits for: below signing, above background work.
+ * Sets the limits that the system's shell supports, then execs the program, so that the pid to kill stays the same. The
+ * priority is below signing and above background work, because a person waits for the result.
  */
 const LIMITED = 'ulimit -c 0; ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"'
 
-/** Reads at most `maximum` bytes; null when there are more. */
+/** Reads at most `maximum` bytes; null if there are more. */
 const readAtMost = async (stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array | null> => {
   const pieces: Uint8Array[] = []
   let length = 0
@@ -86,7 +86,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
         stdin: document,
         stdout: 'pipe',
         stderr: 'ignore',
-        // No secret of the service, and no setting of its folder, reaches what opens strangers' files.
+        // The process that opens untrusted files gets no secrets of the service and no settings of its folder.
         env: { BUN_RUNTIME_TRANSPILER_CACHE_PATH: '0', ...program.environment },
         cwd: '/',
       },
@@ -110,7 +110,7 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
       if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler one`)
       // Otherwise the decoder crashed or reached a limit; the sender gets the same error.
       throw new DocumentInvalidError(
-        `the ${noun} can not be opened`,
+        `the ${noun} cannot be opened`,
         code === REFUSED ? undefined : new Error(`${code}`),
       )
     } finally {

@@ -1,4 +1,4 @@
-// The documents of a session's evidence: taken in, listed, opened and removed.
+// The documents of a session's evidence: stored, listed, opened and removed.
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import { DOCUMENT_KINDS, type DocumentKind, type FieldName } from '../../domain/requirements.ts'
 import type { UploadPace } from '../../lib/upload-pace.ts'
@@ -18,7 +18,7 @@ import { createUploadSlots, type UploadLimits } from './upload-slots.ts'
 import { targetOf } from './vault.ts'
 
 export interface DocumentsDependencies extends RecordAccess, DocumentPrograms {
-  /** Scans each document as it was sent; left out when no scanner is configured. */
+  /** Scans each document as uploaded; undefined without a configured scanner. */
   readonly scan?: DocumentScan | undefined
   /** Replaced in tests. */
   readonly uploadLimits?: UploadLimits
@@ -70,7 +70,7 @@ export const createDocuments = (
         const there = (await store.list(target)).filter((record) => record.kind === kind).length
         if (there >= maximum) throw new DocumentLimitError(maximum)
         const uploaded = await readUpload(stream, uploadPace)
-        // A slow sender holds none of the slots that documents are opened in.
+        // A slow sender occupies no slot for opening documents.
         releases.push(await slots.acquireOpening(session, address))
         await scan?.(session, uploaded)
         const { mediaType, bytes } = await cleanDocument(

@@ -1,4 +1,4 @@
-// Errors about evidence, all with an answer. None repeats anything of a document, not even its name.
+// Errors about evidence, all with a response. None repeats anything of a document, not even its name.
 import { CountersignError, fixedError } from '../../domain/errors.ts'
 import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 
@@ -10,51 +10,51 @@ export class DocumentTooLargeError extends fixedError(
 
 /** The content or the declared type is not accepted (415). */
 export class DocumentTypeError extends CountersignError {
-  constructor(detail = 'the document must be a JPEG, PNG or WebP image or, where one is asked for, a PDF') {
+  constructor(detail = 'the document must be a JPEG, PNG or WebP image or, if requested, a PDF') {
     super('UNSUPPORTED_MEDIA_TYPE', detail)
   }
 }
 
-/** The type is accepted, but the file is damaged, too large to open, or several files in one (400). */
+/** The type is accepted, but the file is damaged, too large to open, or contains several files (400). */
 export class DocumentInvalidError extends CountersignError {
   constructor(detail: string, cause?: unknown) {
     super('INVALID_REQUEST', detail, { cause })
   }
 }
 
-/** The scanner found malware (400). Its name is in the audit log only. */
+/** The scanner found malware (400). Its name appears only in the audit log. */
 export class DocumentInfectedError extends fixedError(
   'INVALID_REQUEST',
   'the scanner found something harmful in the document: send a photograph of the paper instead',
 ) {}
 
-/** The scanner can't be asked, or does not answer in time (503). */
+/** The scanner is unreachable or times out (503). */
 export class ScannerUnavailableError extends CountersignError {
   constructor(cause?: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'documents can not be scanned at the moment; try again in a minute', {
+    super('DEPENDENCY_UNAVAILABLE', 'documents cannot be scanned at the moment; try again in a minute', {
       cause,
       retryAfterSeconds: 60,
     })
   }
 }
 
-/** The session has as many documents of the kind as it may (409). */
+/** The session already has the maximum of documents of this kind (409). */
 export class DocumentLimitError extends CountersignError {
   constructor(maximum: number) {
     super('SESSION_CONFLICT', `there can be ${maximum} of these: remove one first`)
   }
 }
 
-/** Too many uploads at once, of all or of this session (503). */
+/** Too many concurrent uploads, in total or for this session (503). */
 export class EvidenceBusyError extends fixedError(
   'OVERLOADED',
   'too many documents are being taken in; try again in a moment',
   { retryAfterSeconds: 2 },
 ) {}
 
-/** The stored file is missing or differs from what was written (503: the operator has to repair the data folder). */
+/** The stored file is missing or was altered (503: the operator must repair the data folder). */
 export class EvidenceUnreadableError extends CountersignError {
   constructor(cause?: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the stored evidence can not be read', { cause })
+    super('DEPENDENCY_UNAVAILABLE', 'the stored evidence cannot be read', { cause })
   }
 }

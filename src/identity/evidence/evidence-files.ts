@@ -1,5 +1,5 @@
-// The folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. A file exists complete
-// or not at all.
+// The folder of encrypted documents. File names are 32 random hex digits, and no other text becomes a path. Files are
+// written atomically.
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { mkdir, open, opendir, rm, stat } from 'node:fs/promises'
@@ -16,13 +16,13 @@ export interface StoredFile {
 }
 
 export interface EvidenceFiles {
-  /** Stores the source's bytes. @returns the new file's name, once it is flushed to disk. @throws what the source throws */
+  /** Stores the source's bytes. @returns the new file's name once flushed to disk. @throws any error of the source */
   write(source: AsyncIterable<Uint8Array>): Promise<string>
-  /** @throws EvidenceUnreadableError while it is read. */
+  /** @throws EvidenceUnreadableError while reading. */
   read(name: string): AsyncGenerator<Uint8Array>
   /** Does nothing when the file does not exist. */
   remove(name: string): Promise<void>
-  /** Includes incomplete files of a crash. */
+  /** Includes incomplete files left by a crash. */
   list(): AsyncGenerator<StoredFile>
 }
 
@@ -30,7 +30,7 @@ const NAME = /^[0-9a-f]{32}$/
 const TEMPORARY = '.tmp'
 const READ_BYTES = 65_536
 
-/** Whether an error comes from the operating system and not from the source. */
+/** Whether an error comes from the operating system and not the source. */
 const isSystemError = (error: unknown): boolean => typeof (error as { errno?: unknown } | null)?.errno === 'number'
 
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {

@@ -1,4 +1,4 @@
-// Decodes the typed fields of evidence strictly. Errors never repeat a value.
+// Decodes the entered fields of evidence strictly. Errors never repeat a value.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import type { FieldName } from '../../domain/requirements.ts'
 import type { CheckType } from '../../domain/session.ts'
@@ -10,14 +10,17 @@ const NUMBER_MAX = 64
 const OWNERS_MAX = 20
 const AGE_MAX_YEARS = 130
 
-/** Controls, line and paragraph separators, format characters that reorder text, and halves of characters. */
+/**
+ * Control characters, line and paragraph separators, bidirectional and zero-width format characters, and lone
+ * surrogates.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u
 
-/** Characters that may become one by normalization (NFC), as letters with several marks do. */
+/** Maximum characters that NFC may compose into one, such as a letter with several marks. */
 const COMPOSED_MAX = 4
 
 const text = (name: string, value: unknown, maximum: number): string => {
-  // Sorting the marks of one letter takes quadratic time, so a long text is refused before it is normalized.
+  // Sorting the marks of one letter takes quadratic time, so a long text is refused before normalization.
   const isReadable = typeof value === 'string' && value.length <= COMPOSED_MAX * maximum
   const normalised = isReadable ? value.normalize('NFC').trim() : ''
   if (normalised === '' || normalised.length > maximum || UNPRINTABLE.test(normalised)) {
@@ -30,7 +33,7 @@ const birthDate = (value: unknown, nowSeconds: number): string => {
   const wrong = new FieldInvalidError('birthDate', 'must be a calendar date of the past, YYYY-MM-DD')
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) throw wrong
   const atMs = Date.parse(`${value}T00:00:00Z`)
-  // Date.parse turns 30 February into a day of March or NaN.
+  // Date.parse turns 30 February into a day in March or NaN.
   if (Number.isNaN(atMs) || new Date(atMs).toISOString().slice(0, 10) !== value) throw wrong
   const now = new Date(nowSeconds * 1000)
   if (atMs > now.getTime() || now.getUTCFullYear() - Number(value.slice(0, 4)) > AGE_MAX_YEARS) throw wrong
@@ -78,7 +81,7 @@ const FIELDS_OF: Readonly<Record<CheckType, readonly FieldName[]>> = {
 }
 
 /**
- * Checks each given field. Refuses unknown fields and those of the other kind of session.
+ * Checks each given field. Refuses unknown fields and fields of the other check type.
  * @throws FieldInvalidError
  */
 export const decodeFields = (input: object, checkType: CheckType, nowSeconds: number): EvidenceFields => {
@@ -93,7 +96,7 @@ export const decodeFields = (input: object, checkType: CheckType, nowSeconds: nu
   return decoded as EvidenceFields
 }
 
-/** Cleans the name of a file on the person's device. It is shown to people and never used as a path. */
+/** Cleans the file's name on the person's device. It is shown to people and never used as a path. */
 export const cleanFileName = (name: string): string => {
   const last = name.replaceAll('\\', '/').split('/').at(-1) ?? ''
   const printable = [...last.normalize('NFC')].filter((character) => !UNPRINTABLE.test(character))

@@ -1,6 +1,5 @@
-// Reads a file's type and a picture's size from its header, without decoding it (threats row 18). Ignores the file's name and
-// declared type.
-// Source: ITU-T T.81 annex B (JPEG), W3C PNG §5, RFC 9649 (WebP), ISO 32000-2 §7.5 (PDF).
+// Reads a file's type and an image's size from its header, without decoding it (threats row 18). Ignores the file's
+// name and declared type. Source: ITU-T T.81 annex B (JPEG), W3C PNG §5, RFC 9649 (WebP), ISO 32000-2 §7.5 (PDF).
 import type { DocumentMediaType } from '../evidence-types.ts'
 import { DocumentInvalidError, DocumentTypeError } from './errors.ts'
 
@@ -18,7 +17,7 @@ interface Size {
 }
 
 const DAMAGED = 'the image is damaged'
-/** Segments, fill bytes or chunks of one picture: some hundred times as many as pictures have. */
+/** Segments, fill bytes or chunks of one image: some hundred times as many as real images have. */
 const STEPS_MAX = 100_000
 const CARRIES_MORE = 'the document carries something besides itself'
 
@@ -29,7 +28,7 @@ const ascii = (text: string): readonly number[] => [...text].map((character) => 
 
 const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Turns a read past the end into DocumentInvalidError: the file is cut off. */
+/** Turns a read past the end into DocumentInvalidError, because the file is truncated. */
 const reading = <Value>(read: () => Value): Value => {
   try {
     return read()
@@ -40,27 +39,25 @@ const reading = <Value>(read: () => Value): Value => {
 
 const JPEG_MAGIC = [0xff, 0xd8, 0xff]
 
-/** SOF0 to SOF15 without DHT, JPG and DAC, which share their range. */
+/** SOF0 to SOF15 without DHT, JPG and DAC, which share this range. */
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
-/**
- * Accepts data after the picture, where phones put depth maps and clips. Re-encoding removes it.
- */
+/** Accepts data after the image, where phones put depth maps and clips. Re-encoding removes it. */
 const jpegSize = (bytes: Uint8Array): Size => {
   const view = viewOf(bytes)
   let at = 2
   for (let step = 0; step < STEPS_MAX; step++) {
     if (view.getUint8(at) !== 0xff) throw new DocumentInvalidError(DAMAGED)
     const marker = view.getUint8(at + 1)
-    // Markers may follow any number of fill bytes.
+    // Any number of fill bytes may precede a marker.
     if (marker === 0xff) {
       at += 1
       continue
     }
     at += 1
     if (isFrameHeader(marker)) return { height: view.getUint16(at + 4), width: view.getUint16(at + 6) }
-    // A scan or the end of the picture comes before any frame header.
+    // A scan or the end of the image comes before any frame header.
     if (marker === 0xda || marker === 0xd9) throw new DocumentInvalidError(DAMAGED)
     const length = view.getUint16(at + 1)
     if (length < 2) throw new DocumentInvalidError(DAMAGED)

@@ -1,6 +1,6 @@
-// Each organization has a key for its evidence and secrets, made on first use and stored wrapped by the deployment's key, which is
-// not in the database, so a copy of the database decrypts nothing. During a rotation (rotate-key.ts) an organization has two keys:
-// the newer encrypts, either decrypts.
+// Each organization has a key for its evidence and secrets. It is made on first use and stored wrapped by the
+// deployment's key, which is not in the database, so a copy of the database decrypts nothing. During a rotation
+// (rotate-key.ts) an organization has two keys: the newer encrypts, either decrypts.
 import { createHash } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 import { deriveKey, KEY_BYTES, newKey, openBytes, sealBytes } from './sealed-bytes.ts'
@@ -15,8 +15,8 @@ export interface WrappedOrganizationKey {
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
   /**
-   * Adds a key, unless another process has added one; returns the stored one. Null when new keys have to be wrapped by another
-   * key of the deployment.
+   * Adds a key, unless another process has added one; returns the stored one. Null when new keys must be wrapped by
+   * another deployment key.
    */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }
@@ -30,16 +30,16 @@ export interface SealedSecret {
 }
 
 export interface OrganizationKeys {
-  /** @param subject names the secret's owner; the secret can be opened with the same subject only */
+  /** @param subject names the secret's owner; opening requires the same subject */
   seal(organizationId: string, purpose: SecretPurpose, subject: string, secret: Uint8Array): Promise<SealedSecret>
   /** @throws EvidenceUnreadableError */
   open(organizationId: string, purpose: SecretPurpose, subject: string, sealed: Uint8Array): Promise<Uint8Array>
 }
 
-/** Reads the deployment's present keys, newest first; two during a rotation. */
+/** Reads the deployment's current keys, newest first; two during a rotation. */
 export type DeploymentKeys = () => readonly [Uint8Array, ...Uint8Array[]]
 
-/** Identifies a deployment key by 16 hex digits that reveal nothing of it. */
+/** Identifies a deployment key by 16 hex digits that reveal nothing about it. */
 export const keyFingerprint = (deploymentKey: Uint8Array): string =>
   createHash('sha256').update('countersign deployment key\n').update(deploymentKey).digest('hex').slice(0, 16)
 
@@ -74,7 +74,7 @@ export const unwrapOrganizationKeys = (
   return Array.from({ length: bytes.length / KEY_BYTES }, (_, at) => bytes.slice(at * KEY_BYTES, (at + 1) * KEY_BYTES))
 }
 
-/** Tries each key. @returns null when none opens the secret */
+/** Tries each key. @returns null if none opens the secret */
 export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, context: string): Uint8Array | null => {
   for (const key of keys) {
     try {
@@ -86,7 +86,7 @@ export const openByAny = (keys: readonly Uint8Array[], sealed: Uint8Array, conte
   return null
 }
 
-/** How many unwrapped keys are cached. They are as secret as the deployment's key, which is in memory too. */
+/** Maximum cached unwrapped keys. They are as secret as the deployment's key, which is in memory too. */
 const CACHE_MAX = 1_000
 
 interface HeldKeys {
@@ -96,7 +96,7 @@ interface HeldKeys {
 
 export const createOrganizationKeys = (input: {
   readonly store: OrganizationKeyStore
-  /** Read again for each new organization key, and for each that the known deployment keys do not unwrap. */
+  /** Read again for each new organization key, and for each that no known deployment key unwraps. */
   readonly deploymentKeys: DeploymentKeys
 }): OrganizationKeys => {
   const { store, deploymentKeys } = input
@@ -128,7 +128,7 @@ export const createOrganizationKeys = (input: {
   }
 
   return {
-    // Read the key from the store each time: a secret that is sealed by a replaced key can't be stored.
+    // Read the key from the store each time, because a secret sealed by a replaced key can't be stored.
     seal: async (organizationId, purpose, subject, secret) => {
       const { keys, wrappedKey } = await keysInUse(organizationId)
       const [key] = keys

@@ -1,5 +1,5 @@
-// The two filters of PDF that write bytes as text. A viewer applies them before it inflates, so a check has to as well.
-// Source: ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
+// The two PDF filters that encode bytes as text. A viewer decodes them before inflating, so the check must too. Source:
+// ISO 32000-2 §7.4.2 (ASCIIHexDecode), §7.4.3 (ASCII85Decode).
 
 const isBlank = (byte: number): boolean => byte <= 0x20
 
@@ -10,7 +10,7 @@ export const hexDigit = (byte: number): number => {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
-/** A filter of text. `textOf` returns the filter's text at the start of the bytes, and `decode` takes only such a text. */
+/** A text filter. `textOf` returns the encoded text at the start of the bytes; `decode` accepts only such text. */
 export interface TextFilter {
   readonly textOf: (bytes: Buffer) => Buffer
   readonly decode: (text: Buffer) => Buffer
@@ -22,7 +22,7 @@ const textOf = (bytes: Buffer, isOfFilter: (byte: number) => boolean): Buffer =>
   return bytes.subarray(0, end)
 }
 
-/** A last single digit is followed by 0. */
+/** A single last digit is padded with 0. */
 const decodeAsciiHex = (bytes: Buffer): Buffer => {
   const decoded = Buffer.allocUnsafe(Math.ceil(bytes.length / 2))
   let length = 0
@@ -42,7 +42,7 @@ const decodeAsciiHex = (bytes: Buffer): Buffer => {
 
 const Z = 0x7a
 
-/** Up to a `z` inside a group. */
+/** Stops at a `z` inside a group. */
 const decodeAscii85 = (bytes: Buffer): Buffer => {
   let zeros = 0
   for (const byte of bytes) if (byte === Z) zeros += 1
@@ -65,7 +65,7 @@ const decodeAscii85 = (bytes: Buffer): Buffer => {
     count = 0
   }
   if (count < 2) return decoded.subarray(0, length)
-  // A last group of n characters stands for n - 1 bytes, as if it were filled up with the highest digit.
+  // A last group of n characters encodes n - 1 bytes, padded with the highest digit.
   for (let filled = count; filled < 5; filled++) group = group * 85 + 84
   decoded.writeUInt32BE(group % 2 ** 32, length)
   return decoded.subarray(0, length + count - 1)

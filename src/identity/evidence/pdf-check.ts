@@ -1,7 +1,7 @@
-// PDFs are stored unchanged, because re-encoding would lose content. They are served as attachments only, and refused if they have
-// active content, another file attached, far more inflated than compressed data, encryption, or a filter that can't be
-// inspected. This is no guarantee: a viewer may see what this check does not.
-// Source: ISO 32000-2 §7.3.5, §7.5, §12.6; APPNOTE.TXT §4.3.16 (zip).
+// Checks a PDF. PDFs are stored unchanged, because re-encoding would lose content, and served only as attachments.
+// Refused are active content, attached files, encryption, excessive inflated data and filters that can't be inspected.
+// A viewer may still find content that this check misses. Source: ISO 32000-2 §7.3.5, §7.5, §12.6;
+// APPNOTE.TXT §4.3.16 (zip).
 import { DocumentInvalidError } from './errors.ts'
 import { hexDigit } from './pdf-ascii.ts'
 import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from './pdf-streams.ts'
@@ -9,15 +9,15 @@ import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from '.
 const REFUSALS = {
   damaged: 'the PDF is damaged',
   carriesMore: 'the document carries something besides itself',
-  packed: 'the PDF is packed in an old way that can not be looked into: print it to a new PDF, or send a picture',
+  packed: 'the PDF is compressed in an old way that cannot be inspected: print it to a new PDF, or send a picture',
   active: 'the PDF holds scripts or other files: print it to a new PDF, or send a picture',
   encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send a picture',
 }
 
-/** Every text that checkPdf refuses a document with. */
+/** All refusal messages of checkPdf. */
 export const PDF_REFUSALS: ReadonlySet<string> = new Set([...Object.values(REFUSALS), TOO_LARGE])
 
-/** What a process that checked a document answers if it refuses nothing. */
+/** The process's output for an accepted document. */
 export const ACCEPTED = 'accepted'
 
 const END = Buffer.from('%%EOF')
@@ -25,11 +25,11 @@ const ZIP_END = Buffer.from([0x50, 0x4b, 0x05, 0x06])
 const ZIP_END_BYTES = 22
 const ZIP_COMMENT_MAX = 65_535
 
-/** Names of active content: scripts, programs to start, embedded files, media. */
+/** Names of active content: scripts, program launches, embedded files, media. */
 const ACTIVE = ['/JavaScript', '/Launch', '/EmbeddedFile', '/RichMedia']
 const HASH = 0x23
 
-/** The byte that two hexadecimal digits stand for; negative if the text there is something else. */
+/** The byte that two hexadecimal digits encode; negative for other text. */
 const hexAt = (bytes: Buffer, at: number): number => {
   const [high, low] = [hexDigit(bytes[at] ?? 0), hexDigit(bytes[at + 1] ?? 0)]
   return high === -1 || low === -1 ? -1 : high * 16 + low
@@ -49,7 +49,7 @@ const decodeNames = (bytes: Buffer): Buffer => {
   return decoded.subarray(0, length)
 }
 
-/** Unlike zlib, these filters have no header by which their streams could be recognized. */
+/** Unlike zlib, these filters have no header to recognize their streams by. */
 const OPAQUE = ['/LZWDecode', '/RunLengthDecode']
 /** Viewers also accept the short filter names of inline images in streams. */
 const OPAQUE_SHORT = /\/F(?:ilter)?[\s[]{0,32}(?:\/[A-Za-z0-9]{1,32}\s{0,32}){0,4}\/(?:LZW|RL)(?![A-Za-z0-9])/
@@ -67,7 +67,10 @@ const requirePassive = (content: Buffer): void => {
 
 const ENCRYPT = '/Encrypt'
 
-/** Refuses encrypted documents. The trailer and the cross-reference stream's dictionary, which name it, are never encrypted. */
+/**
+ * Refuses encrypted documents. The trailer and the cross-reference stream's dictionary, which contain the name, are
+ * never encrypted.
+ */
 const requireOpen = (content: Buffer): void => {
   const decoded = decodeNames(content)
   for (let at = decoded.indexOf(ENCRYPT); at !== -1; at = decoded.indexOf(ENCRYPT, at + ENCRYPT.length)) {
@@ -91,7 +94,7 @@ const endsAsZip = (bytes: Buffer): boolean => {
 }
 
 /**
- * Takes seconds for a hostile document: the service calls it in a process of its own (check-pdf.ts).
+ * Takes seconds for a hostile document, so the service calls it in a separate process (check-pdf.ts).
  * @throws DocumentInvalidError with one of PDF_REFUSALS, also if the streams exceed the limits
  */
 export const checkPdf = async (document: Uint8Array, limits: InflateLimits = INFLATE_LIMITS): Promise<void> => {

@@ -1,19 +1,18 @@
-// What a PDF becomes in a viewer: its compressed streams are inflated here, one after the other, as far as a limit of size
-// and time goes, and nothing of them is kept. Every `stream` that begins as zlib does is tried, whatever its dictionary
-// says, and read to zlib's own end: a dictionary can lie, and `endstream` can stand inside the data.
-// Text that hex or ASCII85 made of such a stream is decoded first, and may be inside one as well. Documents that use LZW or
-// run lengths are refused by their filters' names (pdf-check.ts).
-// Source: ISO 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
+// Inflates a PDF's compressed streams like a viewer, one after the other, within size and time limits, and keeps none
+// of the output. Every `stream` with a zlib header is tried, whatever its dictionary contains, and read to the end of
+// the zlib data: a dictionary can lie, and the data can contain `endstream`. Hex or ASCII85 text is decoded first,
+// including inside a stream. Documents with LZW or run-length filters are refused by name (pdf-check.ts). Source: ISO
+// 32000-2 §7.3.8, §7.4.4; RFC 1950 §2.2.
 import { createInflate } from 'node:zlib'
 import { DocumentInvalidError } from './errors.ts'
 import { ASCII_85, ASCII_HEX } from './pdf-ascii.ts'
 
 export interface InflateLimits {
-  /** Of all streams together, bytes. */
+  /** Total of all streams, in bytes. */
   readonly inflatedBytesMax: number
-  /** Bytes that all streams together read, of the document and of what they inflate to: streams may lie inside others. */
+  /** Total bytes read by all streams, from the document and from inflated data, since streams may be nested. */
   readonly readBytesMax: number
-  /** Occurrences of the word `stream`, which ends a stream too. */
+  /** Occurrences of the word `stream`, including those in `endstream`. */
   readonly streamWordsMax: number
   /** Processor time, so that a busy machine refuses no more documents than an idle one. */
   readonly processorMsMax: number
@@ -27,15 +26,15 @@ export const INFLATE_LIMITS: InflateLimits = {
 }
 
 const STREAM = Buffer.from('stream')
-/** Up to this many bytes of what a stream inflates to are searched for names and for further streams. */
+/** Maximum inflated bytes of a stream that are searched for names and nested streams. */
 const LOOKED_AT_BYTES = 4 * 1_048_576
 const NESTED_MAX = 4
-/** Bytes of a text that suffice to decode the two bytes of zlib's header, blanks included. */
+/** Text bytes that suffice to decode the two bytes of a zlib header, including whitespace. */
 const PROBE_BYTES = 64
-/** A text that decodes to fewer bytes is not a filter's text, and too short for the name of a script. */
+/** Text that decodes to fewer bytes is not filter text, and too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
-/** RFC 1950: deflate, and a check of the two bytes. */
+/** RFC 1950: the method is deflate, and the two bytes pass their check. */
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 
@@ -62,9 +61,9 @@ const spend = (budget: Budget, { inflated = 0, read = 0 }): void => {
 }
 
 /**
- * What a viewer may inflate of these bytes: themselves, and what they stand for where they are a filter's text. Their first
- * bytes tell. Text that stands for something else is looked at as it is.
- * @throws DocumentInvalidError past the budget
+ * The data that a viewer may inflate here: the bytes themselves, and the decoded bytes if they are filter text.
+ * Text that decodes to other data is passed to `look` decoded.
+ * @throws DocumentInvalidError if the budget is exceeded
  */
 const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void): readonly Buffer[] => {
   const start = bytes.subarray(0, PROBE_BYTES)
@@ -81,7 +80,7 @@ const readings = (bytes: Buffer, budget: Budget, look: (content: Buffer) => void
   return packed
 }
 
-/** The first LOOKED_AT_BYTES of what it inflates to. @throws DocumentInvalidError past the budget */
+/** The first LOOKED_AT_BYTES of the inflated data. @throws DocumentInvalidError if the budget is exceeded */
 const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
   const stream = createInflate()
   const kept: Buffer[] = []
@@ -95,7 +94,7 @@ const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
       length += chunk.length
     }
   } catch (error) {
-    // Damaged, or no zlib after all: what came until then is what a viewer would see.
+    // Damaged, or not zlib: a viewer would show the data inflated so far.
     if (error instanceof DocumentInvalidError) throw error
     // zlib does not report how much it read of damaged data.
     read = bytes.length
@@ -107,8 +106,8 @@ const inflate = async (bytes: Buffer, budget: Budget): Promise<Buffer> => {
 }
 
 /**
- * Inflates every stream of a document, and those inside them.
- * @param look told of what each inflates to, up to LOOKED_AT_BYTES of it; may throw
+ * Inflates every stream of a document, including nested ones.
+ * @param look receives the inflated data of each, up to LOOKED_AT_BYTES; may throw
  * @throws DocumentInvalidError if a limit is exceeded
  */
 export const inflateStreams = async (

@@ -1,5 +1,5 @@
-// Stores encrypted pieces of evidence. A file is written before its row, and deleted after the key in its row is destroyed: a crash
-// can leave a file that nobody can read, but never a row without a file.
+// Stores encrypted pieces of evidence. A file is written before its row, and deleted after the key in its row is
+// destroyed, so a crash can leave an unreadable file, but never a row without a file.
 import { CountersignError, OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
@@ -13,13 +13,13 @@ export interface RecordWriterDependencies {
   readonly vault: Vault
   /** Called after each committed change. */
   readonly changed: (state: SessionState) => void
-  /** Called with pieces that were stored, with their bytes, and with pieces whose key was destroyed. */
+  /** Called for stored pieces with their bytes, and for pieces whose key was destroyed. */
   readonly counted?: (change: 'stored' | 'erased', pieces: number, bytes: number) => void
-  /** Called when a file could not be deleted; the sweep tries again. */
+  /** Called when a file could not be deleted; the sweep retries. */
   readonly onError: (error: unknown) => void
 }
 
-/** The page acts for the person whose session it is. */
+/** The page acts for the session's person. */
 export const PERSON = 'person'
 /** The sweep that erases expired evidence. */
 export const RETENTION_ACTOR = 'retention'
@@ -37,7 +37,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     }
   }
 
-  /** Reports the committed change, then deletes files that nobody can read any more. @throws SessionUnknownError */
+  /** Reports the committed change, then deletes files that have become unreadable. @throws SessionUnknownError */
   const finish = async (change: EvidenceChange | null): Promise<EvidenceChange> => {
     if (change === null) throw new SessionUnknownError()
     changed(change.state)
@@ -47,8 +47,8 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
   }
 
   /**
-   * Stores the record. If the store refuses it, the file is deleted. If the store can't say whether it was stored, the file
-   * stays: the sweep deletes it once it is old and no record names it.
+   * Stores the record. If the store refuses it, the file is deleted. If the outcome is unknown, the file stays; the
+   * sweep deletes it once it is old and no record references it.
    */
   const commit = async <Result extends EvidenceChange | false | null>(
     record: EvidenceRecord,
@@ -67,7 +67,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
     return written
   }
 
-  /** Seals again when the organization's key was exchanged between sealing and storing. */
+  /** Seals again if the organization's key was exchanged between sealing and storing. */
   const sealAndCommit = async <Result extends EvidenceChange | false | null>(
     target: EvidenceTarget,
     evidence: NewEvidence,
@@ -88,7 +88,7 @@ export const createRecordWriter = (dependencies: RecordWriterDependencies) => {
 
 export type RecordWriter = ReturnType<typeof createRecordWriter>
 
-/** What reads and writes the records of sessions. */
+/** The dependencies for reading and writing the records of sessions. */
 export interface RecordAccess {
   readonly store: EvidenceStore
   readonly vault: Vault

@@ -1,11 +1,11 @@
-// Re-encodes uploaded pictures in a process that may be killed: see reencode.process.ts.
+// Re-encodes uploaded images in a process that can be killed: see reencode.process.ts.
 import { createDocumentProcess, type DocumentProcess, type DocumentProcessOptions } from './document-process.ts'
 
-/** Another program in tests. */
+/** Tests pass another program. */
 export type ReencoderOptions = Partial<DocumentProcessOptions>
 
 export interface Reencoder extends Omit<DocumentProcess, 'run'> {
-  /** The picture as a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
+  /** The image as a JPEG. @throws DocumentInvalidError, EvidenceBusyError */
   readonly reencode: DocumentProcess['run']
 }
 

@@ -1,4 +1,4 @@
-// Erases expired evidence, and deletes files that no row names, which crashes and failed deletions leave behind.
+// Erases expired evidence, and deletes files without a row, left by crashes and failed deletions.
 
 import type { EvidenceTarget } from '../../domain/evidence.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -7,11 +7,11 @@ import type { EvidenceRetentionStore } from './store-types.ts'
 
 export interface RetentionDependencies {
   readonly store: EvidenceRetentionStore
-  /** Destroys the keys and deletes the files, unless the evidence must be kept after all. */
+  /** Destroys the keys and deletes the files, unless the evidence must still be kept. */
   readonly erase: (target: EvidenceTarget) => Promise<unknown>
   readonly files: Pick<EvidenceFiles, 'list' | 'remove'>
   readonly clock: Clock
-  /** Throws while the clock can't be trusted: what is erased can't be brought back. */
+  /** Throws while the clock is untrusted, because erasing is irreversible. */
   readonly requireSteadyClock: () => void
 }
 

@@ -1,7 +1,7 @@
-// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped by the new deployment key, and
-// every secret that its old key had wrapped is wrapped again. Documents do not change, since their own keys stay. Until all is
-// done, the organization keeps both keys, so an interrupted rotation can continue and no secret becomes unreadable. Once an
-// organization has its new key, the store refuses secrets that the old one sealed.
+// Rotates the deployment's key while the service runs. Each organization gets a new key, wrapped by the new deployment
+// key, and every secret wrapped by its old key is rewrapped. Documents do not change, since they keep their own keys.
+// Until the rotation ends, the organization keeps both keys, so an interrupted rotation can continue and no secret
+// becomes unreadable. Once an organization has its new key, the store refuses secrets sealed by the old one.
 
 import {
   keyFingerprint,
@@ -15,7 +15,7 @@ import {
 import { newKey, sealBytes } from './sealed-bytes.ts'
 import { evidenceSubject } from './vault.ts'
 
-/** One secret that an organization's key wraps. */
+/** One secret wrapped by an organization's key. */
 export type WrappedSecret =
   | { readonly kind: 'evidence'; readonly sessionId: string; readonly evidenceId: string; readonly sealed: Uint8Array }
   | { readonly kind: 'webhook'; readonly endpointId: string; readonly sealed: Uint8Array }
@@ -23,13 +23,13 @@ export type WrappedSecret =
 
 export interface KeyRotationStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
-  /** Organizations whose key is wrapped by another deployment key, or that have two keys. */
+  /** Organizations with a key wrapped by another deployment key, or with two keys. */
   organizationsToRotate(wrappedBy: string): Promise<readonly string[]>
   /** False when the stored key is not `old`. */
   exchangeKey(organizationId: string, old: Uint8Array, replacement: WrappedOrganizationKey): Promise<boolean>
-  /** All secrets that an organization's key wraps, in batches. */
+  /** All secrets wrapped by an organization's key, in batches. */
   secretBatches(organizationId: string): AsyncIterable<readonly WrappedSecret[]>
-  /** Replaces each secret whose stored bytes are unchanged, and skips those that changed meanwhile. */
+  /** Replaces each unchanged secret, and skips those that changed meanwhile. */
   exchangeSecrets(
     organizationId: string,
     exchanges: readonly { readonly secret: WrappedSecret; readonly replacement: Uint8Array }[],
@@ -40,7 +40,7 @@ export interface KeyRotation {
   readonly organizations: number
   /** Keys of documents and fields, and webhook secrets. */
   readonly secrets: number
-  /** How many secrets no key of their organization opens; they were unreadable before. */
+  /** Secrets that no key of their organization opens; they were unreadable before. */
   readonly unreadable: number
 }
 
@@ -54,9 +54,9 @@ const subjectOf = (organizationId: string, secret: WrappedSecret): [SecretPurpos
 }
 
 /**
- * If it is interrupted, call it again with the same keys to continue.
- * @param wait resolves after that many milliseconds
- * @throws EvidenceUnreadableError when neither deployment key wrapped an organization's
+ * After an interruption, call it again with the same keys to continue.
+ * @param wait resolves after the given milliseconds
+ * @throws EvidenceUnreadableError if neither deployment key wrapped an organization's
  */
 export const rotateDeploymentKey = async (input: {
   readonly store: KeyRotationStore
@@ -76,7 +76,7 @@ export const rotateDeploymentKey = async (input: {
     return { row, key, before }
   }
 
-  /** One pass over the secrets. A secret that changes meanwhile is left to the next pass. */
+  /** One pass over the secrets. A secret that changes meanwhile is left for the next pass. */
   const reseal = async (organizationId: string, key: Uint8Array, before: readonly Uint8Array[]) => {
     let [found, lost] = [0, 0]
     for await (const batch of store.secretBatches(organizationId)) {
@@ -102,7 +102,7 @@ export const rotateDeploymentKey = async (input: {
         unreadable += pass.lost
       }
       if (row.wrappedBy === wrappedBy) return
-      // If the key was replaced already, another rotation with the same keys did it.
+      // If the key was replaced already, it was by another rotation with the same keys.
       const both = wrapOrganizationKeys(deploymentKey, organizationId, [newKey(), key])
       await store.exchangeKey(organizationId, row.wrappedKey, both)
     }

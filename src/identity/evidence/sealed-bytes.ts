@@ -1,5 +1,6 @@
-// Short secrets under a key: AES-256-GCM, a random 96-bit nonce in front, the tag behind. `context` is authenticated with
-// them, so that what was sealed for one purpose or owner opens for no other. Source: NIST SP 800-38D §8.2.2.
+// Encrypts short secrets with AES-256-GCM, with a random 96-bit nonce before the ciphertext and the tag after it.
+// `context` is authenticated, so that a secret sealed for one purpose or owner opens for no other. Source: NIST SP
+// 800-38D §8.2.2.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 
@@ -9,7 +10,7 @@ const TAG_BYTES = 16
 
 export const newKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES))
 
-/** A key of its own for each use of a key (RFC 5869). */
+/** A separate key for each purpose (RFC 5869). */
 export const deriveKey = (key: Uint8Array, purpose: string): Uint8Array =>
   new Uint8Array(hkdfSync('sha256', key, '', purpose, KEY_BYTES))
 
@@ -21,7 +22,7 @@ export const sealBytes = (key: Uint8Array, plaintext: Uint8Array, context: strin
   return new Uint8Array(Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]))
 }
 
-/** @throws EvidenceUnreadableError for another key or context, or a changed byte. */
+/** @throws EvidenceUnreadableError for another key or context, or altered bytes */
 export const openBytes = (key: Uint8Array, sealed: Uint8Array, context: string): Uint8Array => {
   if (sealed.length < NONCE_BYTES + TAG_BYTES) throw new EvidenceUnreadableError()
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })

@@ -1,5 +1,5 @@
-// Notes that the service keeps with a session's evidence, such as the fields it read from documents: encrypted, audited and erased
-// like evidence.
+// Notes stored with a session's evidence, such as the fields read from documents: encrypted, audited and erased like
+// evidence.
 import { OrganizationKeyExchangedError } from '../../domain/errors.ts'
 import type { EvidenceRecord } from '../../domain/evidence.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -9,7 +9,7 @@ import { collect } from './sealed-stream.ts'
 import type { EvidenceStore } from './store-types.ts'
 import { targetOf, type Vault } from './vault.ts'
 
-/** @param kind of its row in the evidence table; not a kind of document */
+/** @param kind the kind of its row in the evidence table; not a document kind */
 export const createSealedNote = <Content>(input: {
   readonly store: Pick<EvidenceStore, 'list' | 'recordRead' | 'replaceNote'>
   readonly vault: Vault
@@ -43,7 +43,8 @@ export const createSealedNote = <Content>(input: {
           await vault.discard(obsolete ?? [record.storageName])
           return
         } catch (error) {
-          // If the store can't say whether the record was stored, keep the file: the sweep deletes it if no record names it.
+          // If it is unknown whether the record was stored, keep the file: the sweep deletes it if no record references
+          // it.
           if (!(error instanceof OrganizationKeyExchangedError)) throw error
           await vault.discard([record.storageName])
           if (attempt === SEAL_ATTEMPTS) throw error

@@ -1,16 +1,16 @@
-// Encrypts documents chunk by chunk (STREAM over AES-256-GCM): each chunk's nonce has its number and whether it is the last. A chunk
-// that was changed, reordered or taken from another document is refused before its content is passed on; a truncated file is
-// noticed at its end.
-// Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", §8.
+// Encrypts documents in chunks (STREAM over AES-256-GCM). Each chunk's nonce contains its number and whether it is the
+// last. A chunk that was altered, reordered or taken from another document is refused before its content is yielded;
+// truncation is detected at the end. Source: Hoang, Reyhanitabar, Rogaway, Vizár, "Online Authenticated-Encryption and
+// its Nonce-Reuse Misuse-Resistance", §8.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { EvidenceUnreadableError } from './errors.ts'
 
-/** Names the format; authenticated with every chunk. */
+/** Identifies the format; authenticated with every chunk. */
 const MAGIC = Buffer.from('CSE1')
 const PREFIX_BYTES = 7
 const HEADER_BYTES = MAGIC.length + PREFIX_BYTES
 const TAG_BYTES = 16
-/** Of the plaintext. */
+/** Plaintext bytes per chunk. */
 export const CHUNK_BYTES = 65_536
 const COUNTER_MAX = 2 ** 32 - 1
 
@@ -24,8 +24,8 @@ const nonceOf = (header: Uint8Array, counter: number, last: boolean): Uint8Array
 }
 
 /**
- * Splits the source into pieces of `size` bytes; the last may be shorter. A piece is held back until the next byte shows that it
- * is not the last. An empty source gives one empty piece.
+ * Splits the source into pieces of `size` bytes; the last may be shorter. A piece is held back until more data shows
+ * that it is not the last. An empty source yields one empty piece.
  */
 async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<[Uint8Array, boolean]> {
   let pending: Uint8Array[] = []
@@ -43,7 +43,7 @@ async function* inPieces(source: AsyncIterable<Uint8Array>, size: number): Async
   yield [Buffer.concat(pending, length), true]
 }
 
-/** header (11) ‖ chunk ‖ tag (16) ‖ … The key must be for this stream alone. */
+/** header (11) ‖ chunk ‖ tag (16) ‖ … The key must be used for this stream only. */
 export async function* sealStream(
   key: Uint8Array,
   source: AsyncIterable<Uint8Array>,
@@ -74,7 +74,7 @@ const openPiece = (key: Uint8Array, nonce: Uint8Array, authenticated: Uint8Array
   }
 }
 
-/** The first bytes of a source, and the rest of it. */
+/** The first bytes of a source, and the rest. */
 const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
   const iterator = source[Symbol.asyncIterator]()
   let head: Uint8Array = new Uint8Array()
@@ -103,7 +103,7 @@ const splitHeader = async (source: AsyncIterable<Uint8Array>) => {
 }
 
 /**
- * Yields authenticated plaintext. A reader that stops early does not learn whether the file is complete.
+ * Yields authenticated plaintext. A reader that stops early can't know whether the file is complete.
  * @throws EvidenceUnreadableError
  */
 export async function* openStream(
@@ -120,7 +120,7 @@ export async function* openStream(
   }
 }
 
-/** Collects a whole stream, for short ones. */
+/** Collects a whole short stream. */
 export const collect = async (source: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
   const pieces: Uint8Array[] = []
   for await (const piece of source) pieces.push(piece)

@@ -1,4 +1,4 @@
-// What evidence needs of the store, as interfaces: the composition root passes the store's own tables in.
+// The store interfaces that evidence needs; the composition root passes the store's own tables.
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import type { SessionState } from '../../domain/session.ts'
 
@@ -10,14 +10,14 @@ export interface EvidenceChange {
 /** All functions return null when the organization has no such session. */
 export interface EvidenceStore {
   list(target: EvidenceTarget): Promise<readonly EvidenceRecord[]>
-  /** The record of a kind of sessions of one organization, by session: those that have any. */
+  /** The records of one kind for sessions of one organization, keyed by session; sessions without one are absent. */
   recordsOf(
     organizationId: string,
     sessionIds: readonly string[],
     kind: string,
   ): Promise<ReadonlyMap<string, EvidenceRecord>>
   /**
-   * False when `replacedId` is not the id of the stored fields. @throws SessionClosedError, PartNotRequestedError,
+   * False if `replacedId` is not the id of the stored fields. @throws SessionClosedError, PartNotRequestedError,
    * OrganizationKeyExchangedError
    */
   replaceFields(
@@ -38,14 +38,17 @@ export interface EvidenceStore {
   ): Promise<EvidenceChange | false | null>
   /** False when there is no such document. @throws SessionClosedError, PartNotRequestedError */
   removeDocument(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceChange | false | null>
-  /** Replaces the note and returns its obsolete files. Null also when the evidence was erased. @throws OrganizationKeyExchangedError */
+  /**
+   * Replaces the note and returns its obsolete files. Null also if the evidence was erased. @throws
+   * OrganizationKeyExchangedError
+   */
   replaceNote(target: EvidenceTarget, record: NewEvidenceRecord): Promise<readonly string[] | null>
   eraseAll(
     target: EvidenceTarget,
     actor: string,
     options?: { readonly onlyExpired?: boolean },
   ): Promise<EvidenceChange | null>
-  /** The row, with the reading recorded; null also where there is no such evidence. */
+  /** Records the access and returns the row; null also if there is no such evidence. */
   recordRead(target: EvidenceTarget, evidenceId: string, actor: string): Promise<EvidenceRecord | null>
 }
 

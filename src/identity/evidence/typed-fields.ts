@@ -1,5 +1,5 @@
-// The typed-in fields of a session's evidence, which are one encrypted file: saved by the person, read by whoever decides,
-// compared and searched by the service.
+// The entered fields of a session's evidence, in one encrypted file. The person saves them, the decider reads them, and
+// the service compares and searches them.
 import type { Zone } from '../../domain/document-zone.ts'
 import type { EvidenceRecord, EvidenceTarget } from '../../domain/evidence.ts'
 import type {
@@ -18,9 +18,9 @@ import { targetOf } from './vault.ts'
 export const FIELDS_KIND = 'fields'
 const READING_KIND = 'reading'
 const FIELDS_TYPE = 'application/json'
-/** Attempts to save fields: two pages of one person may save at the same moment. */
+/** Attempts to save fields, because two pages of one person may save concurrently. */
 const FIELD_ATTEMPTS = 5
-/** Files that one search reads at the same time. */
+/** Files that one search reads concurrently. */
 const SEARCHES_AT_ONCE = 8
 
 const zonesOf = (reading: DocumentReading | null): readonly Zone[] =>
@@ -39,7 +39,7 @@ export const createTypedFields = ({
   const readValues = async <Values = EvidenceFields>(target: EvidenceTarget, record: EvidenceRecord): Promise<Values> =>
     JSON.parse(Buffer.from(await collect(await vault.open(target, record))).toString())
 
-  /** Null when the record was replaced, and its file deleted, after it was listed: there is a newer one to read. */
+  /** Null if the record was replaced, and its file deleted, after it was listed: a newer one exists. */
   const readUnlessReplaced = async <Values = EvidenceFields>(
     target: EvidenceTarget,
     record: EvidenceRecord,
@@ -52,7 +52,7 @@ export const createTypedFields = ({
     }
   }
 
-  /** Empty for a document, and for a record that was replaced meanwhile. */
+  /** Empty for a document, and for a record replaced meanwhile. */
   const searchedOf = async (target: EvidenceTarget, record: EvidenceRecord): Promise<readonly SearchedEvidence[]> => {
     if (record.kind === FIELDS_KIND) {
       const fields = await readUnlessReplaced(target, record)
@@ -98,7 +98,7 @@ export const createTypedFields = ({
     throw new EvidenceUnreadableError()
   }
 
-  /** One query for all sessions, which are of one organization; each record is decrypted when asked for. */
+  /** One query for all sessions, which must belong to one organization; each record is decrypted on demand. */
   const currentOf = async <Values>(sessions: readonly EvidenceSession[], kind: string) => {
     const [first] = sessions
     const ids = sessions.map(({ id }) => id)
@@ -139,7 +139,7 @@ export const createTypedFields = ({
         const current = (await store.list(target)).find(({ kind }) => kind === FIELDS_KIND)
         if (current === undefined) return {}
         const record = await store.recordRead(target, current.id, actor)
-        // The fields were replaced between the two reads: read the newer ones.
+        // The fields were replaced between the two reads; read the newer ones.
         const values = record === null ? null : await readUnlessReplaced(target, record)
         if (values !== null) return values
       }

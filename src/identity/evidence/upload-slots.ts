@@ -1,18 +1,18 @@
-// Limits the uploads at once: those that arrive, whose bytes their senders may withhold, and those that are opened. One
-// session, address or organization can't take what the others need: arrivals leave places for newcomers, and opening goes by
-// turns of organizations and, within each, of addresses.
+// Limits concurrent uploads: those arriving, whose senders may withhold bytes, and those being opened. No session,
+// address or organization can starve the others: arrivals leave places for newcomers, and opening is shared in turns
+// among organizations and, within each, among addresses.
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import { createFairSlots, type FairSlots } from '../../lib/fair-slots.ts'
 import type { EvidenceSession } from '../evidence-types.ts'
 import { EvidenceBusyError } from './errors.ts'
 
 export interface UploadLimits {
-  /** Each upload holds up to DOCUMENT_BYTES_MAX from its first byte until it is stored or refused. */
+  /** Each upload takes up to DOCUMENT_BYTES_MAX of memory from its first byte until it is stored or refused. */
   readonly arriving: number
   readonly arrivingPerOrganization: number
   readonly arrivingPerAddress: number
   readonly arrivingPerSession: number
-  /** Scanned, opened and stored. */
+  /** Uploads being scanned, opened and stored. */
   readonly opened: number
   readonly openedPerOrganization: number
 }
@@ -26,15 +26,18 @@ export const UPLOAD_LIMITS: UploadLimits = {
   openedPerOrganization: 4,
 }
 
-/** Of the free places, the part that one organization may hold: newcomers find a place although two take all they may. */
+/**
+ * Share of the free places that one organization may take, so that newcomers find a place even after two organizations
+ * at their maximum.
+ */
 const ORGANIZATION_PART = 1 / 3
-/** The same for an address, of the places of its organization. */
+/** Share of its organization's places that one address may take. */
 const ADDRESS_PART = 1 / 2
 
-/** Ends what was acquired. */
+/** Releases what was acquired. */
 type Release = () => void
 
-/** The uploads of one organization that are being opened or wait for it. */
+/** The uploads of one organization that are being opened or waiting for it. */
 interface Opening {
   count: number
   readonly byAddress: FairSlots
@@ -45,7 +48,7 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
   const byOrganization = createFairSlots(limits.opened, Number.POSITIVE_INFINITY)
   const openings = new Map<string, Opening>()
 
-  /** @throws EvidenceBusyError if too many wait */
+  /** @throws EvidenceBusyError if too many are waiting */
   const acquireTurn = async (turns: FairSlots, owner: string): Promise<Release> => {
     const release = await turns.acquire(owner)
     if (release === null) throw new EvidenceBusyError()
@@ -73,7 +76,9 @@ export const createUploadSlots = (limits: UploadLimits = UPLOAD_LIMITS) => {
       return release
     },
 
-    /** For an upload whose body has arrived: waits for its turn. As many wait as arrivals are admitted. */
+    /**
+     * For an upload whose body has arrived: waits for its turn. At most as many wait as there are admitted arrivals.
+     */
     acquireOpening: async (
       { organizationId }: Pick<EvidenceSession, 'organizationId'>,
       address: string,

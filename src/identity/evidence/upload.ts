@@ -1,5 +1,5 @@
-// Turns an upload into a document that may be stored: reads it up to the limit, recognizes its type by its content, and re-encodes
-// pictures or checks PDFs. Stores nothing.
+// Turns an upload into a storable document: reads it up to the limit, detects its type from its content, and re-encodes
+// images or checks PDFs. Stores nothing.
 
 import { isFragmented } from '../../lib/body-chunks.ts'
 import { readAtPace, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
@@ -16,7 +16,7 @@ import { DocumentInvalidError, DocumentTooLargeError, DocumentTypeError } from '
 import { readMediaHeader } from './media-header.ts'
 import type { Reencoder } from './reencode.ts'
 
-/** What opens documents, each in a process that may be killed. */
+/** The programs that open documents, each in a process that can be killed. */
 export interface DocumentPrograms {
   readonly reencoder: Reencoder
   readonly pdfChecker: Pick<PdfChecker, 'check'>
@@ -27,15 +27,15 @@ export interface CleanDocument {
   readonly bytes: Uint8Array
 }
 
-/** Content types that browsers send when they don't know the type. */
+/** Content types that browsers send for unknown types. */
 const UNDECLARED = new Set(['', 'application/octet-stream', 'binary/octet-stream'])
 const ALIASES: Readonly<Record<string, string>> = { 'image/jpg': 'image/jpeg', 'image/pjpeg': 'image/jpeg' }
 
-/** A photograph of a megabyte needs 17 kB per second. */
+/** A photograph of 1 MB needs 17 kB per second. */
 export const UPLOAD_PACE: UploadPace = { timeLimitMs: 60_000, graceMs: 10_000, bytesPerSecondMin: 16_384 }
 
 /**
- * Reads at most DOCUMENT_BYTES_MAX bytes, as long as they keep the pace.
+ * Reads at most DOCUMENT_BYTES_MAX bytes at the minimum pace or faster.
  * @throws DocumentTooLargeError, DocumentInvalidError
  */
 export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: UploadPace): Promise<Uint8Array> => {

@@ -1,5 +1,5 @@
-// Stores a piece of evidence as an encrypted file with a key of its own, which is in its record, wrapped by the organization's key.
-// Without the record, the file can't be decrypted.
+// Stores a piece of evidence as an encrypted file with its own key. The key is in its record, wrapped by the
+// organization's key, so the file can't be decrypted without the record.
 
 import type { EvidenceRecord, EvidenceTarget, NewEvidenceRecord } from '../../domain/evidence.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
@@ -23,7 +23,7 @@ export interface NewEvidence {
 export interface Vault {
   /** Writes the file and flushes it to disk. The caller stores the record, or discards the file if that fails. */
   put(target: EvidenceTarget, evidence: NewEvidence): Promise<NewEvidenceRecord>
-  /** @throws EvidenceUnreadableError, also during reading */
+  /** @throws EvidenceUnreadableError, also while reading */
   open(target: EvidenceTarget, record: EvidenceRecord): Promise<AsyncGenerator<Uint8Array>>
   fileName(target: EvidenceTarget, record: EvidenceRecord): Promise<string>
   discard(storageNames: readonly string[]): Promise<void>
@@ -51,7 +51,7 @@ async function* inSlices(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += WRITE_BYTES) yield bytes.subarray(at, at + WRITE_BYTES)
 }
 
-/** Passes the source on. @throws EvidenceUnreadableError unless it has exactly `byteLength` bytes */
+/** Passes the source through. @throws EvidenceUnreadableError unless it has exactly `byteLength` bytes */
 async function* exactly(source: AsyncIterable<Uint8Array>, byteLength: number): AsyncGenerator<Uint8Array> {
   let length = 0
   for await (const piece of source) {

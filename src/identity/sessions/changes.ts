@@ -1,5 +1,5 @@
-// Every change of a session that this process makes goes through here: it is committed first and announced afterwards
-// (invariant 7), to the streams that follow the session and to the caches that hold its wallets.
+// Makes every session change of this process: commits it first, then announces it (invariant 7) to the streams that
+// follow the session and the caches with its wallets.
 
 import type { Registered, Registration, SessionState, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -7,7 +7,7 @@ import type { StandingChange } from '../standing/standings.ts'
 import type { SessionStore, SessionWalletStore } from '../types.ts'
 
 export interface ChangeListener {
-  /** The session as it is after the change. */
+  /** The session after the change. */
   stateChanged(state: SessionState): void
   /** The verification status of these wallets or persons may have changed. */
   standingChanged(change: StandingChange): void
@@ -25,11 +25,11 @@ type Consent = Parameters<SessionStore['recordConsent']>[0]
 
 export interface SessionChanges {
   register(registration: Registration): Promise<Registered>
-  /** As SessionStore.changeStatus. @throws also SessionUnknownError */
+  /** Like SessionStore.changeStatus. @throws also SessionUnknownError */
   changeStatus(change: StatusChange): Promise<SessionState>
-  /** As SessionWalletStore.connect. @throws also SessionUnknownError */
+  /** Like SessionWalletStore.connect. @throws also SessionUnknownError */
   connectWallet(connection: Connection): Promise<SessionState>
-  /** As SessionWalletStore.remove. @throws also SessionUnknownError */
+  /** Like SessionWalletStore.remove. @throws also SessionUnknownError */
   removeWallet(removal: Removal): Promise<SessionState>
   /** @throws SessionUnknownError */
   recordConsent(consent: Consent): Promise<SessionState>
@@ -54,11 +54,11 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   return {
     register: async (input) => {
       const registered = await sessions.register(input)
-      // Reusing a session changes nothing that a stream or cache follows.
+      // Reusing a session changes nothing for streams or caches.
       if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
       return registered
     },
-    // Decisions made in this process are frequent and can be requested again; those of operators wait for the disk.
+    // Automatic decisions are frequent and repeatable; those of operators wait for the disk.
     changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
     connectWallet: async (connection) => tell(await wallets.connect(connection)),
     removeWallet: async (removal) => {
@@ -69,14 +69,14 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
   }
 }
 
-/** The tables used within a transaction that the caller opened. */
+/** Tables for use in the caller's transaction. */
 export type SessionTables = Pick<SessionChangesDependencies, 'sessions' | 'wallets'>
 
 export type ChangeTogether<Tables extends SessionTables = SessionTables> = <Result>(
   work: (changes: SessionChanges, tables: Tables) => Promise<Result>,
 ) => Promise<Result>
 
-/** Makes several changes in one transaction: all or none. They are announced in order once they are committed. */
+/** Makes several changes in one transaction, all or none, and announces them in order after the commit. */
 export const createChangeTogether =
   <Tables extends SessionTables>(
     transaction: <Result>(work: (tables: Tables) => Promise<Result>) => Promise<Result>,

@@ -1,6 +1,6 @@
 // Connects a wallet on the verification page: the page requests a message, the person signs it, and the page submits
-// the signature. The message is stored with its nonce, so a proof is checked against the text and the host for which it
-// was requested. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
+// the signature. The message is stored with its nonce, so a proof is checked against the text and host that it was
+// requested for. Source: decisions §5, "Ownership proof"; threats rows 4 and 5.
 import { randomBase62 } from '../../domain/identifier.ts'
 import { isSessionOpen, type Session, type SessionState } from '../../domain/session.ts'
 import { ProofInvalidError, SessionClosedError, WalletLockedError } from '../../domain/session-errors.ts'
@@ -29,7 +29,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
   const portalHost = new URL(portalUrl).host
 
   return {
-    /** The message to sign. @throws SessionClosedError, WalletLockedError */
+    /** Creates the message to sign. @throws SessionClosedError, WalletLockedError */
     requestProof: async (
       session: Session & ByBrowser,
       organizationName: string,
@@ -65,9 +65,10 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
     },
 
     /**
-     * The session with the wallet connected.
-     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, of another session or of
-     * another host; SessionClosedError, WalletLockedError, WalletLimitError
+     * Connects the wallet and returns the session.
+     * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or belongs to another
+     * session or
+     * host; SessionClosedError, WalletLockedError, WalletLimitError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,
@@ -78,7 +79,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
       const { wallet, chain, message } = asked
       const kind = await verifyProof({ wallet, message, signature })
       if (kind === null) throw new ProofInvalidError()
-      // The nonce is spent in the transaction that stores the wallet: if two requests bring it, only one succeeds.
+      // The nonce is spent in the transaction that stores the wallet, so only one of two requests with it succeeds.
       return changes.connectWallet({
         organizationId: session.organizationId,
         sessionId: session.id,

@@ -1,14 +1,14 @@
-// Verifies signatures of contract wallets. They have no key of their own, so their chain is asked whether they accept a
-// signature, also before they are deployed. On a chain without an RPC URL no such proof is valid. Source: EIP-1271,
-// ERC-6492; viem makes the check, one `eth_call` of the universal validator.
+// Verifies signatures of contract wallets. Contracts have no private key, so the chain is queried whether the contract
+// accepts the signature, even before it is deployed. On a chain without an RPC URL no such proof is valid. Source:
+// EIP-1271, ERC-6492; viem makes the check with one `eth_call` of the universal validator.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'
 
 export interface ContractProofOptions {
-  /** EIP-155 id → RPC URLs, in order of preference: the next is asked when one fails. */
+  /** EIP-155 id → RPC URLs, in order of preference; the next is used if one fails. */
   readonly rpcUrls: ReadonlyMap<number, readonly string[]>
-  /** Creates the transport to an RPC URL, limited in time and in the size of its answers. */
+  /** Creates the transport to an RPC URL, with limits on time and response size. */
   readonly transport: (url: string) => Promise<Transport>
 }
 
@@ -16,13 +16,13 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
   return async ({ wallet: { address, chainId }, message, signature }) => {
     const urls = rpcUrls.get(chainId)
     if (urls === undefined) return false
-    // Most services have no chain to ask, so viem is loaded by the first proof that needs one.
+    // Most services have no RPC URLs, so viem is loaded by the first proof that needs it.
     const { createPublicClient } = await import('viem')
     let cause: unknown
     for (const url of urls) {
       try {
         const client = createPublicClient({ transport: await transport(url) })
-        // If the URL serves another chain, its answer says nothing about this wallet.
+        // If the URL serves another chain, its response does not apply to this wallet.
         if ((await client.getChainId()) !== chainId) continue
         return await client.verifyMessage({
           address: address as `0x${string}`,

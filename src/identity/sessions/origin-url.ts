@@ -1,4 +1,4 @@
-// Reads `originUrl`, the address to which the verification page links the person back (decisions §5).
+// Parses `originUrl`, the address of the verification page's link back (decisions §5).
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 

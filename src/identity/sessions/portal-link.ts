@@ -1,5 +1,5 @@
-// Creates the link that opens the verification page for one session. It has a separate token that is stored only as a
-// hash, so that neither the session's id nor the database opens the page (threats row 2).
+// Creates the link to the verification page of one session. It has a separate token, stored only as a hash, so that
+// neither the session's id nor the database opens the page (threats row 2).
 import { randomBytes } from 'node:crypto'
 import { createQrEncoder } from '../../lib/qr-matrix.ts'
 import { createQrPainter } from '../../lib/qr-png.ts'
@@ -9,9 +9,9 @@ const TOKEN_BYTES = 18
 export const TOKEN_LENGTH = 24
 
 export interface PortalLink {
-  /** For the caller who requested it; it is stored nowhere. */
+  /** For the requesting caller; stored nowhere. */
   readonly url: string
-  /** 24 characters: the last ones of the URL. */
+  /** 24 characters, the end of the URL. */
   readonly token: string
   /** SHA-256 of the token, 32 bytes. */
   readonly tokenHash: Uint8Array
@@ -26,20 +26,20 @@ export const hashToken = (token: string): Uint8Array => {
   return hash
 }
 
-/** @param portalUrl the page's public address without a trailing slash. */
+/** @param portalUrl the page's public address without a trailing slash */
 export const createPortalLink = (portalUrl: string): PortalLink => {
   const token = randomBytes(TOKEN_BYTES).toString('base64url')
   return { url: linkPrefix(portalUrl) + token, token, tokenHash: hashToken(token) }
 }
 
-/** For the page: the hash of a token, or null when the token is malformed. */
+/** For the page: a token's hash, or null if the token is malformed. */
 export const parseToken = (text: string): Uint8Array | null =>
   /^[A-Za-z0-9_-]{24}$/.test(text) ? hashToken(text) : null
 
-/** The picture of a link, `size` pixels wide and high, as an image source. */
+/** A link's QR code, `size` pixels wide and high, as an image source. */
 export type QrCodeOf = (link: Pick<PortalLink, 'token'>, size: number) => string
 
-/** Prepares the QR codes of one portal's links. @throws Error when its address is too long for a QR code */
+/** Prepares the QR codes of one portal's links. @throws Error if its address is too long for a QR code */
 export const createQrCodes = (portalUrl: string): QrCodeOf => {
   const encoder = createQrEncoder(linkPrefix(portalUrl), TOKEN_LENGTH)
   const paint = createQrPainter(encoder.side)

@@ -1,15 +1,15 @@
-// The message that a person signs to prove that a wallet is theirs. Both chain families use the same text, except for
-// the name of the account and the form of the chain id. It names the page's host, the requesting organization and the
-// session (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which
-// has the same fields.
+// The message that a person signs to prove ownership of a wallet. Both chain families use the same text, except for the
+// account's name and the chain id's form. It names the page's host, the requesting organization and the session
+// (threats row 4). Source: EIP-4361; for Solana the "Sign In With Solana" message of the Wallet Standard, which has the
+// same fields.
 
 import { type WalletOnChain, walletAddressText } from '../../domain/wallet.ts'
 import { isoTime } from '../../lib/time.ts'
 
 export interface ProofMessageFields {
-  /** Host of the page, with its port where it has one. */
+  /** Host of the page, with its port if any. */
   readonly portalHost: string
-  /** The page's address, absolute. */
+  /** The page's absolute address. */
   readonly portalUrl: string
   readonly wallet: WalletOnChain
   /** 8 or more alphanumeric characters. */
@@ -32,12 +32,12 @@ const SOLANA_CHAIN_ID = 'mainnet'
 const NAME_MAX = 80
 
 /**
- * Reduces a name to what EIP-4361 allows in a statement, so that no wallet refuses the message and no name can add a
- * line: visible ASCII without quotes and slashes of either kind. Any other character becomes a question mark.
+ * Reduces a name to the characters that EIP-4361 allows in a statement, so that no wallet refuses the message and no
+ * name can add a line: visible ASCII without quotes and slashes of either kind. Other characters become question marks.
  */
 export const printableName = (name: string): string => {
   let text = ''
-  // Drop accents rather than letters, because the person who signs must recognise the name.
+  // Drop accents but keep the letters, because the person who signs must recognise the name.
   for (const character of name.normalize('NFD').replaceAll(/\p{Mn}/gu, '')) {
     const code = character.codePointAt(0) ?? 0
     text += code >= 0x20 && code <= 0x7e && !'"<>\\^`{|}/%'.includes(character) ? character : '?'

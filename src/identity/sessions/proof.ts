@@ -1,6 +1,6 @@
-// Checks whether a wallet made a signature over a message. EVM: EIP-191 over the text, by recovering the signer;
-// contract wallets (EIP-1271 and 6492) are checked by a verifier that the deployment may add. Solana: Ed25519 over the
-// text's bytes. Uses audited JavaScript although it is slow: it runs only a few times per session.
+// Checks a wallet's signature over a message. EVM: EIP-191 by recovering the signer; an optional verifier checks
+// contract wallets (EIP-1271 and ERC-6492). Solana: Ed25519 over the text's bytes. Uses audited JavaScript despite its
+// speed, because it runs only a few times per session.
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import bs58 from 'bs58'
@@ -14,18 +14,15 @@ export interface SignedProof {
   readonly signature: string
 }
 
-/**
- * Asks a chain whether a contract wallet accepts the signature. False when it does not. Rejects when the chain can't be
- * asked.
- */
+/** Queries whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
 export type ContractProofVerifier = (
   proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
 ) => Promise<boolean>
 
-/** Returns the kind of proof, or null when the proof is invalid. Rejects when a contract wallet can't be asked. */
+/** Returns the kind of proof, or null for an invalid proof. Rejects if a contract wallet can't be queried. */
 export type VerifyProof = (proof: SignedProof) => Promise<Exclude<ProofKind, 'sandbox'> | null>
 
-/** Contract wallets choose their own signature format; this length is enough for any of them. */
+/** Contract wallets choose their own signature format; this length suffices for any. */
 const SIGNATURE_HEX_MAX = 16_386
 
 const encoder = new TextEncoder()
@@ -39,7 +36,7 @@ const personalMessageDigest = (message: string): Uint8Array => {
 const hexBytes = (text: string): Uint8Array | null =>
   text.length <= SIGNATURE_HEX_MAX && isHexBytes(text) ? Uint8Array.fromHex(text.slice(2)) : null
 
-/** The address that signed, or null. v is 27 or 28, or 0 or 1 as some hardware wallets send it. */
+/** The signer's address, or null. v is 27 or 28, or 0 or 1 from some hardware wallets. */
 const recoverSigner = (message: string, signature: Uint8Array): string | null => {
   if (signature.length !== 65) return null
   const v = signature[64]!
@@ -52,7 +49,7 @@ const recoverSigner = (message: string, signature: Uint8Array): string | null =>
     const publicKey = secp256k1.Point.fromBytes(compressed).toBytes(false)
     return `0x${keccak_256(publicKey.subarray(1)).subarray(12).toHex()}`
   } catch {
-    // Not a point of the curve, so nobody can have made this signature.
+    // Not a point on the curve, so no one can have made this signature.
     return null
   }
 }
@@ -64,15 +61,15 @@ const isSolanaSignature = async (address: SolanaAddress, message: string, text: 
   if (signature?.length !== 64) return false
   const { ed25519 } = await import('@noble/curves/ed25519.js')
   try {
-    // Strict verification (RFC 8032, FIPS 186-5) refuses keys of small order, under which anyone can sign anything.
+    // Strict verification (RFC 8032, FIPS 186-5) refuses small-order keys, for which anyone can sign.
     return ed25519.verify(signature, encoder.encode(message), solanaAddressBytes(address), { zip215: false })
   } catch {
-    // The address is not a point of the curve, for example a program's address: nobody can sign for it.
+    // The address is not a point on the curve, for example a program's address, so no one can sign for it.
     return false
   }
 }
 
-/** @param contractVerifier without it, contract wallets can't prove their ownership */
+/** @param contractVerifier without it, contract wallets can't prove ownership */
 export const createVerifyProof =
   (contractVerifier?: ContractProofVerifier): VerifyProof =>
   async ({ wallet, message, signature }) => {

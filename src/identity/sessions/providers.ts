@@ -1,5 +1,5 @@
-// The providers that decide about sessions, behind one interface. `manual`, the default, leaves the decision to
-// operators; `sandbox` serves test keys. A provider that asks an outside vendor is a further file here.
+// The decision providers, behind one interface. `manual`, the default, leaves the decision to operators; `sandbox`
+// serves test keys. Add a provider for an external vendor as another file here.
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Session, SessionStatus } from '../../domain/session.ts'
 import type { ByBrowser } from '../../domain/wallet.ts'
@@ -7,9 +7,9 @@ import type { SessionStore } from '../types.ts'
 import type { SessionChanges } from './changes.ts'
 
 export interface RegisterContext {
-  /** The outcome that the caller of a test key requested; always null for live keys. */
+  /** The outcome requested with a test key; always null for live keys. */
   readonly forcedOutcome: SessionStatus | null
-  /** Makes changes in the transaction that registered the session. */
+  /** Makes changes in the transaction of the registration. */
   readonly changes: SessionChanges
   readonly sessions: SessionStore
 }
@@ -17,16 +17,16 @@ export interface RegisterContext {
 export interface DecisionProvider {
   /** Stored with each session that this provider decides. */
   readonly name: string
-  /** Called in the transaction that registered (created or reused) a session: when it rejects, nothing is registered. */
+  /** Called in the transaction that registered (created or reused) a session; if it rejects, nothing is registered. */
   registered?(session: Session, context: RegisterContext): Promise<void>
   /**
    * Called after the person submitted everything that the session's level requires. The provider then changes the
-   * session's status, immediately or, if it waits for a decision, later.
+   * session's status, immediately or later.
    */
   submitted(session: Session & ByBrowser): Promise<void>
 }
 
-/** Operators decide: submitted sessions wait for them. */
+/** Operators decide the submitted sessions. */
 export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => ({
   name: 'manual',
   submitted: async ({ organizationId, id, cookieHash }) => {
@@ -35,14 +35,14 @@ export const createManualProvider = (changes: Pick<SessionChanges, 'changeStatus
 })
 
 export interface Providers {
-  /** For a new session of an organization. */
+  /** The provider for a new session of an organization. */
   forNew(environment: ApiKeyEnvironment, organizationId?: string): DecisionProvider
-  /** The provider with which the session was created, if it still exists; otherwise operators decide. */
+  /** The session's original provider, if it still exists; otherwise operators decide. */
   of(session: Session): DecisionProvider
 }
 
 /**
- * @param live decides for live keys; operators decide what it leaves open
+ * @param live decides for live keys; operators decide the rest
  * @param outside decides for the live keys of the organizations that chose it
  */
 export const createProviders = (input: {

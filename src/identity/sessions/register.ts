@@ -12,7 +12,7 @@ import type { QrCodeOf } from './portal-link.ts'
 import { createPortalLink, type PortalLink } from './portal-link.ts'
 import type { Providers } from './providers.ts'
 
-/** Tables of the transaction that registers. */
+/** Tables of the registration's transaction. */
 export interface RegisterTables extends SessionTables {
   readonly apiKeys: Parameters<typeof requireActiveKey>[0]
 }
@@ -30,18 +30,21 @@ export interface RegisterDependencies {
 interface RegisterCall {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
-  /** The key that registers, which must still work in the transaction. Null: the caller's rights were checked in it. */
+  /**
+   * The registering key, which must still be valid in the transaction. Null if the caller's permission was checked in
+   * it.
+   */
   readonly keyId: string | null
-  /** Who registers, as the session's history names them. */
+  /** The actor of the registration in the session's history. */
   readonly actor: string
   readonly checkType: CheckType
   readonly request: RegisterRequest
-  /** Id for a new session; the same in every try of one request. */
+  /** Id for a new session; the same in every attempt of one request. */
   readonly sessionId: string
   readonly forcedOutcome: SessionStatus | null
 }
 
-/** A registered session whose link has not been shown to anyone yet. */
+/** A registered session with a link that no one has seen yet. */
 export interface RegisteredSession {
   readonly created: boolean
   readonly sessionId: string
@@ -82,7 +85,7 @@ export const createRegister = ({ together, clock, providers, qrCodeOf, portalUrl
   },
 
   /**
-   * Creates another link, because earlier ones are stored nowhere.
+   * Creates another link, because earlier ones are not stored.
    * @param requiresProof whether the link opens a session in use only with a proof of one of its wallets
    * @param keyId as in `register`
    * @throws SessionUnknownError, KeyUnusableError

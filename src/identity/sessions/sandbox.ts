@@ -1,15 +1,15 @@
-// The provider of test keys: the caller chooses the outcome of a session, for integration tests and benchmarks. It
-// works only on sessions of test keys, which are separate: no request with a live key can see them.
+// The provider of test keys: the caller chooses a session's outcome, for integration tests and benchmarks. It handles
+// only sessions of test keys, which are separate: live keys can't access them.
 import { fixedError } from '../../domain/errors.ts'
 import { SESSION_STATUSES, type Session, type SessionStatus } from '../../domain/session.ts'
 import { isEvmAddress } from '../../domain/wallet.ts'
 import type { SessionChanges } from './changes.ts'
 import { createManualProvider, type DecisionProvider, type RegisterContext } from './providers.ts'
 
-/** Header that names the status which a session is to get. Ignored with a live key. */
+/** Header with the requested status of a session. Ignored with a live key. */
 export const SANDBOX_HEADER = 'countersign-sandbox-outcome'
 
-/** The header of a test key's request names no status. */
+/** The header of a test key's request contains no status. */
 class SandboxOutcomeInvalidError extends fixedError(
   'INVALID_HEADER',
   `the ${SANDBOX_HEADER} header must be one of ${SESSION_STATUSES.join(', ')}`,
@@ -25,12 +25,9 @@ export const parseSandboxOutcome = (header: string | null): SessionStatus | null
 
 const ACTOR = 'provider:sandbox'
 
-/** Makes the steps to a forced outcome part of the registration: all are kept, or none. */
+/** Makes the steps to a forced outcome in the registration's transaction. */
 export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeStatus'>): DecisionProvider => {
-  /**
-   * Marks the session's wallet as connected and the person's consent as given, which a real person would have to do
-   * first.
-   */
+  /** Marks the session's wallet as connected and the consent as given, as a person would do first. */
   const prepare = async (
     { organizationId, id, lockedAddress, consentedAtSeconds }: Session,
     { changes, sessions }: RegisterContext,
@@ -67,7 +64,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
         publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
       })
     },
-    // Without a forced outcome, a test session waits like a live one that no operator has looked at yet.
+    // Without a forced outcome, a test session waits like a live one that no operator has reviewed yet.
     submitted: createManualProvider(ownChanges).submitted,
   }
 }

@@ -1,4 +1,4 @@
-// Answers whether a wallet belongs to a verified identity. Source: spec B4; decisions §5, "Not verified".
+// Checks whether a wallet belongs to a verified identity. Source: spec B4; decisions §5, "Not verified".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet } from '../../domain/standing.ts'
@@ -7,7 +7,7 @@ import type { KnownStanding, StandingCaller } from '../standing/standing.ts'
 import type { Standings } from '../standing/standings.ts'
 
 export type VerificationAnswer =
-  /** The wallet was never seen, as far as the caller may know. */
+  /** The wallet is unknown, as far as the caller may know. */
   | { readonly address: string; readonly verified: false }
   | {
       readonly address: string
@@ -38,10 +38,10 @@ export type VerifyWallet = (
   caller: StandingCaller,
   request: {
     readonly address: WalletAddress
-    /** The address in the caller's spelling, for the answer. */
+    /** The address in the caller's spelling, for the response. */
     readonly addressAsSent: string
     readonly checkType: CheckType | null
-    /** As Standings.find. */
+    /** Like in Standings.find. */
     readonly chain: string | null
   },
 ) => VerificationAnswer | Promise<VerificationAnswer>

@@ -7,9 +7,9 @@ import type { KnownStanding, StandingCaller } from './standing.ts'
 import type { Standings } from './standings.ts'
 
 /**
- * The facts of a wallet on a chain for the organization whose policy reads them. Answers synchronously when they are cached. They
- * show a change of status within a second, wherever it was made. Rejects when the store is unavailable: there is then
- * no verdict.
+ * The facts of a wallet on a chain for the organization whose policy reads them. Returns synchronously when cached.
+ * Status changes appear within a second, wherever they were made. Rejects if the store is unavailable; there is then no
+ * verdict.
  */
 export type IdentityFactsOf = (
   caller: StandingCaller,

@@ -1,14 +1,14 @@
-// Maps hashes to the places of records: a hash table with open addressing in one block of numbers, so that a million
-// entries cost the garbage collector nothing. The caller, who has the records, resolves collisions.
+// Maps hashes to record places: a hash table with open addressing in one typed array, so that a million entries cost
+// the garbage collector nothing. The caller, who has the records, resolves collisions.
 
 export interface RecordIndex {
-  /** The place with this hash for which `isIt` is true; -1 when there is none. */
+  /** The place with this hash for which `isIt` returns true; -1 if none. */
   find(hash: number, isIt: (place: number) => boolean): number
-  /** Adds a record that is not in the index. */
+  /** Adds a record that is not in the index yet. */
   add(hash: number, place: number): void
-  /** Changes the place of a record that is in the index. */
+  /** Changes the place of an indexed record. */
   move(hash: number, from: number, to: number): void
-  /** Does nothing when the index has no such record. */
+  /** Does nothing if the record is not indexed. */
   remove(hash: number, place: number): void
   size(): number
   clear(): void
@@ -20,7 +20,7 @@ const FIRST_ENTRIES = 1_024
 /** Maximum load factor: above it, probe sequences become long. */
 const FULL = 0.7
 
-/** Hashes and places are whole numbers below 2^32 - 1. */
+/** Hashes and places are integers below 2^32 - 1. */
 export const createRecordIndex = (): RecordIndex => {
   let entries = FIRST_ENTRIES
   let table = new Uint32Array(entries * ENTRY)
@@ -52,7 +52,7 @@ export const createRecordIndex = (): RecordIndex => {
     }
   }
 
-  /** Moves up the following entries of the run that would otherwise no longer be found, so that no gap is left. */
+  /** Moves up entries of the run that the gap would make unreachable. */
   const closeGap = (gap: number): void => {
     const mask = entries - 1
     let empty = gap

@@ -1,8 +1,7 @@
-// Caches some hundred thousand standings as bytes: a look-up takes about a microsecond, and the garbage collector sees
-// only a few large blocks. Records are written one after the other; when all blocks are full, the oldest is
-// overwritten. Invariant: every answer was read after the last change of its wallet and of each person that it names.
-// Changes set marks in a table that wallets and persons share by their hashes; on a collision, a standing is read again
-// unnecessarily.
+// Caches some hundred thousand standings as bytes: a lookup takes about a microsecond, and the garbage collector sees
+// only a few large blocks. Records are appended; when all blocks are full, the oldest is overwritten. Invariant: every
+// result was read after the last change of its wallet and of each person in it. Changes set marks in a table that
+// wallets and persons share by hash; on a collision, a standing is reread unnecessarily.
 import { KEY_WORDS_MAX, readAddressWords } from '../../domain/address-key.ts'
 import { API_KEY_ENVIRONMENTS, type ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { Level } from '../../domain/level.ts'
@@ -13,23 +12,23 @@ import { RECORD_BYTES_MAX, readStandingAt, writeStandings } from './standing-rec
 export interface StandingRecord {
   readonly caller: StandingCaller
   readonly address: string
-  /** The chain for which it was judged, as in `find`. Absent if the standing is the same on every chain. */
+  /** The chain of the standing, as in `find`. Absent if the standing is the same on every chain. */
   readonly chain?: string | null
-  /** The organization's level by which the wallet was judged. */
+  /** The organization's level used for the standing. */
   readonly level: Level
   readonly standings: StandingsByType
   /** Persons whose change invalidates the record. */
   readonly personIds: Iterable<string>
-  /** Other wallets whose change invalidates the record, because it lists or omits them. */
+  /** Other wallets whose change invalidates the record, because it includes or omits them. */
   readonly otherAddresses: Iterable<string>
-  /** The value of `now` from before the first of its data was read. */
+  /** The value of `now` before its first data was read. */
   readonly readAt: number
 }
 
 export interface StandingMemory {
   /** Number of changes so far. */
   now(): number
-  /** Undefined when nothing is cached, or the cached record has changed since or was judged by another level. */
+  /** Undefined if nothing is cached, or the record has changed since or is for another level. */
   find(
     caller: StandingCaller,
     address: string,
@@ -39,13 +38,13 @@ export interface StandingMemory {
   ): KnownStanding | undefined
   keep(record: StandingRecord): void
   changed(environment: ApiKeyEnvironment, addresses: readonly string[], personId: string | null): void
-  /** Drops everything read for an organization, because it changed what it requires of a verification. */
+  /** Drops everything read for an organization, because its requirements for a verification changed. */
   forget(organizationId: string): void
   clear(): void
 }
 
 export interface StandingMemoryOptions {
-  /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated when it is needed. */
+  /** Maximum bytes of the records; the index takes up to a tenth more. Memory is allocated on demand. */
   readonly maxBytes: number
   /** Bytes of one block; smaller in tests. */
   readonly blockBytes?: number
@@ -55,8 +54,8 @@ const BLOCK_BYTES = 1_048_576
 const WORD_BYTES = 4
 const MARKS = 2 ** 19
 
-// A record, in words: hash, length, caller, when it was read (two words), level and widths, marks of persons and
-// other wallets, key, standings.
+// A record's words: hash, length, caller, read time (two words), level and widths, marks of persons and other wallets,
+// key, standings.
 const HASH = 0
 const LENGTH = 1
 const CALLER = 2
@@ -65,18 +64,18 @@ const READ_HIGH = 4
 const SHAPE = 5
 const HEADER_WORDS = 6
 const DEPENDENCIES_MAX = 512
-/** More chains than contract wallets are proven on: callers choose the names. */
+/** More than the chains with proofs of contract wallets, because callers choose the names. */
 const CHAINS_MAX = 256
 const TWO_32 = 2 ** 32
 /** 2^32 / the golden ratio: spreads consecutive numbers far apart. */
 const SPREAD = 0x9e3779b1
 
 interface Caller {
-  /** In records of standings that are the same on every chain. */
+  /** Used in records of standings that are the same on every chain. */
   readonly number: number
-  /** The value of `now` when it got its numbers: older records belong to other numbers. */
+  /** The value of `now` when the numbers were assigned; older records belong to other numbers. */
   readonly since: number
-  /** Its number in records of standings on one chain, by the chain's name; empty if no chain was named. */
+  /** Numbers for records of standings on one chain, keyed by the chain's name; empty for no chain. */
   readonly byChain: Map<string, number>
 }
 
@@ -101,14 +100,14 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
   let current = 0
   let used = 0
   let changes = 0
-  /** Everything read before this is dropped, including reads under way. */
+  /** Everything read before this is dropped, including reads in progress. */
   let clearedAt = 0
-  /** Length of the address that was read last, in words. */
+  /** Length of the last read address, in words. */
   let keyWords = 0
   let keyHash = 0
 
-  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but can't choose which
-  // of them collide.
+  // Random numbers of this process for each byte (tabulation hashing): callers choose addresses, but can't choose
+  // collisions.
   const numbers = crypto.getRandomValues(new Uint32Array(KEY_BYTES_MAX * 256))
   const seed = numbers[0]!
 
@@ -136,7 +135,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return true
   }
 
-  /** The place of the record with the key read last, counted in words over all blocks; -1 when there is none. */
+  /** The place of the record with the last read key, in words over all blocks; -1 if none. */
   const locate = (hash: number, caller: number): number =>
     index.find(hash, (place) => isOfKey(blocks[Math.floor(place / blockWords)]!, place % blockWords, caller))
 
@@ -189,7 +188,7 @@ export const createStandingMemory = (options: StandingMemoryOptions): StandingMe
     return numbered - 1
   }
 
-  /** Reads the record with the key read last. */
+  /** Reads the record with the last read key. */
   const readRecord = (caller: number, level: Level, type: StandingType): KnownStanding | undefined => {
     const place = locate(hashFor(caller), caller)
     if (place === -1) return undefined

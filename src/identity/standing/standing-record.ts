@@ -1,6 +1,5 @@
-// Encodes a wallet's standing as bytes and back, with only what an answer needs. A standing that can't be encoded (a
-// text that is not Latin-1, or is longer than a length byte can state) is not cached, and is read from the store each
-// time.
+// Encodes a wallet's standing as bytes and back, with only the data for responses. A standing that can't be encoded
+// (text that is not Latin-1, or too long for a length byte) is not cached, and is read from the store each time.
 
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet } from '../../domain/standing.ts'
@@ -21,7 +20,7 @@ const CHECK_TYPE_SHIFT = 3
 const LEVEL_SHIFT = 4
 const BYTE_MAX = 255
 
-/** Says where the standing of one type is. */
+/** Where the standing of one type is stored. */
 const NONE = 0
 const AS_ANY = 1
 const FOLLOWS = 2
@@ -33,7 +32,7 @@ export const NEVER_SEEN: KnownStanding = Object.freeze({
   wallets: Object.freeze([]),
 })
 
-/** Thrown only inside this file, for a rare outcome. */
+/** Thrown only inside this file, in a rare case. */
 class NoShortFormError extends NamedError {}
 
 let target: Uint8Array = new Uint8Array(0)
@@ -71,7 +70,7 @@ const writeStanding = ({ verifying, status, userId, wallets }: KnownStanding): v
   }
 }
 
-/** Returns the number of bytes written; 0 when the standing can't be encoded. */
+/** Returns the number of bytes written; 0 if the standing can't be encoded. */
 export const writeStandings = (standings: StandingsByType, into: Uint8Array): number => {
   target = into
   at = 0
@@ -91,7 +90,7 @@ export const writeStandings = (standings: StandingsByType, into: Uint8Array): nu
 }
 
 let source: Buffer = Buffer.alloc(0)
-/** The record decoded as one text, of which each text is a slice: decoding once is cheaper than once per text. */
+/** The record decoded as one string, whose slices are its texts: decoding once is cheaper than once per text. */
 let sourceText = ''
 let textStart = 0
 
@@ -118,7 +117,7 @@ const readStanding = (): KnownStanding => {
   return { verifying: { checkType, level, completedAtSeconds }, status, userId, wallets }
 }
 
-/** One of the standings that were written from `start` on and end before `end`. */
+/** The standing of one type between `start` and `end`. */
 export const readStandingAt = (bytes: Buffer, start: number, end: number, type: StandingType): KnownStanding => {
   source = bytes
   sourceText = bytes.toString('latin1', start, end)

@@ -1,21 +1,21 @@
-// Decides whether a wallet is verified for one organization, from the sessions in which it took part. Pure. Source:
-// spec, "Wallet verification response" and "Verification-level rule"; decisions §5, "Levels".
+// Decides whether a wallet is verified for one organization, from the sessions that contain it. Pure. Source: spec,
+// "Wallet verification response" and "Verification-level rule"; decisions §5, "Levels".
 
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 
-/** The asking organization and its environment. */
+/** The calling organization and its environment. */
 export interface StandingCaller {
   readonly organizationId: string
   readonly environment: ApiKeyEnvironment
 }
 
-/** A standing as answers need it. */
+/** The parts of a standing that responses need. */
 export interface KnownStanding {
-  /** From the session that verifies the wallet. Null when it is not verified. */
+  /** From the session that verifies the wallet; null if unverified. */
   readonly verifying: Pick<WalletSession, 'checkType' | 'level' | 'completedAtSeconds'> | null
-  /** As Standing.status. */
+  /** Like Standing.status. */
   readonly status: SessionStatus | null
   /** The person's id for this caller (pairwise). */
   readonly userId: string | null
@@ -23,31 +23,31 @@ export interface KnownStanding {
   readonly wallets: readonly VerifiedWallet[]
 }
 
-/** The type of check that the caller asks about. */
+/** The check type of the request. */
 export type StandingType = CheckType | 'any'
 export type StandingsByType = Readonly<Record<StandingType, KnownStanding>>
 
 export interface Standing {
-  /** The newest of the sessions that verify the wallet. Null when it is not verified. */
+  /** The newest session that verifies the wallet; null if unverified. */
   readonly verifying: WalletSession | null
   /**
-   * The status of the organization's own newest session or, if it has none, of the verifying one. Null when the wallet
-   * was never seen.
+   * The status of the organization's own newest session or, if it has none, of the verifying one. Null for an unknown
+   * wallet.
    */
   readonly status: SessionStatus | null
-  /** The person to whom the wallet belongs, verified or not. */
+  /** The wallet's person, verified or not. */
   readonly personId: string | null
 }
 
 const CHECK_TYPES: readonly CheckType[] = ['kyc', 'kyb']
 
-/** Session ids increase with the time of creation. */
+/** Session ids increase with creation time. */
 const newer = (left: WalletSession | undefined, right: WalletSession | undefined): WalletSession | undefined => {
   if (left === undefined || right === undefined) return left ?? right
   return left.sessionId >= right.sessionId ? left : right
 }
 
-/** Of the matching sessions, the one that was decided last; if two have the same number, the newer session. */
+/** The matching session decided last; on equal numbers, the newer session. */
 const decidedLast = (
   sessions: readonly WalletSession[],
   matches: (session: WalletSession) => boolean,
@@ -72,10 +72,10 @@ const newestOf = (
   )
 
 /**
- * Returns the session that verifies the wallet for one type of check: the newest completed session at the level in which
- * the wallet was proven. The organization's own rejection, of any type, ends what was completed before it; only its own
- * session of this type, completed after the rejection, makes results of the type count again. Another organization's
- * result doesn't count either while one of the organization's own sessions is unsettled.
+ * Returns the session that verifies the wallet for one check type: the newest completed session at the level of the
+ * wallet's proof. The organization's own rejection, of any type, invalidates earlier results. Only its own completed
+ * session of this type, after the rejection, makes results of the type count again. Another organization's result
+ * doesn't count either while one of the organization's own sessions is unsettled.
  */
 const verifyingOf = (
   sessions: readonly WalletSession[],
@@ -98,10 +98,10 @@ const verifyingOf = (
 }
 
 /**
- * Returns the sessions that count for the wallet on a chain. A contract wallet is verified on the chain of its proof. The
- * organization's own rejection or unsettled session counts on every chain, because a key's wallet can also be proven as a
- * contract (EIP-7702). With null, all sessions count, because the specified verify request has no chain; the answer lists the
- * chains.
+ * Returns the sessions that count for the wallet on a chain. A contract wallet is verified on the chain of its proof.
+ * The organization's own rejection or unsettled session counts on every chain, because a key's wallet can also be
+ * proven as a contract (EIP-7702). With null, all sessions count, because the specified verify request has no chain;
+ * the response lists the chains.
  */
 export const sessionsOn = (sessions: readonly WalletSession[], chain: string | null): readonly WalletSession[] =>
   sessions.flatMap((session) => {
@@ -111,7 +111,7 @@ export const sessionsOn = (sessions: readonly WalletSession[], chain: string | n
   })
 
 /**
- * @param sessions the wallet's sessions that the organization may see (StandingSource.loadSessions, sessionsOn)
+ * @param sessions the wallet's sessions visible to the organization (StandingSource.loadSessions, sessionsOn)
  * @param level the organization's current level
  * @param checkType null for all types
  */

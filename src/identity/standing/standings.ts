@@ -1,6 +1,6 @@
-// Caches who is verified: each wallet's standing for each organization that asked, until a change invalidates it.
-// Invariant: what is cached was read after the last change that concerns it. The result of a read that overlaps a
-// change is used once and not cached.
+// Caches each wallet's standing for each requesting organization, until a change invalidates it. Invariant: cached data
+// was read after the last change that affects it. The result of a read that overlaps a change is used once and not
+// cached.
 import { LRUCache } from 'lru-cache'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
@@ -19,7 +19,7 @@ import {
 import { createStandingMemory } from './standing-memory.ts'
 import { NEVER_SEEN } from './standing-record.ts'
 
-/** The wallets and persons that a change concerns: see the store's session changes. */
+/** The wallets and persons affected by a change: see the store's session changes. */
 export interface StandingChange {
   readonly environment: ApiKeyEnvironment
   readonly personId: string | null
@@ -28,9 +28,9 @@ export interface StandingChange {
 
 export interface StandingsDependencies {
   readonly source: StandingSource
-  /** An organization's level; null when the organization does not exist any more. */
+  /** An organization's level; null if the organization no longer exists. */
   readonly loadLevel: (organizationId: string) => Promise<Level | null>
-  /** False if changes were last read too long ago to trust the cache: standings are then read from the store. */
+  /** False if changes were last read too long ago to trust the cache; standings are then read from the store. */
   readonly isUpToDate: () => boolean
   /** Maximum bytes of the cached standings: 150 to 200 per wallet. */
   readonly maxBytes?: number
@@ -39,8 +39,8 @@ export interface StandingsDependencies {
 export interface Standings {
   /**
    * The wallet's standing on a chain. Contract wallets are verified only where they were proven, and nowhere if `chain`
-   * is null. Answers synchronously if the standing is cached and the cache is up to date. Rejects if the store is unavailable:
-   * that never means "not verified".
+   * is null. Returns synchronously if the standing is cached and the cache is current. Rejects if the store is
+   * unavailable: that never means "not verified".
    */
   find(
     caller: StandingCaller,
@@ -48,7 +48,7 @@ export interface Standings {
     checkType: CheckType | null,
     chain: string | null,
   ): KnownStanding | Promise<KnownStanding>
-  /** Number of changes so far. A standing found earlier is up to date until the number grows. */
+  /** Number of changes so far. An earlier standing is current until the number increases. */
   changes(): number
   sessionChanged(change: StandingChange): void
   organizationChanged(organizationId: string): void
@@ -72,7 +72,9 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   const { source, loadLevel, isUpToDate, maxBytes = MAX_BYTES } = dependencies
   const memory = createStandingMemory({ maxBytes })
   const levels = new LRUCache<string, Level>({ max: MAX_ORGANIZATIONS })
-  /** Incremented with every change of an organization: a level read before a change must not be cached after it. */
+  /**
+   * Incremented with every change of an organization, because a level read before a change must not be cached after it.
+   */
   let organizationChanges = 0
 
   const readLevel = async (organizationId: string): Promise<Level> => {
@@ -100,7 +102,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
     const personIds = new Set<string>()
     const otherAddresses = new Set<WalletAddress>()
 
-    /** The wallets of the person without those that the organization has rejected, or whose results it doesn't accept. */
+    /** The person's wallets without those that the organization has rejected, or whose results it doesn't accept. */
     const listWallets = async (personId: string, checkType: CheckType): Promise<readonly VerifiedWallet[]> => {
       const wallets = await source.loadPersonWallets(query, personId)
       const sessionsOf = new Map<WalletAddress, Promise<readonly WalletSession[]>>([[address, Promise.resolve(loaded)]])
@@ -125,7 +127,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
       return { verifying, status, userId, wallets }
     }
     const any = await complete('any')
-    // Most wallets were checked in only one way, so one record answers for every type.
+    // Most wallets were checked in only one way, so one record serves every type.
     const only = onlyTypeOf(sessions)
     const of = async (type: CheckType): Promise<KnownStanding> =>
       only === type ? any : only === null && sessions.length > 0 ? complete(type) : NEVER_SEEN

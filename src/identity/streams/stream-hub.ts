@@ -1,6 +1,6 @@
-// Tracks which streams follow which session. A stream subscribes first and then reads the current status, so that it
-// misses no change in between (invariant 7); the stream itself drops events that are not newer than what was read.
-// Keeps nothing of a client that has left.
+// Tracks which streams follow which session. A stream subscribes before reading the current status, so that it misses
+// no change in between (invariant 7), and drops events that are not newer than that status. Keeps no data of
+// disconnected clients.
 import { DeadlineExceededError, fixedError } from '../../domain/errors.ts'
 import type { SessionState } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -9,15 +9,15 @@ import { buildStatus } from '../sessions/status.ts'
 import { createStreamShares, type StreamOwner } from './stream-shares.ts'
 import { createStreamTopics, type Topic } from './stream-topics.ts'
 
-/** The service is stopping and takes no more streams. */
+/** The service is stopping and accepts no more streams. */
 class StreamsStoppingError extends fixedError('SHUTTING_DOWN', 'the service is stopping; connect again', {
   retryAfterSeconds: 1,
 }) {}
 
 export interface StreamHubDependencies {
-  /** The current state; null when the organization has no such session. */
+  /** The current state; null if the organization has no such session. */
   readonly read: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** The state after each change beyond a sequence, oldest first; empty when there is none. */
+  /** The states after each change beyond a sequence, oldest first. */
   readonly readSince: (
     organizationId: string,
     sessionId: string,
@@ -27,7 +27,7 @@ export interface StreamHubDependencies {
   readonly streamsPerKeyMax: number
   /** Called when a change could not be read; the read is retried once a second. */
   readonly onError: (error: unknown) => void
-  /** Calls of `tick` per second: with more calls, fewer streams are written to in one call. */
+  /** Calls of `tick` per second; with more calls, each writes to fewer streams. */
   readonly ticksPerSecond?: number
 }
 
@@ -35,41 +35,39 @@ export interface StreamRequest extends StreamOwner {
   readonly sessionId: string
   /** Maximum number of streams for this key. Default: the hub's own limit. */
   readonly streamsMax?: number
-  /**
-   * Whether the session has the type and environment that the caller asked for. If not, `open` throws
-   * SessionUnknownError.
-   */
+  /** Whether the session has the requested type and environment. If not, `open` throws SessionUnknownError. */
   readonly accepts: (state: SessionState) => boolean
-  /** Whether the key still works. If it throws or rejects, because that is not known, the stream continues. */
+  /** Whether the key is still valid. If it throws or rejects, validity is unknown, and the stream continues. */
   readonly allowed: () => boolean | Promise<boolean>
   /**
-   * Asked before each event after the first, if given: the stream ends without the event unless the answer is true. For
-   * readers who can lose the session to somebody else, who must not be seen in the 15 s until `allowed` is asked again.
+   * Called before each event after the first, if set; unless it returns true, the stream ends without the event. For
+   * readers who can lose the session to another browser, and must not receive events until the next call of `allowed`,
+   * up to 15 s later.
    */
   readonly mayReceive?: () => Promise<boolean>
-  /** The request's signal: fires when the client leaves. */
+  /** The request's signal, aborted when the client disconnects. */
   readonly signal: AbortSignal
-  /** Whether the request has been answered otherwise (408): a stream opened now would have no reader. */
+  /** Whether the request already got another response (408), so that a stream would have no reader. */
   readonly isLate: () => boolean
 }
 
 export interface StreamHub {
-  /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and what `read` throws. */
+  /** @throws StreamLimitError 429, StreamsStoppingError 503, SessionUnknownError 404, and errors of `read` */
   open(request: StreamRequest): Promise<EventStream>
-  /** Call when a session changed in this process. */
+  /** Call after a session changed in this process. */
   publish(state: SessionState): void
-  /** Call when a session changed, perhaps elsewhere: reads what its followers have not seen. */
+  /** Call after a session changed, in any process: reads the changes that its followers have not received. */
   refresh(sessionId: string, sequence: number): void
-  /** Call when changes may have been missed: reads every followed session again. */
+  /** Call when changes may have been missed: rereads every followed session. */
   refreshAll(): void
   /**
    * Call `ticksPerSecond` times a second: sends keep-alives, checks keys, and ends streams whose reader stopped. Each
-   * stream's turn comes every 15 s.
+   * stream is served every 15 s.
    */
   tick(): void
   /** Number of open streams. */
   size(): number
-  /** Ends all streams and takes no new ones. */
+  /** Ends all streams and accepts no new ones. */
   close(): void
 }
 
@@ -78,7 +76,7 @@ interface Subscription {
   readonly topic: Topic<Subscription>
   readonly stream: EventStream
   readonly slot: Set<Subscription>
-  /** The events that wait for `mayReceive`, in order. */
+  /** Pending events that wait for `mayReceive`, in order. */
   delivered: Promise<void>
 }
 
@@ -136,7 +134,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       subscription.delivered = subscription.delivered.then(mayReceive).then(
         (may) => (may ? stream.send(event) : end(subscription)),
         (error: unknown) => {
-          // The client connects again and reads the state it has missed, if the session is still its own.
+          // The client reconnects and reads the missed state, if the session is still its own.
           onError(error)
           end(subscription)
         },
@@ -158,7 +156,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
         const { wanted, published } = topic
         const states = await readSince(topic.organizationId, topic.sessionId, published)
         for (const state of states) send(topic, state)
-        // The read returned everything there is: the wanted change is included, or will never come.
+        // The read returned every change: the wanted one is included, or will never come.
         if (topic.wanted === wanted && topic.published >= published) topic.wanted = 0
       }
     } catch (error) {
@@ -173,10 +171,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (!topic.reading && topic.wanted > topic.published) void readAgain(topic)
   }
 
-  /**
-   * Starts a stream with the state that was read. If the session's other streams are ahead, the changes in between
-   * follow.
-   */
+  /** Starts a stream with the given state. If the session's other streams are ahead, the changes in between follow. */
   const begin = ({ topic, stream }: Subscription, state: SessionState): void => {
     stream.begin(toEvent(state))
     const { published } = topic
@@ -185,7 +180,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
     if (sequence < published) want(topic, published)
   }
 
-  /** @param answers of this tick, by key: all streams of one key share one answer */
+  /** @param answers results of this tick by key, shared by all streams of a key */
   const checkKey = (subscription: Subscription, answers: Map<string, boolean | Promise<boolean>>): void => {
     const { keyId, allowed: ask } = subscription.request
     try {
@@ -197,7 +192,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
           (stillAllowed) => {
             if (!stillAllowed) end(subscription)
           },
-          // A store that is down ends no stream: the key is checked again in 15 s.
+          // A store outage ends no stream: the key is checked again in 15 s.
           (error: unknown) => onError(error),
         )
       }
@@ -226,7 +221,7 @@ export const createStreamHub = (dependencies: StreamHubDependencies): StreamHub 
       const { id, organizationId, sequence } = state.session
       const topic = topics.find(organizationId, id)
       if (topic === undefined) return
-      // There is a gap: a change was made elsewhere in between and must be sent first.
+      // There is a gap: another process made a change that must be sent first.
       if (topic.published > 0 && sequence > topic.published + 1) want(topic, sequence)
       else send(topic, state)
     },

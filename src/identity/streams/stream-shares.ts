@@ -1,9 +1,9 @@
 // Limits the open streams of a process and shares them among organizations. When all are taken, a new stream replaces
 // the newest one of the largest share, unless the new stream's own share would then be as large. No organization can
-// therefore take every stream, and a single organization can use them all (threats row 20).
+// therefore take every stream while others need one, and a single organization can use them all (threats row 20).
 import { fixedError } from '../../domain/errors.ts'
 
-/** The key, or the service, has too many streams. */
+/** The key or the service has too many streams. */
 export class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open streams; close some, or retry later', {
   retryAfterSeconds: 15,
 }) {}
@@ -11,15 +11,15 @@ export class StreamLimitError extends fixedError('RATE_LIMITED', 'too many open 
 export interface StreamOwner {
   readonly organizationId: string
   readonly keyId: string
-  /** Whether the stream serves the verification page, whose streams have a share of their own in each organization. */
+  /** Whether the stream serves the verification page, whose streams have a separate share in each organization. */
   readonly isPage: boolean
 }
 
 export interface StreamShares<Stream extends { readonly request: StreamOwner }> {
-  /** Makes room for a stream, if necessary by ending another one. @throws StreamLimitError */
+  /** Makes room for a stream, ending another one if necessary. @throws StreamLimitError */
   requireRoom(owner: StreamOwner, ofKeyMax: number): void
   add(stream: Stream): void
-  /** Call once for each stream that was added. */
+  /** Call once for each added stream. */
   remove(stream: Stream): void
   size(): number
 }
@@ -55,7 +55,7 @@ export const createStreamShares = <Stream extends { readonly request: StreamOwne
       const largest = largestShare()
       const own = shares.get(shareKey(owner))?.size ?? 0
       const newest = newestOf(largest)
-      // With a difference of one, two clients that reconnect would end each other's streams without end.
+      // With a difference of one, two reconnecting clients would end each other's streams forever.
       if (newest === undefined || largest.size < own + 2) throw new StreamLimitError()
       end(newest)
     },

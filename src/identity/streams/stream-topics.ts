@@ -1,33 +1,30 @@
-// The sessions that streams follow, by session and organization. Until a session is read, nobody knows whose it is, so a
-// request of another organization must not share its topic.
+// The sessions that streams follow, by session and organization. A session's organization is unknown until it is read,
+// so a request of another organization must not share its topic.
 
 export interface Topic<Subscription> {
   readonly organizationId: string
   readonly sessionId: string
   readonly subscriptions: Set<Subscription>
-  /**
-   * Every subscription has been sent all changes up to this sequence that came after it began. 0: no subscription has
-   * begun.
-   */
+  /** Every subscription has received all later changes up to this sequence. 0: no subscription has begun. */
   published: number
-  /** Sequence of a newer change that is known but not read yet. */
+  /** Sequence of a newer change that is known but unread. */
   wanted: number
   reading: boolean
 }
 
 export interface StreamTopics<Subscription> {
-  /** The organization's topic of this session, created if there is none. The caller adds its subscription at once. */
+  /** The organization's topic of this session, created if missing. The caller adds its subscription immediately. */
   get(organizationId: string, sessionId: string): Topic<Subscription>
   /** Drops the topic after its last subscription. */
   leave(topic: Topic<Subscription>, subscription: Subscription): void
   find(organizationId: string, sessionId: string): Topic<Subscription> | undefined
-  /** The topics of all organizations that follow this session, or ask for it in vain. */
+  /** The topics of all organizations that follow this session, or request it without having it. */
   ofSession(sessionId: string): Iterable<Topic<Subscription>>
   all(): Iterable<Topic<Subscription>>
 }
 
 export const createStreamTopics = <Subscription>(): StreamTopics<Subscription> => {
-  /** By session, then by organization. */
+  /** Keyed by session, then organization. */
   const topics = new Map<string, Map<string, Topic<Subscription>>>()
   const ofSession = (sessionId: string): Iterable<Topic<Subscription>> => topics.get(sessionId)?.values() ?? []
 

@@ -1,5 +1,5 @@
-// Makes one attempt to deliver a message, and decides what follows: done, another attempt later, or giving up. Only a
-// 2xx means that the receiver has the message. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
+// Makes one delivery attempt for a message and decides the next step: done, a later attempt, or giving up. Only a 2xx
+// confirms receipt. Source: Standard Webhooks 1.0.0, "Delivery" and "Retries".
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -14,9 +14,9 @@ export interface DeliverDependencies {
   readonly secretsOf: EndpointSecrets
   readonly post: OutboundPost
   readonly clock: Clock
-  /** A number from 0 to 1 that spreads the attempts. */
+  /** Returns a number from 0 to 1 to spread the attempts. */
   readonly random: () => number
-  /** Called for failures that are ours and not the receiver's. */
+  /** Called for internal failures, not the receiver's. */
   readonly onError: (error: unknown) => void
 }
 
@@ -27,13 +27,13 @@ export const ATTEMPTS_MAX = 12
 const FIRST_DELAY_SECONDS = 5
 const DELAY_FACTOR = 4
 const LONGEST_DELAY_SECONDS = 12 * 3_600
-/** The longest delay that a receiver's Retry-After can ask for. */
+/** The longest delay that a receiver's Retry-After can request. */
 const RETRY_AFTER_MAX_SECONDS = 3_600
 const GONE = 410
 
 /**
- * Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter, so that a receiver that
- * recovers does not get all messages at once.
+ * Seconds between attempts: 5, 20, 80 … up to 12 hours, each varied by up to a quarter, so that a recovering receiver
+ * does not get all messages at once.
  */
 export const delayAfter = (attempts: number, random: () => number): number => {
   const delaySeconds = Math.min(LONGEST_DELAY_SECONDS, FIRST_DELAY_SECONDS * DELAY_FACTOR ** (attempts - 1))

@@ -1,6 +1,5 @@
-// Sends the queued messages: checks the queue at an interval and sends a few messages at a time, each under a claim
-// that lasts longer than its attempt. If a process dies in between, its claim expires, and the message is sent again
-// with the same id.
+// Sends the queued messages: polls the queue and sends a few messages at a time, each under a claim that lasts longer
+// than its attempt. If a process dies, its claims expire, and the messages are sent again with the same ids.
 
 import type { WebhookOutcome } from '../../domain/webhook-message.ts'
 import type { Deliver } from './deliver.ts'
@@ -10,30 +9,30 @@ export interface DeliveryLoopDependencies {
   readonly messages: WebhookMessageStore
   readonly deliver: Deliver
   readonly onError: (error: unknown) => void
-  /** Called for each attempt whose outcome was stored. */
+  /** Called for each attempt with a stored outcome. */
   readonly onSettled?: (state: WebhookOutcome['state']) => void
-  /** Called for a message that is given up. */
+  /** Called for an abandoned message. */
   readonly onDead: (message: ClaimedMessage, failure: string) => void
-  /** Maximum number of attempts under way at once. */
+  /** Maximum concurrent attempts. */
   readonly concurrencyMax?: number
-  /** How long a claim lasts: longer than an attempt may take. */
+  /** Duration of a claim; longer than an attempt may take. */
   readonly claimSeconds?: number
 }
 
 export interface DeliveryLoop {
-  /** Checks the queue once. Resolves with the number of attempts when all of them are settled. */
+  /** Checks the queue once. Resolves with the number of attempts once all are settled. */
   run(): Promise<number>
-  /** Starts checking the queue at this interval. */
+  /** Starts polling the queue. */
   start(intervalMs: number): void
-  /** Stops checking the queue; resolves when everything under way is settled. */
+  /** Stops polling; resolves once everything in progress is settled. */
   close(): Promise<void>
 }
 
 export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): DeliveryLoop => {
   const { messages, deliver, onError, onSettled, onDead, concurrencyMax = 32, claimSeconds = 60 } = dependencies
-  /** Checks and attempts under way. */
+  /** Checks and attempts in progress. */
   const underWay = new Set<Promise<unknown>>()
-  /** Attempts under way, by endpoint and by organization. */
+  /** Attempts in progress, by endpoint and by organization. */
   const attempts = new Map<string, number>()
   let timer: ReturnType<typeof setInterval> | undefined
   let looking = false
@@ -84,7 +83,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
     const started = claimed.map((message) => {
       const settled = attempt(message).finally(() => {
         underWay.delete(settled)
-        // A place is free: take the next message now, so that the queue is not limited by the interval.
+        // A place is free: claim the next message now, so that the interval does not limit the throughput.
         if (timer !== undefined) void run()
       })
       underWay.add(settled)
@@ -104,7 +103,7 @@ export const createDeliveryLoop = (dependencies: DeliveryLoopDependencies): Deli
       closed = true
       clearInterval(timer)
       timer = undefined
-      // A check that was under way may have started attempts.
+      // A check in progress may have started attempts.
       while (underWay.size > 0) await Promise.all(underWay)
     },
   }

@@ -1,5 +1,5 @@
-// Builds the JSON of a message: the session's status object, with the session's sequence, by which a receiver of many
-// messages orders them. No message holds any of the evidence.
+// Builds the JSON of a message: the session's status object and sequence, by which receivers order messages. No message
+// contains evidence.
 import { levelName } from '../../domain/level.ts'
 import { parsePolicyActor, SESSION_TYPES } from '../../domain/session.ts'
 import type { WebhookMessageType } from '../../domain/webhook-message.ts'
@@ -8,7 +8,7 @@ import { IDENTITY_PATHS } from '../paths.ts'
 import { buildStatus } from '../sessions/status.ts'
 import type { ClaimedMessage } from './types.ts'
 
-/** The path on the API's own address to which a decider sends its answer. */
+/** The API path for a decider's response. */
 const providerPath = (endpointId: string, sessionId: string, what: 'result' | 'evidence'): string => {
   const { path } = what === 'result' ? IDENTITY_PATHS.providerResult : IDENTITY_PATHS.providerEvidence
   return path.replace('{endpointId}', () => endpointId).replace('{sessionId}', () => sessionId)
@@ -28,7 +28,7 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
     ...buildStatus(state),
     type: SESSION_TYPES[session.checkType],
     environment: session.environment,
-    // Messages may arrive in any order: the one with the highest number is the newest.
+    // Messages may arrive in any order; the highest number is the newest.
     sequence: event.sequence,
     ...(WITH_CHECKS.has(type) ? { checks: checks.map(({ name: check, outcome }) => ({ check, outcome })) } : {}),
     ...(openHits === undefined ? {} : { hits: openHits }),
@@ -50,7 +50,7 @@ const dataOf = ({ type, endpointId, snapshot }: ClaimedMessage): object => {
   }
 }
 
-/** The body, which is the same in every attempt. */
+/** The body, identical in every attempt. */
 export const messageBody = (message: ClaimedMessage): string =>
   JSON.stringify({
     type: message.type,

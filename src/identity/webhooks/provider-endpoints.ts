@@ -1,7 +1,6 @@
-// Receives the messages of an outside decider: its results, and its requests for the evidence to decide on. A message
-// must be signed with the endpoint's secret and at most five minutes old, and is accepted once. It may only concern
-// sessions of the endpoint's organization that this decider was asked to decide. Source: Standard Webhooks 1.0.0;
-// threats row 1.
+// Receives the messages of an external decider: its results, and its requests for evidence. A message must be signed
+// with the endpoint's secret and at most five minutes old, and is accepted once. It may only concern sessions of the
+// endpoint's organization that were assigned to this decider. Source: Standard Webhooks 1.0.0; threats row 1.
 import { fixedError } from '../../domain/errors.ts'
 import type { SessionState, SessionStatus, StatusChange } from '../../domain/session.ts'
 import { SessionUnknownError } from '../../domain/session-errors.ts'
@@ -23,11 +22,11 @@ import type { WebhookEndpointStore } from './types.ts'
 export interface ProviderEndpoints {
   readonly providerResult: Endpoint
   readonly providerEvidence: Endpoint
-  /** Receives a verification service's own webhooks; null: no service is known. */
+  /** Receives a verification service's own webhooks; null without such a service. */
   readonly providerEvent: Endpoint | null
 }
 
-/** A message that is being processed. */
+/** A message in progress. */
 export interface ProviderMessage {
   readonly organizationId: string
   readonly endpointId: string
@@ -40,18 +39,18 @@ export interface ProviderEndpointDependencies {
   readonly endpoints: Pick<WebhookEndpointStore, 'findDecider'>
   readonly secretsOf: EndpointSecrets
   readonly findSession: (organizationId: string, sessionId: string) => Promise<SessionState | null>
-  /** Records the message and makes the change, both or neither; null when the message was processed before. */
+  /** Records the message and makes the change, both or neither; null if the message was processed before. */
   readonly decide: (message: ProviderMessage, change: StatusChange) => Promise<SessionState | null>
-  /** False when the message was processed before. */
+  /** False if the message was processed before. */
   readonly spend: (message: ProviderMessage) => Promise<boolean>
   readonly evidence: Pick<EvidenceService, 'readFields' | 'listEvidence' | 'openDocument'>
-  /** When each of these sessions was last submitted, Unix seconds, by session id. */
+  /** The time of each session's last submission, Unix seconds, by session id. */
   readonly submittedTimes: (
     organizationId: string,
     sessionIds: readonly string[],
   ) => Promise<ReadonlyMap<string, number>>
   readonly clock: Clock
-  /** Called when a service decides otherwise about a session that is already decided: a person has to look at it. */
+  /** Called when a service contradicts an existing decision of a session: a person must review it. */
   readonly onLateDecision: (sessionId: string, status: SessionStatus) => void
 }
 
@@ -72,7 +71,7 @@ type SessionCall = SignedCall<(typeof IDENTITY_PATHS)['providerResult' | 'provid
 
 const ACTOR = `provider:${WEBHOOK_PROVIDER}`
 
-/** @param createServiceEndpoint null: no verification service is known */
+/** @param createServiceEndpoint null without a verification service */
 export const createProviderEndpoints = (
   dependencies: ProviderEndpointDependencies,
   createServiceEndpoint: CreateServiceEndpoint | null,
@@ -112,7 +111,8 @@ export const createProviderEndpoints = (
         actor: ACTOR,
         expectedSequence: sequence,
       })
-      // A sender that missed the first answer sends again, and gets the same answer: the message was accepted.
+      // A sender that missed the first response sends again, and gets the same response, because the message was
+      // accepted.
       const state = decided ?? (await requireSession(call))
       const answer = { ...buildStatus(state), applied: decided !== null }
       return jsonResponse(JSON.stringify(answer), call.requestId)
@@ -137,7 +137,7 @@ export const createProviderEndpoints = (
   }
 }
 
-/** The file comes from a stranger: it is served only as a download (threats row 17). */
+/** The file is untrusted, so it is served only as a download (threats row 17). */
 const documentHeaders = (mediaType: string, requestId: string): Record<string, string> => ({
   'content-type': mediaType,
   'content-disposition': 'attachment',

@@ -1,5 +1,5 @@
-// Decodes a decider's message strictly: its result, or its request for evidence. Each message names its session,
-// because the path is not part of what is signed.
+// Decodes a decider's message strictly: its result, or its request for evidence. Each message contains its session's
+// id, because the path is not signed.
 import { FieldInvalidError, FieldMissingError } from '../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../domain/session.ts'
 import { hasHidden } from '../../lib/hidden-characters.ts'
@@ -9,7 +9,7 @@ export interface DecisionResult {
   readonly status: SessionStatus
   readonly publicComment: string | null
   readonly privateComment: string | null
-  /** The sequence of the session that the decider saw: a decision must not apply to a later submission. */
+  /** The session's sequence as the decider saw it: a decision must not apply to a later submission. */
   readonly sequence: number
 }
 
@@ -52,7 +52,7 @@ export const decodeResult = (message: JsonObject, sessionId: string): DecisionRe
   }
 }
 
-/** The requested document; null requests the fields and the list of documents. @throws as decodeResult */
+/** The requested document; null requests the fields and the list of documents. @throws like decodeResult */
 export const decodeEvidenceRequest = (
   message: JsonObject,
   sessionId: string,

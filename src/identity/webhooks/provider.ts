@@ -1,5 +1,5 @@
-// The provider of organizations that have an outside service decide. The message to that service is queued once the
-// session's checks are made (see store/webhook-queue.ts), and its result comes back through provider-endpoints.ts.
+// The provider of organizations with an external decision service. The message to that service is queued once the
+// session's checks are made (see store/webhook-queue.ts), and its result arrives through provider-endpoints.ts.
 // Operators may also decide: the first decision counts.
 import { WEBHOOK_PROVIDER } from '../../domain/webhook-message.ts'
 import type { SessionChanges } from '../sessions/changes.ts'
@@ -12,12 +12,12 @@ export const createWebhookProvider = (changes: Pick<SessionChanges, 'changeStatu
 })
 
 /**
- * Knows which organizations have an outside decider. Every registration asks, so the answer is cached, and read again
- * after every change.
+ * Caches which organizations have an external decider, because every registration needs it. Reloaded after every
+ * change.
  */
 export const createDeciders = (input: {
   readonly endpoints: Pick<WebhookEndpointStore, 'organizationsWithDecider'>
-  /** Called when a read failed; the cached answer stays. */
+  /** Called when a read failed; the cached value stays. */
   readonly onError: (error: unknown) => void
 }) => {
   const { endpoints, onError } = input
@@ -28,7 +28,7 @@ export const createDeciders = (input: {
     known = new Set(await endpoints.organizationsWithDecider())
   }
 
-  /** Reads run one after another, so that an older result never replaces a newer one. */
+  /** Reads run sequentially, so that an older result never replaces a newer one. */
   const load = (): Promise<void> => {
     const loading = last.then(read)
     last = loading.catch(() => undefined)
@@ -37,7 +37,7 @@ export const createDeciders = (input: {
 
   return {
     decides: (organizationId: string): boolean => known.has(organizationId),
-    /** Call it at the start, which fails if this does. */
+    /** Call at startup, which fails if this does. */
     load,
     refresh: (): void => {
       load().catch(onError)

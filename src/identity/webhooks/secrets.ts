@@ -1,5 +1,5 @@
-// Opens an endpoint's secrets when they are needed and does not keep them: the current one and, during a rotation, the
-// previous one.
+// Decrypts an endpoint's secrets on demand without caching them: the current one and, during a rotation, the previous
+// one.
 
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import type { Clock } from '../../lib/time.ts'
@@ -24,8 +24,8 @@ export const createEndpointSecrets =
   }
 
 /**
- * The secrets with which the endpoint's verification service signs; empty without a service.
- * @throws as createEndpointSecrets
+ * The secrets that the endpoint's verification service signs with; empty without a service.
+ * @throws like createEndpointSecrets
  */
 export const serviceSecretsOf = async (
   secretsOf: EndpointSecrets,

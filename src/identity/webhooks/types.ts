@@ -1,4 +1,4 @@
-// The interfaces of the store that webhooks need; the composition root passes the store's own tables.
+// The store interfaces that webhooks need; the composition root passes the store's own tables.
 import type {
   WebhookEndpoint,
   WebhookMessageType,
@@ -8,18 +8,18 @@ import type {
 
 /** A message to send now. */
 export interface ClaimedMessage {
-  /** The same in every attempt: receivers recognise repeated messages by it. */
+  /** The same in every attempt, so that receivers recognise repeated messages. */
   readonly id: string
   readonly organizationId: string
   readonly endpointId: string
   readonly type: WebhookMessageType
-  /** Number of attempts, this one included. */
+  /** Number of attempts, including this one. */
   readonly attempts: number
   readonly snapshot: WebhookSnapshot
 }
 
 export interface WebhookMessageStore {
-  /** @param underWay the number of messages that the caller is already sending, by the id of an endpoint or organization */
+  /** @param underWay returns how many messages the caller is already sending for an endpoint or organization id */
   claim(limit: number, claimSeconds: number, underWay: (id: string) => number): Promise<readonly ClaimedMessage[]>
   settle(message: Pick<ClaimedMessage, 'organizationId' | 'id' | 'attempts'>, outcome: WebhookOutcome): Promise<boolean>
 }

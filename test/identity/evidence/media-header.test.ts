@@ -235,7 +235,7 @@ describe('a PDF', () => {
     await expect(checker.check(pdf('/Encrypt 9 0 R'), 'org_a')).rejects.toThrow('without a password')
     await checker.close()
     const chatty = createPdfChecker({ script: join(import.meta.dir, 'decoders', 'environment.ts') })
-    await expect(chatty.check(pdf(), 'org_a')).rejects.toThrow('the PDF can not be opened')
+    await expect(chatty.check(pdf(), 'org_a')).rejects.toThrow('the PDF cannot be opened')
     await chatty.close()
   })
 })
