@@ -3,7 +3,7 @@ import { defineModule } from '../../module-interface/module.ts'
 export const screening = defineModule({
   name: 'screening',
   summary: 'compare people, companies and wallets with sanctions lists',
-  // Names and countries are also taken from the zones of documents.
+  // Also compares names and countries from the zones of documents.
   needs: ['documents'],
   processes: {
     'src/modules/screening/worker/screening-image.process.ts': () => import('./worker/screening-image.process.ts'),

@@ -1,6 +1,6 @@
-// Screening as a task of the leader: one process refreshes the lists, and compares sessions with them again when
-// they change. A session that is handed in is compared by the runner of checks, which has this service's parts. Names are
-// searched in a process of their own, not in the thread that answers requests.
+// Screening as a task of the leader: one process refreshes the lists, and repeats the comparison of sessions when they
+// change. The check runner compares submitted sessions, with this service's parts. Names are searched in a separate
+// process, off the request thread.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import { addressKey } from '../../domain/address-key.ts'
@@ -27,22 +27,22 @@ export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   readonly wallets: WalletSources
-  /** Stores checks that were made again. */
+  /** Stores repeated checks. */
   readonly storeAgain: StoreChecks
   readonly clock: Clock
   readonly log: Logger
   readonly processes?: ScreeningProcesses
-  /** How often it is looked whether there is something to do. */
+  /** Interval of checks for work. */
   readonly everyMs?: number
-  /** The same for everything but names: organizations may change their lists and settings at any time. */
+  /** The interval for everything but names, because organizations may change their lists and settings at any time. */
   readonly othersEveryMs?: number
 }
 
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
-  /** For the runner of checks, in the leading process. */
+  /** For the check runner, in the leading process. */
   readonly parts: readonly CheckPart[]
-  /** Lists as last seen, in the leading process. */
+  /** The last read lists, in the leading process. */
   lists(): FactMetrics['lists']
 }
 

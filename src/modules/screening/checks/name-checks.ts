@@ -1,5 +1,5 @@
-// Compares what a session's person or company typed, and the names in the person's documents, with the names of the lists. Both
-// are read in memory, and only what the list says is kept beside the session.
+// Compares the entered names of a session's person or company, and the names in the person's documents, with the names
+// on lists. Both are read in memory, and only the list's data is stored with the session.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import {
@@ -22,13 +22,13 @@ import type { ListsInUse, ListVersions } from '../processes/list-versions.ts'
 import type { Screener } from '../processes/screening-processes.ts'
 
 export interface NameCheckDependencies {
-  /** The lists in use; null: none is. */
+  /** The lists in use; null if there are none. */
   readonly listsInUse: () => Promise<ListsInUse | null>
-  /** The process that holds the names of these lists. */
+  /** Returns the process with the names of these lists. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
-  /** What a session's person typed could not be read. */
+  /** Called when the entered fields of a session could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
@@ -37,7 +37,7 @@ export interface NamedSubject {
   readonly subject: ScreenedSubject
 }
 
-/** Version of how names are read and compared. Sessions that were compared by another one are compared again. */
+/** Version of reading and comparing names. Sessions compared by another version are compared again. */
 const MATCHER = 'names 6'
 
 const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
@@ -52,7 +52,7 @@ const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   },
 })
 
-/** @param zones of the person's documents */
+/** @param zones the zones of the person's documents */
 export const subjectsOf = (
   checkType: CheckType,
   fields: EvidenceFields,
@@ -78,18 +78,18 @@ export const subjectsOf = (
   return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
 }
 
-/** The data that a decision about a hit holds for. Where it comes from is no part of it. */
+/** The data that a decision about a hit applies to, without its source. */
 const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
 const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
 const UNREADABLE = 'the entered fields cannot be read'
 
-/** What is compared of a session, or why nothing is. */
+/** The compared subjects of a session, or why there are none. */
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
-/** `problem`: why a name could not be compared; null: all were. */
+/** `problem`: why a name could not be compared; null if all were. */
 interface Found {
   readonly hits: readonly FoundHit[]
-  /** What was compared, as `comparedSubject` of a hit. */
+  /** The compared subjects, as `comparedSubject` of a hit. */
   readonly subjects: readonly string[]
   readonly problem: string | null
 }
@@ -137,7 +137,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     }
   }
 
-  /** One question for all of them. */
+  /** One request to the process for all sessions. */
   const find = async (
     sessions: readonly Session[],
     versions: ListVersions,

@@ -1,5 +1,5 @@
-// Compares an organization's newest sessions with today's lists, from a given score on, to show what another threshold would have
-// caught. Runs in a process that ends with the answer; stores nothing.
+// Compares an organization's newest sessions with the current lists, from a given score, to show the effect of another
+// threshold. Runs in a process that ends with the result; stores nothing.
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../../domain/session.ts'
@@ -10,7 +10,10 @@ import { packLists, versionsOf } from '../processes/list-versions.ts'
 import { type Screener, type ScreeningProcesses, screeningProcesses } from '../processes/screening-processes.ts'
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 
-/** Names on lists that resemble those of an organization's newest sessions, from a score on; null before a list was read. */
+/**
+ * Listed names similar to the names in an organization's newest sessions, from a given score; null before a list was
+ * read.
+ */
 export const NEAR_NAMES =
   serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
 
@@ -20,10 +23,10 @@ export interface NearNamesDependencies {
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
-/** Most sessions of each status. Decrypting their fields is most of the work. */
+/** Maximum sessions of each status. Decrypting their fields is most of the work. */
 const SESSIONS_MAX = 500
 const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
-/** Sessions whose subjects the process is sent at once. */
+/** Sessions per request to the process. */
 const BATCH = 50
 
 /** Only one comparison runs at a time in this process. */
@@ -56,7 +59,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 
-  /** One session after the other: between two, the thread answers. */
+  /** Sequential, so that the thread can handle requests in between. */
   const read = async (sessions: readonly Session[]) => {
     const { screenedFieldsOf, screenedZonesOf } = await evidence()
     const fieldsOf = await screenedFieldsOf(sessions)
@@ -89,7 +92,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     })
   }
 
-  /** What was typed is held for one batch only. */
+  /** The entered values stay in memory for one batch only. */
   const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
     const near: NearName[] = []
     let unread = 0
@@ -102,8 +105,8 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   }
 
   /**
-   * @returns null while no list was read
-   * @throws ComparisonBusyError while another comparison of this process is under way, ScreeningProcessError
+   * @returns null before a list was read
+   * @throws ComparisonBusyError during another comparison of this process, ScreeningProcessError
    */
   return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
     if (isBusy) throw new ComparisonBusyError()

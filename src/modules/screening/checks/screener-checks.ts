@@ -1,5 +1,5 @@
-// Asks the outside screeners that an organization uses about a session's wallets. A flagged wallet is a hit, which a person
-// clears or confirms. A screener that does not answer in time is `not-done`: it is asked again, and rejects nobody.
+// Queries an organization's external screeners about a session's wallets. A flagged wallet is a hit, which a person
+// clears or confirms. A screener that times out gives `not-done`: it is queried again, and rejects nobody.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWallet } from '../../../domain/wallet.ts'
 import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
@@ -13,26 +13,26 @@ export interface ScreenerAnswer {
 }
 
 export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
-  /** Names of all that are configured. */
+  /** Names of all configured screeners. */
   readonly screeners: readonly string[]
-  /** @returns null when the screener has no answer; never rejects */
+  /** @returns null if the screener gave no answer; never rejects */
   readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
-  /** A text that changes when the lists of sanctioned people change. */
+  /** A text that changes with the sanctions lists. */
   readonly listsKey: () => Promise<string>
-  /** Resolves after so many milliseconds; replaced in tests. */
+  /** Resolves after the given milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
 /** Limit for all wallets of one session, because other sessions wait. Later answers are used by the next attempt. */
 const TIME_LIMIT_MS = 3_000
-/** Questions under way at once, for all sessions: attestation requests ask the same screeners. */
+/** Concurrent queries of all sessions, because attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
 const SILENT = 'it does not answer, or says neither a flag nor a score that counts'
 const NOT_CONFIGURED = 'no such screener is configured'
 
-/** Whether the answer is a hit; null when it has neither a flag nor a score that counts. */
+/** Whether the answer is a hit; null if it contains neither a flag nor a usable score. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
   if (flagged === true) return true
   if (score !== null && fromScore !== null) return score >= fromScore
@@ -69,7 +69,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
-    // Without the chain: the same answer about an address on another chain is the same hit.
+    // Without the chain, because the same answer about an address on another chain is the same hit.
     compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
     comparedSubject: addressText,
   })
@@ -97,7 +97,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     const subjects = wallets.map(({ addressText }) => addressText)
     const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]) }
     if (told === wallets.length) return { ...found, version, detail, outcome: 'passed' }
-    // Without a version it is asked again with the others.
+    // Without a version it is queried again with the others.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
   }
 

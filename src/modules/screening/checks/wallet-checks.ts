@@ -1,5 +1,5 @@
-// Looks up a session's wallets in address lists. An organization may name the lists; otherwise they are the shared
-// lists of sanctioned people and its own deny list. A listed wallet is a hit, which a person clears or confirms.
+// Looks up a session's wallets in address lists. An organization may name the lists; the default is the shared
+// sanctions lists and its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { screeningListName } from '../../../domain/list.ts'
 import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
@@ -15,12 +15,12 @@ export interface AddressListInUse {
   /** Null: a shared list of the deployment. */
   readonly organizationId: string | null
   readonly name: string
-  /** Whether the list's publisher lists sanctioned people. */
+  /** Whether the list contains sanctioned people. */
   readonly isOfSanctioned: boolean
-  /** Another one once its list of sanctioned people was disabled and enabled again; null if it has none. */
+  /** Changes when its sanctions list was disabled and enabled again; null without a sanctions list. */
   readonly enablingId: string | null
   readonly version: number
-  /** False while the list has changed and its new content can't be read. */
+  /** False while the list has changed and its new content is unreadable. */
   readonly current: boolean
   has(address: WalletAddress): boolean
 }
@@ -36,23 +36,23 @@ export interface WalletScreeningDependencies {
 
 export interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
-  /** The memo of a list's entry; null if the list has no such entry. */
+  /** The memo of a list's entry; null if there is no such entry. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
-/** Version of how wallets are looked up. Wallets that were looked up by another one are looked up again. */
+/** Version of the wallet lookup. Wallets looked up by another version are looked up again. */
 const LOOKUP = 'wallets 2'
 /** The name of the part and of its only check. */
 const WALLET_CHECK = `${WALLET_CHECKS}.lists`
-/** The organization's deny list, which may not exist until it has an entry. */
+/** The organization's deny list, which may not exist before its first entry. */
 const DENY = 'deny'
 /** An address matches exactly or not at all, so each hit has the highest score. */
 const SURE = 100
 
-/** The new content of a changed list can't be read. */
+/** The new content of a changed list is unreadable. */
 class ListBehindError extends NamedError {}
 
-/** The wallets of each session, in the sessions' order. An address that is connected on several chains comes once for each. */
+/** The wallets of each session, in the sessions' order. An address connected on several chains occurs once for each. */
 export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
@@ -65,11 +65,11 @@ export const walletsOfEach = async (
   return sessions.map(({ id }) => wallets.get(id) ?? [])
 }
 
-/** Lists by organization; the deployment's under null. */
+/** Lists by organization; the deployment's lists have the key null. */
 const byOwner = (lists: readonly AddressListInUse[]): ReadonlyMap<string | null, readonly AddressListInUse[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
-/** The lists that an organization's wallets are looked up in. */
+/** The lists for an organization's wallets. */
 const listsFor = (
   lists: ReturnType<typeof byOwner>,
   organizationId: string,
@@ -78,7 +78,7 @@ const listsFor = (
   [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
     .filter(
       ({ name, organizationId: owner, isOfSanctioned }) =>
-        // Other shared lists do not count: they may list partners, for example.
+        // Other shared lists do not count: they may contain partners, for example.
         named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
     )
     .sort((left, right) => (left.name < right.name ? -1 : 1))
@@ -100,7 +100,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             subject: 'wallet',
             score: SURE,
             why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
-            // The memo is the name of the list if the wallet was shared before memos named the entry.
+            // The memo is the list's name if the wallet was shared before memos named the entry.
             compared: memo === screeningListName(name) ? address : JSON.stringify([address, memo]),
             comparedSubject: address,
           }

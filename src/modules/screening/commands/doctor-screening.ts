@@ -1,4 +1,4 @@
-// `countersign doctor` on screening: lists that are outdated, and hits that wait for a decision.
+// `countersign doctor` for screening: outdated lists, and hits that await a decision.
 
 import { durationText } from '../../../lib/duration-text.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
@@ -22,7 +22,7 @@ const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Prom
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 
-/** Verified people with a hit that nobody has decided: they wait in no queue. */
+/** Verified people with an undecided hit, who are in no queue. */
 const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {

@@ -1,5 +1,5 @@
-// `countersign screening check` and `screening-list import`: compare a file of names with the lists of sanctioned people and
-// companies, and fill a list by files.
+// `countersign screening check` and `screening-list import`: compare a file of names with the sanctions lists, and fill
+// a list from files.
 import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'

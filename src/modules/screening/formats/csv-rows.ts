@@ -1,12 +1,12 @@
-// Reads CSV of a whole file into rows (RFC 4180): fields may hold line breaks, quotes are doubled. Only unquoted fields lose
-// the spaces around them.
+// Reads a whole CSV file into rows (RFC 4180): fields may contain line breaks, quotes are doubled. Only unquoted fields
+// are trimmed.
 import { DetailedError } from '../../../lib/named-error.ts'
 
-/** `detail` is for the operator and holds nothing of the file. */
+/** `detail` is for the operator and contains no data of the file. */
 export class ScreeningListInvalidError extends DetailedError {}
 
 const FIELD_MAX = 65_536
-/** OFAC's files end with this, as files of DOS did. */
+/** OFAC's files end with this character, like DOS files. */
 const END_OF_FILE = '\u001a'
 
 export function* csvRows(text: string): Generator<readonly string[]> {
@@ -22,7 +22,7 @@ export function* csvRows(text: string): Generator<readonly string[]> {
       for (;;) {
         const quote = text.indexOf('"', from)
         if (quote === -1 || quote >= end)
-          throw new ScreeningListInvalidError('a quote is not closed: it ends early, or is no CSV')
+          throw new ScreeningListInvalidError('a quote is not closed: it ends early, or is not CSV')
         field += text.slice(from, quote)
         from = quote + 1
         if (text[from] !== '"') break

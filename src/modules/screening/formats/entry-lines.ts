@@ -1,5 +1,5 @@
-// A version's entries as they are kept: JSON, one entry a line, compressed. The same entries in the same order give the same
-// lines, by whose hash a version is known.
+// A version's entries in their stored form: compressed JSON, one entry per line. Equal entries in the same order give
+// equal lines, whose hash identifies a version.
 import { MEMO_LENGTH_MAX } from '../../../domain/list.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 
@@ -30,7 +30,7 @@ export const packEntries = (entries: readonly ListedEntry[]): PackedEntries => {
   }
 }
 
-/** One entry after the other: no more than one is held. */
+/** Yields one entry at a time, so that only one is in memory. */
 export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   const lines = Bun.zstdDecompressSync(packed)
   const decoder = new TextDecoder()
@@ -50,7 +50,7 @@ export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   }
 }
 
-/** The wallets of packed entries, each with the entries that list it, as the memo of an address list. */
+/** The wallets of packed entries, each with the entries that list it as an address list's memo. */
 export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: string, memo: string])[] => {
   const memos = new Map<string, string[]>()
   for (const { id, names, wallets } of unpackEntries(packed)) {
@@ -60,6 +60,6 @@ export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: s
       memos.set(wallet, listed)
     }
   }
-  // The order of the entries does not count.
+  // Sorted, so that the order of the entries is irrelevant.
   return [...memos].map(([wallet, listed]) => [wallet, listed.sort().join('; ').slice(0, MEMO_LENGTH_MAX)])
 }

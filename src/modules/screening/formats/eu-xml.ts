@@ -1,12 +1,12 @@
-// The European Union's consolidated financial sanctions list, schema 1.1: everything is in attributes.
-// Source: https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
+// The European Union's consolidated financial sanctions list, schema 1.1, with all data in attributes. Source:
+// https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
 import type { ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
 import { parseListDates } from './list-dates.ts'
 import { elementsOf, readXmlElements, type XmlElement } from './xml-elements.ts'
 
-/** Written for a country that is not known. */
+/** Code for an unknown country. */
 const UNKNOWN_COUNTRY = '00'
 
 const nameOf = ({ attribute }: XmlElement): string =>
@@ -56,7 +56,7 @@ export const readEuXml = (text: string): readonly ListedEntry[] => {
     new Set(['sanctionEntity']),
     (root) => {
       if (root !== 'export')
-        throw new ScreeningListInvalidError('it is no financial sanctions list of the European Union')
+        throw new ScreeningListInvalidError('it is not a financial sanctions list of the European Union')
     },
     (element) => entries.push(entryOf(element)),
   )

@@ -1,4 +1,4 @@
-// Birth dates as publishers write them, as ISO 8601 to the precision that they have, `~` in front for about.
+// Converts publishers' birth dates to ISO 8601 in the given precision, with the prefix `~` if approximate.
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
@@ -12,7 +12,7 @@ const isoOf = (year: number, month: number, day: number): string | null => {
 
 const ABOUT = /^(?:circa|approximately|approx\.?|about|c\.?)\s*/i
 
-/** @returns one date, two for the ends of a range, none for what is no date */
+/** @returns one date, the two ends of a range, or none for other text */
 export const parseListDates = (text: string): readonly string[] => {
   const bare = text.trim().replace(ABOUT, '')
   const about = bare === text.trim() ? '' : '~'
@@ -22,7 +22,7 @@ export const parseListDates = (text: string): readonly string[] => {
   if (range.length === 2) return range.flatMap(parseListDates).map((date) => (date.startsWith('~') ? date : `~${date}`))
   const iso = /^(\d{4})(?:-(\d{2}))?(?:-(\d{2}))?(?:T.*)?$/.exec(bare)
   if (iso !== null) return dated(about, isoOf(Number(iso[1]), Number(iso[2] ?? 0), Number(iso[3] ?? 0)))
-  // The UK writes dd/mm/yyyy, with dd or mm where it does not know.
+  // The UK writes dd/mm/yyyy, with dd or mm for unknown parts.
   const slashed = /^(dd|\d{1,2})\/(mm|\d{1,2})\/(\d{4})$/i.exec(bare)
   if (slashed !== null) {
     const day = Number(slashed[1]) || 0

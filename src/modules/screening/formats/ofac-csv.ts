@@ -1,6 +1,7 @@
-// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv and, in
-// sdn_comments.csv, the rest of remarks that are cut at 1,000 characters. No header; `-0-` is empty; an entry's dates,
-// countries and digital currency addresses are in its remarks. Source: OFAC, "SDN List data formats and data schemas".
+// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv, and in
+// sdn_comments.csv the rest of remarks truncated at 1,000 characters. There is no header; `-0-` means empty; remarks
+// contain an entry's dates, countries and digital currency addresses. Source: OFAC, "SDN List data formats and data
+// schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -10,7 +11,7 @@ const COLUMNS_PRIMARY = 12
 const COLUMNS_ALIAS = 5
 const COLUMNS_ADDRESS = 6
 const COLUMNS_COMMENT = 2
-/** The primary file cuts remarks here, also within a word. */
+/** The primary file truncates remarks here, even within a word. */
 const REMARKS_CUT_AT = 1_000
 const ENTITY_NUMBER = /^\d{1,9}$/
 
@@ -35,7 +36,7 @@ const rowsOf = (text: string, columns: number, file: string): readonly (readonly
   return rows
 }
 
-/** "LAST, First Middle" in the order in which it is spoken. */
+/** Converts "LAST, First Middle" to the spoken order. */
 const spoken = (name: string, kind: EntryKind): string => {
   const comma = name.indexOf(',')
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
@@ -45,7 +46,7 @@ interface Remarks {
   readonly birthDates: readonly string[]
   readonly countries: readonly string[]
   readonly wallets: readonly string[]
-  /** Aliases that are written in the remarks only. */
+  /** Aliases that appear only in the remarks. */
   readonly names: readonly string[]
 }
 
@@ -86,8 +87,8 @@ const groupOf = (rows: readonly (readonly string[])[], column: number): Readonly
 }
 
 /**
- * Appends the rest as it is: a word, and the space between two words, may be on either side of the cut.
- * @throws ScreeningListInvalidError if the rest is missing: it may hold wallets and aliases
+ * Appends the rest unchanged: a word, or the space between words, may be on either side of the cut.
+ * @throws ScreeningListInvalidError if the rest is missing, since it may contain wallets and aliases
  */
 const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
   const [remarks = '', rest] = [row[11], rests?.get(row[0] ?? '')]
@@ -99,7 +100,7 @@ const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonl
   )
 }
 
-/** @throws ScreeningListInvalidError if a file is none of these, or remarks are cut */
+/** @throws ScreeningListInvalidError for files in another format, or truncated remarks */
 export const readOfacCsv = (files: {
   readonly primary: string
   readonly aliases: string | null

@@ -1,6 +1,6 @@
-// Lists of an operator's own, in three formats: CSV with a header, JSON lines or an array of the same fields, and entities as
-// FollowTheMoney describes them, which is how OpenSanctions exports its data sets.
-// Source: https://followthemoney.tech/explorer, docs/screening.md "A list of your own".
+// An operator's own lists, in three formats: CSV with a header, JSON lines or an array with the same fields, and
+// FollowTheMoney entities, the export format of OpenSanctions. Source: https://followthemoney.tech/explorer,
+// docs/screening.md "A list of your own".
 import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -66,13 +66,13 @@ const SCHEMAS: Readonly<Record<string, EntryKind>> = {
 
 const fieldsIn = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
-/** Addresses of wallets that an export nests in their holder. */
+/** Wallet addresses that an export nests in their holder. */
 const nestedKeys = (wallets: unknown): readonly string[] =>
   (Array.isArray(wallets) ? wallets : []).flatMap((wallet) =>
     textsOf(fieldsIn(fieldsIn(wallet)['properties'])['publicKey']),
   )
 
-/** @returns null for what is no person and no company: an address, a sanction, a passport */
+/** @returns null for entities other than people and companies, such as addresses, sanctions and passports */
 const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
   const kind = SCHEMAS[String(schema)]
   if (kind === undefined || typeof id !== 'string') return null
@@ -87,7 +87,10 @@ const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | nu
   })
 }
 
-/** Adds wallets, which are entities of their own, to their holders. Without a listed holder, a wallet is an entry without names. */
+/**
+ * Adds wallets, which are separate entities, to their holders. Without a listed holder, a wallet becomes an entry
+ * without names.
+ */
 const withWallets = (entries: readonly ListedEntry[], entities: readonly Fields[]): readonly ListedEntry[] => {
   const held = new Map(entries.map(({ id, wallets }) => [id, [...wallets]]))
   const unheld: ListedEntry[] = []
@@ -120,7 +123,8 @@ const parsed = (text: string): readonly unknown[] => {
 /** @throws ScreeningListInvalidError */
 export const readOwnJson = (text: string): readonly ListedEntry[] => {
   const items = parsed(text).map((item, at) => {
-    if (typeof item !== 'object' || item === null) throw new ScreeningListInvalidError(`entry ${at + 1} is no object`)
+    if (typeof item !== 'object' || item === null)
+      throw new ScreeningListInvalidError(`entry ${at + 1} is not an object`)
     return item as Fields
   })
   const entries = items.flatMap((fields, at) =>

@@ -1,5 +1,5 @@
-// The lists that are known by name: who publishes them, where, in which files, and how often they change. The addresses are
-// the publishers' own; a publisher that hands its files out from elsewhere has that host named here, and no other is followed.
+// The known lists: publisher, addresses, files and update interval. The addresses are the publishers' own. Redirects
+// are followed only to the hosts given here.
 
 export const SCREENING_FORMATS = ['ofac-csv', 'un-xml', 'eu-xml', 'uk-xml', 'csv', 'json'] as const
 export type ScreeningFormat = (typeof SCREENING_FORMATS)[number]
@@ -8,12 +8,12 @@ export interface Publisher {
   readonly list: string
   readonly title: string
   readonly format: ScreeningFormat
-  /** In the order in which the format reads them. */
+  /** In the format's reading order. */
   readonly urls: readonly string[]
   /** Hosts to which the publisher's address may redirect. */
   readonly redirectsTo: readonly string[]
   readonly intervalSeconds: number
-  /** Fewer entries are no whole list. */
+  /** With fewer entries a list is incomplete. */
   readonly entriesMin: number
 }
 

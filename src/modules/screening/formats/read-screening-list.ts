@@ -1,5 +1,5 @@
-// Reads the files of one list into its entries, and refuses what can't be that list: cut short, empty, another format, full
-// of one letter, or of a size that no list reaches in one step. The list that is there stays then.
+// Reads the files of one list into its entries, and refuses implausible lists: truncated, empty, in another format,
+// full of one letter, or changed too much in size. The existing list then stays.
 import { counted } from '../../../lib/counted.ts'
 import { XmlInvalidError } from '../../../lib/xml-scanner.ts'
 import type { ListedEntry } from '../matching/entry.ts'
@@ -12,16 +12,16 @@ import type { ScreeningFormat } from './publishers.ts'
 import { readUkXml } from './uk-xml.ts'
 import { readUnXml } from './un-xml.ts'
 
-/** A list that is larger is none: it would take the memory of the process that searches it. */
+/** A larger list is refused, because it would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
-/** A list may shrink to this share of its entries and grow to that many times, in one step. */
+/** Minimum and maximum size of a list relative to its previous entries. */
 const SHRINKS_TO = 0.8
 const GROWS_TO = 5
-/** Up to here a list may grow as it likes. */
+/** Up to this size, growth is unlimited. */
 const GROWS_FREELY_TO = 1_000
-/** Entries whose names can be compared. */
+/** Minimum share of entries with comparable names. */
 const COMPARABLE_SHARE_MIN = 0.9
-/** Of all names, the share that differ from each other. */
+/** Minimum share of distinct names. */
 const DISTINCT_SHARE_MIN = 0.3
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -31,7 +31,7 @@ const textOf = (bytes: Uint8Array): string => {
     return decoder.decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // OFAC's files have been in this encoding, with accents in addresses.
+    // OFAC's files used this encoding before, with accents in addresses.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }
@@ -60,9 +60,9 @@ const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly L
 }
 
 export interface ListExpectations {
-  /** Fewer entries are no whole list. */
+  /** With fewer entries a list is incomplete. */
   readonly entriesMin: number
-  /** What the list has now; null: it has none yet. */
+  /** The list's current size; null before the first version. */
   readonly now: { readonly entries: number; readonly names: number } | null
 }
 
@@ -95,7 +95,7 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
     return new Set(reading.words.map(({ written }) => written).join('')).size > 1
   })
   if (comparable.length < names.length * COMPARABLE_SHARE_MIN)
-    throw new ScreeningListInvalidError('most of its names are no names')
+    throw new ScreeningListInvalidError('most of its names do not look like names')
   if (new Set(names).size < names.length * DISTINCT_SHARE_MIN)
     throw new ScreeningListInvalidError('most of its names are the same')
 }

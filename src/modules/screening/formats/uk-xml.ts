@@ -1,5 +1,5 @@
-// The UK Sanctions List. A name is in the parts Name1 to Name6, of which Name6 is the family name or the whole name.
-// Source: https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
+// The UK Sanctions List. The parts Name1 to Name6 form a name; Name6 is the family name or the whole name. Source:
+// https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -44,7 +44,7 @@ export const readUkXml = (text: string): readonly ListedEntry[] => {
     text,
     new Set(['Designation']),
     (root) => {
-      if (root !== 'Designations') throw new ScreeningListInvalidError('it is no UK Sanctions List')
+      if (root !== 'Designations') throw new ScreeningListInvalidError('it is not a UK Sanctions List')
     },
     (element) => entries.push(entryOf(element)),
   )

@@ -1,5 +1,5 @@
-// The Security Council's consolidated list. Source: https://scsanctions.un.org/resources/xml/en/consolidated.xml and the
-// schema that it names, sc-sanctions.xsd.
+// The Security Council's consolidated list. Source: https://scsanctions.un.org/resources/xml/en/consolidated.xml and
+// its schema, sc-sanctions.xsd.
 import type { ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -64,7 +64,7 @@ export const readUnXml = (text: string): readonly ListedEntry[] => {
     new Set(['INDIVIDUAL', 'ENTITY']),
     (root) => {
       if (root !== 'CONSOLIDATED_LIST')
-        throw new ScreeningListInvalidError('it is no consolidated list of the Security Council')
+        throw new ScreeningListInvalidError('it is not a consolidated list of the Security Council')
     },
     (element) => entries.push(entryOf(element)),
   )

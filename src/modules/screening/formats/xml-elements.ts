@@ -1,11 +1,11 @@
-// Reads XML into the elements that a list format names: each is handed over whole when it closes, the rest is passed by.
+// Reads XML into the elements that a list format needs: each is passed on whole when it closes, and others are skipped.
 import { createXmlScanner } from '../../../lib/xml-scanner.ts'
 
 export interface XmlElement {
   readonly name: string
   readonly attribute: (name: string) => string
   readonly children: readonly XmlElement[]
-  /** Of this element alone, without its children's. */
+  /** The text of this element without its children's. */
   readonly text: string
 }
 
@@ -16,15 +16,15 @@ interface OpenElement {
   text: string
 }
 
-/** Elements below this one, wherever they are in it. */
+/** Descendants of this element, at any depth. */
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 
-/** Text of the first child of this name; empty when there is none. */
+/** Text of the first child with this name; empty if there is none. */
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
-/** @param wanted names of the elements that are handed over @throws XmlInvalidError */
+/** @param wanted names of the elements to pass on @throws XmlInvalidError */
 export const readXmlElements = (
   text: string,
   wanted: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// Digital currency addresses of a list of sanctioned people become a shared list of addresses, which policies read by name.
-// The store knows which version is shared: after a crash or a failure, the version in use is shared again.
+// Shares the digital currency addresses of a sanctions list as an address list, which policies read by name. The store
+// records which version is shared, so that after a crash or a failure the version in use is shared again.
 import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { createEntrySink } from '../../../facts/lists/entry-sink.ts'
 import { replaceList } from '../../../facts/lists/write-list.ts'
@@ -33,7 +33,7 @@ const shareVersion = async (
   const wallets = await processes.readWallets(packed)
   for (const [wallet, memo] of wallets) {
     const address = parseAnyAddress(wallet)
-    // Addresses of chains that are not supported, Bitcoin's for example.
+    // Addresses of unsupported chains, such as Bitcoin's, are skipped.
     if (address !== null) sink.add(address, memo)
   }
   const skipped = wallets.length - sink.added
@@ -46,14 +46,14 @@ const shareVersion = async (
 }
 
 /**
- * Returns a function that shares the wallets of each version that is not shared yet. A version that can't be shared is
- * logged and retried after a minute; its shared list keeps its content and grows older.
+ * Returns a function that shares the wallets of each unshared version. A version that can't be shared is logged and
+ * retried after a minute; its shared list keeps its content and ages.
  */
 export const createWalletSharing = (
   dependencies: WalletSharingDependencies,
 ): ((goesOn: () => boolean) => Promise<void>) => {
   const { store, clock, log } = dependencies
-  /** When a version that failed is due again, by its id. */
+  /** When to retry a failed version, by its id. */
   const retries = new Map<string, number>()
   return async (goesOn) => {
     for (const version of await store.screeningLists.unshared()) {

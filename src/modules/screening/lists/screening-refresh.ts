@@ -1,5 +1,5 @@
-// Refreshes due lists: fetches them if they have changed, parses them in a process of its own, checks them, and stores a version.
-// After any failure, the list keeps its content and grows older.
+// Refreshes due lists: fetches them if they have changed, parses them in a separate process, checks them, and stores a
+// version. After any failure, the list keeps its content and ages.
 
 import type { Lead } from '../../../cluster/leader.ts'
 import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
@@ -18,14 +18,14 @@ export interface ScreeningRefreshDependencies {
   readonly fetch?: typeof fetchFiles
 }
 
-/** The largest of the known lists has 25 MB. */
+/** The largest known list has 25 MB. */
 const FILE_BYTES_MAX = 268_435_456
 const FETCH_TIME_LIMIT_MS = 300_000
-/** Longer than any reading can take. */
+/** Longer than any read can take. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
 
-/** One line for the operator: the text of our own errors, but only the class of any other error. */
+/** One line for the operator: the text of known errors, but only the class of others. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
   return typeof detail === 'string' ? detail.slice(0, 300) : error instanceof Error ? error.name : 'it failed'
@@ -64,14 +64,14 @@ const readOne = async (
       now: list.version === null ? null : { entries: list.version.entries, names: list.version.names },
     },
   })
-  if (packed === null) return { failure: refusal ?? 'it can not be read' }
+  if (packed === null) return { failure: refusal ?? 'it cannot be read' }
   if (!lead.leads()) return 'outdated'
   const { token } = list
   const { validators } = fetched
   return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
 }
 
-/** Reads every list that is due, one after the other. Rejects only when the store fails. */
+/** Reads every due list in sequence. Rejects only if the store fails. */
 export const refreshScreeningLists = async (
   dependencies: ScreeningRefreshDependencies,
   lead: Pick<Lead, 'leads'>,

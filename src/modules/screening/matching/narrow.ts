@@ -1,12 +1,12 @@
-// What a date of birth and a country add to the score of a name, or take off. Lists are often wrong in both and give several
-// dates: what differs lowers a score, it never rules a person out.
+// Points that a date of birth and a country add to or subtract from a name's score. Lists often contain errors and
+// several dates, so a difference lowers a score but never rules out a person.
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import type { ScorePart } from './screen-subject.ts'
 
 interface PartialDate {
   readonly year: number
-  /** 0 where it is not known. */
+  /** 0 if unknown. */
   readonly month: number
   readonly day: number
   readonly isAbout: boolean
@@ -48,7 +48,7 @@ const compareDates = (
   return { points: years <= YEARS_ABOUT + 1 ? -10 : -18, detail: `${years} years from the listed birth` }
 }
 
-/** @returns null when one of the two has no date */
+/** @returns null if either has no date */
 export const scoreBirthDate = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   const date = given === undefined ? null : readDate(given)
   const dates = listed.flatMap((text) => readDate(text) ?? [])
@@ -61,7 +61,7 @@ export const scoreBirthDate = (given: string | undefined, listed: readonly strin
   return best === undefined ? null : { part: 'birth_date', ...best }
 }
 
-/** @returns null when one of the two has no country */
+/** @returns null if either has no country */
 const scoreCountry = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   if (given === undefined || listed.length === 0) return null
   return listed.includes(given.toUpperCase())
@@ -69,7 +69,7 @@ const scoreCountry = (given: string | undefined, listed: readonly string[]): Sco
     : { part: 'country', points: -3, detail: `listed with ${listed.join(', ')}` }
 }
 
-/** @returns points of the date of birth, for people only, and of the country; a typed value lowers no score */
+/** @returns points for the date of birth, for people only, and for the country; entered values lower no score */
 export const narrowParts = (
   { birthDate, country, isFromDocument }: ScreenedSubject,
   kind: NameKind,

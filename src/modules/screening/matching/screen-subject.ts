@@ -1,6 +1,6 @@
-// Screens one person or company against the lists: finds the names that resemble, then narrows by date of birth and country.
-// The score is the sum of its parts, and each hit shows them. Nothing that was asked is repeated in a hit: it can be kept
-// beside a session without being evidence.
+// Screens one person or company against the lists: finds similar names, then adjusts by date of birth and country. The
+// score is the sum of its parts, which each hit includes. Hits contain no input, so a session can keep them outside its
+// evidence.
 import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
@@ -13,7 +13,7 @@ import { narrowParts } from './narrow.ts'
 
 export interface ScorePart {
   readonly part: 'name' | 'birth_date' | 'country'
-  /** Of a name 0 to 100; of what narrows it, what was added or taken off. */
+  /** 0 to 100 for a name; for the other parts, the points added or subtracted. */
   readonly points: number
   readonly detail: string
 }
@@ -23,26 +23,26 @@ export interface ScreeningHit {
   readonly list: string
   /** The entry's id in it. */
   readonly entry: string
-  /** The name of the entry that resembles most. */
+  /** The entry's most similar name. */
   readonly name: string
   /** 0 to 100. */
   readonly score: number
   readonly why: readonly ScorePart[]
-  /** Hash of all that the entry is compared by. */
+  /** Hash of all compared data of the entry. */
   readonly content: string
 }
 
 export interface ScreeningAnswer {
-  /** The highest score first; one for each entry. */
+  /** The highest score first; one hit per entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Why the name could not be compared completely; null if it was. */
+  /** Why the comparison was incomplete; null if complete. */
   readonly problem: NameProblem | null
 }
 
 export interface Screening {
-  /** Names that can be found. */
+  /** Number of searchable names. */
   readonly names: number
-  /** @param threshold lowest score of a hit, 0 to 100; the same name is one whatever its score */
+  /** @param threshold lowest score of a hit, 0 to 100; an identical name is always a hit */
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
 }
 
@@ -51,18 +51,21 @@ export interface ScreenedList {
   readonly entries: Iterable<ListedEntry>
 }
 
-/** A name that its date of birth (8) and country (2) can lift over a threshold is looked at, too; half a point is rounded up. */
+/**
+ * Maximum points that a date of birth (8) and country (2) can add, plus half a point for rounding. Names this far below
+ * the threshold are compared too.
+ */
 const LIFT_MAX = 10.5
-/** Words that were divided anew are others by chance, unless nearly all are a name's. */
+/** Divided words resemble others by chance, unless they match a name almost completely. */
 const DIVIDED_SIMILARITY_MIN = 0.9
-/** A person's name of one word that is only a part of the other name has these points, if date or country agree. */
+/** Points of a one-word name that is only a part of the other name, if date or country agree. */
 const ONLY_WORD_POINTS = 73
-/** Points of date and country together: a rare word needs the country, a common one the year. */
+/** Minimum points of date and country together: a rare word needs the country, a common one the year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
-/** More hits are left out, and the name has a problem: the one that is meant may be among them. */
+/** More hits are dropped, and the name has a problem, because the correct one may be among them. */
 const HITS_MAX = 50
 
-/** Six times the work of the most expensive listed name. */
+/** Six times the work for the most expensive listed name. */
 const WORK_MAX = 200_000
 
 const NEAR_WORDS_SHOWN = 8
@@ -78,7 +81,7 @@ const describeName = ({ comparison }: FoundName): string => {
   return [...words, ...missing, ...extra].join(', ')
 }
 
-/** Facts of an entry that narrow, kept as text: thirty thousand small objects take more than their bytes. */
+/** An entry's dates and countries as text: thirty thousand small objects take more memory. */
 interface EntryFacts {
   readonly birthDates: readonly string[]
   readonly countries: readonly string[]
@@ -97,22 +100,22 @@ const unpackFacts = (packed: string): EntryFacts => {
 
 const CONTENT_LENGTH = 22
 
-/** 128 bits. The order in which a publisher writes names and facts does not count. */
+/** 128 bits. Independent of the order of names, dates and countries. */
 const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))
     .digest('base64url')
     .slice(0, CONTENT_LENGTH)
 
-/** Arranges the names of lists: one piece of memory that `openScreening` uses as it is. */
+/** Arranges the names of lists in one memory block that `openScreening` uses directly. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
-  /** By number of entry. */
+  /** Indexed by entry number. */
   const ids: string[] = []
   const facts: string[] = []
   const contents: string[] = []
   const listOf: number[] = []
-  /** By number of name, in the order of the index. */
+  /** Indexed by name number, in index order. */
   const names: Record<NameKind, string[]> = { person: [], organization: [] }
   for (const [number, { entries }] of lists.entries()) {
     for (const entry of entries) {
@@ -169,14 +172,14 @@ export const openScreening = (image: Uint8Array): Screening => {
     organization: createNameFinder(indexes.organization),
   }
 
-  /** @returns null if the score is below the threshold. A date or a country never rules out a name that is the same. */
+  /** @returns null if the score is below the threshold. A date or a country never rules out an identical name. */
   const hitOf = (
     subject: ScreenedSubject,
     kind: NameKind,
     found: FoundName,
     threshold: number,
   ): ScreeningHit | null => {
-    // Only the same name has all points.
+    // Only an identical name gets all points.
     const pointsMax = found.comparison.similarity === 1 ? 100 : 99
     const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
     const narrowed = narrowParts(subject, kind, unpackFacts(factsOf(found.entry)))
@@ -197,7 +200,7 @@ export const openScreening = (image: Uint8Array): Screening => {
     }
   }
 
-  /** Looks for a name as it is read, and with its letters divided into words of the lists. */
+  /** Searches the name as read, and with its letters divided into listed words. */
   const find = ({ words, others, within, spelled, divisible }: NameReading, kind: NameKind, minimum: number) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }
@@ -229,11 +232,11 @@ export const openScreening = (image: Uint8Array): Screening => {
   return {
     names: indexes.person.names + indexes.organization.names,
     screen: (subject, threshold) => {
-      // Who has a date of birth is no company. A company may have its owner's name.
+      // A subject with a date of birth is not a company. A company may have its owner's name.
       const isPerson = subject.kind === 'person' || (subject.kind === undefined && subject.birthDate !== undefined)
       const kinds: readonly NameKind[] = isPerson ? ['person'] : ['organization', 'person']
       const answers = kinds.map((each) => screenAs(subject, each, threshold))
-      // Single letters are common in names of companies only.
+      // Single letters are common only in company names.
       const telling = subject.kind === 'organization' ? answers.slice(0, 1) : answers
       const hits = new Map<string, ScreeningHit>()
       const ordered = answers.flatMap((answer) => answer.hits).sort((left, right) => right.score - left.score)

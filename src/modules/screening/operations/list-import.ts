@@ -1,5 +1,5 @@
-// The content of a list of sanctioned people from files of this machine, for the command line alone: it has read the files and
-// packed their entries, so a request carries no path.
+// Imports a sanctions list from local files, for the command line only: the command has read the files and packed their
+// entries, so a request carries no path.
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes } from '../../../admin/route.ts'
 import { Type } from '../../../admin/schema.ts'

@@ -1,5 +1,4 @@
-// Lists of sanctioned people and companies, and the hits of a session: what was compared, what was found, and what a reviewer
-// decided about it.
+// The sanctions lists, and the hits of a session: compared subjects, results, and reviewers' decisions.
 
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
@@ -50,7 +49,7 @@ const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREEN
   name: list.name,
   title: publisherOf(list.name)?.title ?? null,
   format: list.format as (typeof SCREENING_FORMATS)[number],
-  // The host is enough: paths and queries may hold tokens.
+  // The host suffices, because paths and queries may contain tokens.
   hosts: [...new Set(list.urls.map((url) => URL.parse(url)?.host ?? ''))],
   every_seconds: list.intervalSeconds,
   entries: list.version?.entries ?? 0,
@@ -86,7 +85,7 @@ const settingsOf = (
   }
 }
 
-/** As its publisher publishes it. */
+/** Whether the format and addresses are the publisher's. */
 const isPublished = (name: string, { format, urls }: ReturnType<typeof settingsOf>): boolean => {
   const publisher = publisherOf(name)
   return format === publisher?.format && urls.join() === publisher.urls.join()
@@ -121,7 +120,7 @@ const HIT = closed(HIT_FIELDS)
 const ENDED_HIT = closed({ ...HIT_FIELDS, ended_at: time() })
 
 const OUTCOMES = ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'] as const
-/** As the part of the checks is called that compares with lists. */
+/** Name of the check part that compares with lists. */
 const PART = 'lists'
 
 const CHECK = named(
@@ -166,13 +165,13 @@ interface NamesDetail {
   readonly problem?: string
 }
 
-/** Reads nothing but what is of the session: a review asks again while it waits. */
+/** Reads only the session's data, because a review polls while it waits. */
 const checkOf = async (
   tables: Pick<Tables, 'screeningChecks' | 'sessionChecks'>,
   organizationId: string,
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
-  // Before the check is read: a session leaves the queue only once its checks are stored.
+  // Before the check is read, because a session leaves the queue only after its checks are stored.
   const waiting = await tables.sessionChecks.isPending(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
@@ -222,7 +221,8 @@ export const SCREENING_ROUTES = [
     answer: SCREENING_LIST,
     secondPerson: {
       action: 'screening.list',
-      // A publisher's list only adds hits. Other content decides what policies deny by the shared list of its wallets.
+      // A publisher's list only adds hits. Other content changes the decisions of policies that use the shared list of
+      // its wallets.
       needs: async ({ screeningLists }, { params: { list }, body }) =>
         (await screeningLists.find(list)) === null &&
         !(await screeningLists.hasRemains(list)) &&
@@ -323,7 +323,7 @@ export const SCREENING_ROUTES = [
         note({
           action: 'screening.hit',
           subject: session.id,
-          // Not the entry: whom somebody resembled is erased with the evidence, and this log stays.
+          // Without the entry: a hit's listed name is erased with the evidence, and this log stays.
           detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
         return checkOf(tables, organization.id, session.id)

@@ -1,4 +1,4 @@
-// The module's operations, and the service that they use.
+// The module's operations and their service.
 import { provide } from '../../../lib/service-key.ts'
 import type { ModuleOperations } from '../../../module-interface/operations.ts'
 import { createNearNames, NEAR_NAMES } from '../checks/near-names.ts'
@@ -9,7 +9,7 @@ import { THRESHOLD_TRIAL_ROUTES } from './threshold-trial.ts'
 
 export const ROUTES = [...SCREENING_ROUTES, ...SCREENING_SETTINGS_ROUTES, ...THRESHOLD_TRIAL_ROUTES] as const
 
-/** Those that use files of the machine, which no request may name. */
+/** Operations with local files, which no request may name. */
 export const COMMANDS = SCREENING_COMMANDS
 
 export const operations: ModuleOperations = {

@@ -1,5 +1,5 @@
-// An organization's settings for screening: from which score a name is a hit, which lists and screeners wallets are
-// looked up in, and what a new hit does to somebody who is verified.
+// An organization's screening settings: the score of a hit, the lists and screeners for wallets, and the consequence of
+// a new hit for verified people.
 
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../../../admin/schema.ts'
@@ -83,15 +83,15 @@ const changedSettings = (before: ScreeningSettings, body: Changed): ScreeningSet
 const hasAll = (names: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((name) => names.includes(name))
 
-/** Whether something that is a hit, or that follows from a new one, could be none afterwards. */
+/** Whether a hit, or the consequence of a new one, could disappear. */
 const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =>
   (after.threshold ?? DEFAULT_THRESHOLD) > (before.threshold ?? DEFAULT_THRESHOLD) ||
   HIT_ACTIONS.indexOf(after.onNewHit) < HIT_ACTIONS.indexOf(before.onNewHit) ||
-  // The default lists are others in every deployment, and change.
+  // The default lists differ between deployments, and change.
   (before.addressLists === null
     ? after.addressLists !== null
     : after.addressLists === null || !hasAll(after.addressLists, before.addressLists)) ||
-  // By default all screeners are asked.
+  // By default all screeners are queried.
   (after.screeners !== null && (before.screeners === null || !hasAll(after.screeners, before.screeners))) ||
   (after.screenerScore ?? Number.POSITIVE_INFINITY) > (before.screenerScore ?? Number.POSITIVE_INFINITY) ||
   (before.screenersAgain && !after.screenersAgain)

@@ -1,5 +1,5 @@
-// What another threshold would have caught: the newest sessions against today's lists, by score, with what was decided about
-// those that are hits already.
+// The effect of another threshold: the newest sessions compared with the current lists, by score, with the decisions on
+// existing hits.
 
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
@@ -10,7 +10,7 @@ import { NEAR_NAMES } from '../checks/near-names.ts'
 
 const route = declareRoutes('Screening')
 
-/** More names than these nobody reads. */
+/** Maximum names of a response that a person can review. */
 const NAMES_MAX = 500
 
 const NEAR = closed({

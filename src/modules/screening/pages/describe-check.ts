@@ -1,4 +1,4 @@
-// Words for the checks against lists and screeners: their labels, and the meaning of each outcome.
+// Texts for the checks against lists and screeners: labels and outcomes.
 import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
 
 const NOT_DONE = 'It could not be checked. That is our error, not the person’s.'

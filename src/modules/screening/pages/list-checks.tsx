@@ -1,5 +1,5 @@
-// Whom of the sanctions lists the session's people resemble, and which of its wallets are listed or flagged. A hit is cleared or confirmed with a reason, which is kept; a
-// session with an open hit can't be completed.
+// Similar names of sanctions lists for a session's people, and its listed or flagged wallets. A hit is cleared or
+// confirmed with a reason, which is kept; a session with an open hit can't be completed.
 import { useEffect } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
@@ -60,7 +60,7 @@ const BY_WALLET: Readonly<Record<Decided, Decision>> = {
 const isWallet = ({ subject }: Hit): boolean => subject === 'wallet'
 const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_WALLET : BY_NAME)[state]
 
-/** Erased evidence leaves no name. */
+/** After erasure no name is left. */
 const nameOf = ({ name }: Hit): string => (name === '' ? 'Erased' : name)
 
 const placeOf = (hit: Hit): string => {

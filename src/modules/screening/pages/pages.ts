@@ -27,7 +27,7 @@ export const screeningPages: ModulePages = {
         ]),
     ...lists
       .filter(({ of }) => of === 'people')
-      // The administrator of the deployment reads these lists on its machine.
+      // The deployment's administrator reads these lists on its machine.
       .map((list) => listAttention('Sanctions list', list, nowMs, null)),
   ],
   load: async () => (await import('./parts.ts')).PARTS,

@@ -1,4 +1,4 @@
-// Hits in the queue of reviews: a notice, a filter and a column.
+// Hits in the review queue: a notice, a filter and a column.
 import type { Session } from '../../../dashboard/page/api/types.ts'
 import type { QueueParts } from '../../../dashboard/page/module-pages.ts'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'

@@ -1,4 +1,4 @@
-// What counts as a hit, what wallets are screened with, and what a new hit does to verified people.
+// Settings for hits, wallet screening, and the consequence of new hits for verified people.
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
@@ -7,7 +7,7 @@ import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
 import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
 
-/** Stands for an empty list of names. */
+/** Represents an empty list of names. */
 const NONE = 'none'
 
 const textOf = (names: readonly string[] | null): string =>

@@ -1,5 +1,5 @@
-// What another threshold would have caught: how many of the newest sessions would have had a hit from each score on, and the
-// names between the organization's threshold and the one that is looked at.
+// The effect of another threshold: the number of newest sessions with a hit from each score, and the names between the
+// current and the selected threshold.
 
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'

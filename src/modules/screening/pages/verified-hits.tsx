@@ -1,4 +1,4 @@
-// Says above the queue that somebody who is verified has a hit that nobody has decided: such a session waits in no queue.
+// Shows above the queue that a verified person has an undecided hit, because such a session is in no queue.
 
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'

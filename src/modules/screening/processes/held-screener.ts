@@ -1,4 +1,4 @@
-// Runs the process that holds the names of all lists, from the leading process only. It starts with the first comparison and is
+// Runs the process with the names of all lists, in the leading process only. It starts with the first comparison and is
 // replaced when a list changes. Callers during a start wait for the same process.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
@@ -8,7 +8,7 @@ import type { Logger } from '../../../telemetry/log.ts'
 import { enabledName, type ListsInUse, type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
-/** The lists have changed since the caller read their versions, or another process leads now. */
+/** The lists have changed since the caller read their versions, or another process is the leader now. */
 class ListsChangedError extends ComparisonChangedError {}
 
 export interface HeldScreenerDependencies {
@@ -24,7 +24,7 @@ interface Held {
 }
 
 const close = async (former: Held | null): Promise<void> => {
-  // A screener that failed to start has ended already.
+  // A screener that failed to start has already ended.
   const screener = await former?.starting.catch(() => null)
   await screener?.close()
 }
@@ -45,7 +45,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
     log.info('the lists of sanctioned people are in use', { lists: packed.length })
-    // Close the former screener last, because it answers until then.
+    // Close the former screener last, because it serves requests until then.
     await close(former)
     return screener
   }
@@ -60,10 +60,10 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
       metrics = []
       await closeHeld()
     },
-    /** Lists as last seen. */
+    /** The last read lists. */
     metrics: () => metrics,
 
-    /** The lists in use; null: no list is. */
+    /** The lists in use; null if there are none. */
     inUse: async (): Promise<ListsInUse | null> => {
       const inUse = (await lists.list()).filter(({ version }) => version !== null)
       metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({

@@ -1,26 +1,29 @@
-// The versions of the sanction lists that are in use, and their packed names for a screening process.
+// The versions of the sanctions lists in use, and their packed names for a screening process.
 
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { PackedList } from '../worker/screening-protocol.ts'
 
-/** Name of the list → id of its version. */
+/** List name → version id. */
 export type ListVersions = Readonly<Record<string, string>>
 
 export interface ListsInUse {
   readonly versions: ListVersions
-  /** Their `enabledName`, sorted. */
+  /** The `enabledName` of each list, sorted. */
   readonly enabled: readonly string[]
 }
 
-/** A name that is another one once the list was disabled and enabled again: hits of the former list are not compared with it. */
+/**
+ * A name that changes when the list is disabled and enabled again, so that hits of the former list are not compared
+ * with it.
+ */
 export const enabledName = (name: string, enablingId: string): string =>
   enablingId === '' ? name : `${name} ${enablingId}`
 
-/** Leaves out lists that were never read. */
+/** Omits lists that were never read. */
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
 
-/** Leaves out versions that were replaced meanwhile. */
+/** Omits versions that were replaced meanwhile. */
 export const packLists = async (
   lists: Pick<ScreeningListTable, 'readVersion'>,
   versions: ListVersions,

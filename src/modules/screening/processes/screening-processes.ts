@@ -1,5 +1,5 @@
-// The processes of screening: one reads a list's files, one its wallet addresses, one indexes the names of all lists (these end
-// when they are done), and one stays to screen. None gets a secret; each is killed after a time limit.
+// The processes of screening. One reads a list's files, one its wallet addresses, and one indexes the names of all
+// lists; these end with their result. Another stays to screen. None gets a secret; each is killed after a time limit.
 
 import { sendToChild } from '../../../cluster/send.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
@@ -22,7 +22,7 @@ import {
 /** The process did not start, or has ended. */
 class ScreeningProcessError extends NamedError {}
 
-/** The process ended, or was killed, while it compared these subjects. */
+/** The process ended or was killed during the comparison of these subjects. */
 class ScreeningEndedError extends SubjectsFailedError {}
 
 export interface Screener {
@@ -35,7 +35,7 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** The wallet addresses that packed entries name, with their memos. @throws ScreeningProcessError */
+  /** The wallet addresses of packed entries, with their memos. @throws ScreeningProcessError */
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when the screener is ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
@@ -43,14 +43,14 @@ export interface ScreeningProcesses {
 
 const READING_TIME_LIMIT_MS = 300_000
 const START_TIME_LIMIT_MS = 60_000
-/** Subjects of one question to the process. */
+/** Subjects per request to the process. */
 const QUESTION_SUBJECTS = 8
-/** Many times what the most expensive name takes. */
+/** Many times the duration of the most expensive name. */
 const SUBJECT_TIME_LIMIT_MS = 10_000
 
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
-/** @returns what the process writes to stdout */
+/** @returns the process's stdout */
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
   const program = ownProcess(`src/modules/screening/worker/${script}`)
   const child = Bun.spawn([...program.words], {
@@ -108,9 +108,9 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     if (answers === null) throw new ScreeningEndedError('the process that screens ended before it answered')
     return answers
   }
-  /** Resolves when the process has no question. */
+  /** Resolves when the process is idle. */
   let free: Promise<void> = Promise.resolve()
-  /** The time limit of a question starts with its turn, so that others can't use it up. */
+  /** The time limit of a request starts with its turn, so that others can't use it up. */
   const askInTurn: typeof ask = async (...question) => {
     const turn = Promise.withResolvers<void>()
     const before = free

@@ -1,5 +1,5 @@
-// Entry of the process that arranges the names of lists for searching: it reads the lists from standard input, writes
-// the arranged names to standard output, and ends, which frees its memory.
+// Entry of the process that indexes the names of lists: it reads the lists from standard input, writes the index to
+// standard output, and ends, which frees its memory.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { unpackEntries } from '../formats/entry-lines.ts'

@@ -1,6 +1,6 @@
-// Entry of the process that reads a list's files. The files are large and come from strangers, so they are read in a
-// process that delays no request and can be killed. Input: one line of JSON, then the files. Output: one line of JSON,
-// then the packed entries.
+// Entry of the process that reads a list's files. The files are large and untrusted, so a separate process that can be
+// killed reads them without delaying requests. Input: one line of JSON, then the files. Output: one line of JSON, then
+// the packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { ScreeningListInvalidError } from '../formats/csv-rows.ts'

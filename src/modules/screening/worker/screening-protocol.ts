@@ -1,4 +1,4 @@
-// The messages between the service and the processes of screening. Large data goes over standard input and output: one
+// The messages between the service and the screening processes. Large data goes over standard input and output: one
 // line of JSON that describes the bytes, then the bytes.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
@@ -8,7 +8,7 @@ import type { ListExpectations } from '../formats/read-screening-list.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 
-/** The next question follows the answer to this one. */
+/** The next request follows the response to this one. */
 export interface ScreeningQuestion {
   readonly subjects: readonly ScreenedSubject[]
   /** Lowest score of a hit, 0 to 100. */
@@ -16,7 +16,7 @@ export interface ScreeningQuestion {
 }
 
 export type ScreeningReply =
-  /** The process can answer. `names`: how many names it searches. */
+  /** The process is ready. `names`: number of searched names. */
   | { readonly type: 'ready'; readonly names: number }
   | { readonly type: 'answer'; readonly answers: readonly ScreeningAnswer[] }
 
@@ -65,9 +65,9 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 }
 
 export interface ListFilesReading {
-  /** Null when the files were refused. */
+  /** Null if the files were refused. */
   readonly packed: PackedEntries | null
-  /** Why the files were refused, in one line for the operator; null when they were read. */
+  /** Why the files were refused, in one line for the operator; null if they were read. */
   readonly refusal: string | null
 }
 

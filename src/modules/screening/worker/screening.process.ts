@@ -1,4 +1,4 @@
-// Entry of the process that screens: it reads the arranged names from standard input and answers questions until the
+// Entry of the process that screens: it reads the indexed names from standard input and handles requests until the
 // service ends it. When a list changes, a new process replaces it.
 
 import { ASKED_PRIORITY, stayInBackground } from '../../../../workers/background-process.ts'
@@ -13,7 +13,7 @@ process.on('disconnect', () => process.exit(0))
 
 const screening = openScreening(await Bun.stdin.bytes())
 
-/** Questions between two garbage collections. Left to itself, the heap grows to several times its used size. */
+/** Requests between two garbage collections. Without them, the heap grows to several times its used size. */
 const COLLECTED_AFTER = 50
 let since = 0
 

@@ -1,20 +1,20 @@
-// Reads words of scripts that leave short vowels out, and whose letters Latin spells in several ways.
+// Reads words in scripts without short vowels, whose letters have several Latin spellings.
 import { type Skeleton, skeletonFrom } from './consonants.ts'
 import { WORD_MAX } from './fold.ts'
 import { alternatives, combine } from './spellings.ts'
 
-/** More readings of one word are left out. Names have at most 36. */
+/** Maximum readings of one word. Names have at most 36. */
 const READINGS_MAX = 64
 
 export interface Abjad {
   isRead(letter: string): boolean
-  /** @returns the likeliest reading first; none for a word without consonants */
+  /** @returns the most likely reading first; none for a word without consonants */
   skeletonsOf(letters: string): readonly Skeleton[]
   hasMoreReadings(letters: string): boolean
 }
 
 /**
- * @param table a row per letter: the letter, a space, and the consonants that Latin letters write for it; `-` for nothing
+ * @param table per letter: the letter, a space, and its Latin consonants; `-` for none
  * @param gaps signs of the table that are vowels
  */
 export const createAbjad = (table: string, gaps: string): Abjad => {

@@ -1,11 +1,11 @@
-// Reads words in Arabic letters, also those of Persian, Pashto and Urdu: without short vowels, with letters that Latin spells
-// in several ways, and with names of two words that Latin writes as one (`نصر الله`, Nasrallah).
+// Reads words in Arabic letters, including Persian, Pashto and Urdu: without short vowels, with several Latin spellings
+// of a letter, and with two-word names that Latin joins (`نصر الله`, Nasrallah).
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
 
 export interface ArabicWord {
   readonly text: string
-  /** None: the word is known in Latin letters. */
+  /** Empty if the word's Latin form is known. */
   readonly skeletons: readonly Skeleton[]
 }
 
@@ -42,14 +42,14 @@ const FORMS: Readonly<Record<string, string>> = {
   ء: 'ع',
 }
 
-/** A, W and Y for the long vowels, E for a letter that may be left out. */
+/** A, W and Y are the long vowels; E is an optional letter. */
 const ABJAD = createAbjad(
   `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ە A -;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
   غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`,
   'AWYE',
 )
 
-/** Words that are known whole, in the spelling that the lists of titles, particles and same names have. */
+/** Whole words with a known form, in the spelling of the titles, particles and same names. */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   `
   عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
@@ -67,11 +67,11 @@ const SERVANT = 'عبد'
 const FATHER = 'ابو'
 const GOD = 'الله'
 const FAITH = 'الدين'
-/** What is written for it after "servant". */
+/** Its misspellings after "servant". */
 const GOD_MISSPELT = /^او?ل[هة]$/
-/** "And", and the article, written with the word. */
+/** "And" and the article, joined to the word. */
 const ARTICLE = /^و?ال(?=..)/u
-/** Second words that Latin writes together with the first. */
+/** Second words that Latin joins to the first. */
 const JOINED_SECOND: ReadonlySet<string> = new Set([
   GOD,
   FAITH,
@@ -83,9 +83,9 @@ const JOINED_SECOND: ReadonlySet<string> = new Set([
   'زاده',
   'جان',
 ])
-/** First words that may be written together with the second. */
+/** First words that may be joined to the second. */
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
-/** Letters of a word from which on it may be two. */
+/** Minimum letters of a word that may be two. */
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
@@ -94,11 +94,11 @@ export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORM
 
 interface Part {
   readonly text: string
-  /** Latin may write it and the next part as one word. */
+  /** How Latin may join it to the next or previous part. */
   readonly joins: 'prefix' | 'suffix' | null
 }
 
-/** Words that are written as one: "servant of", "father of", and a name with "of God" or "of the faith". */
+/** Splits joined words: "servant of", "father of", and a name with "of God" or "of the faith". */
 const splitPiece = (piece: string): readonly string[] => {
   for (const prefix of PREFIXES) {
     if (piece.startsWith(prefix) && piece.length >= PREFIXED_MIN) return [prefix, piece.slice(prefix.length)]
@@ -122,7 +122,10 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
   })
 }
 
-/** A final h is a vowel's, or silent, as is that of Persian before the suffix `ای`; after some consonants Latin has a digraph. */
+/**
+ * A final h marks a vowel or is silent, like the Persian h before the suffix `ای`; after some consonants Latin has a
+ * digraph.
+ */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
 
@@ -130,7 +133,7 @@ const heard = (letters: string): string => letters.replace(FINAL_H, 'ە').replac
 const skeletonsOf = (letters: string): readonly Skeleton[] => ABJAD.skeletonsOf(heard(letters))
 export const hasMoreArabicReadings = (piece: string): boolean => ABJAD.hasMoreReadings(heard(normalized(piece)))
 
-/** @param labelOf Latin text to show for a word */
+/** @param labelOf returns the displayed Latin text of a word */
 const wordOf = (letters: string, labelOf: (text: string) => string): ArabicWord => {
   const known = KNOWN.get(letters)
   if (known !== undefined) return { text: known, skeletons: [] }
@@ -172,10 +175,10 @@ const readParts = (
   ]
 }
 
-/** Reads neighbouring words in Arabic letters: in each way that Latin joins them, at least one. */
+/** Reads neighbouring words in Arabic letters. Returns each way that Latin joins them, at least one. */
 export type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
-/** The reader keeps the words that it has read, because the ways to cut a name share most of them. */
+/** The reader caches its words, because the ways to cut a name share most of them. */
 export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {
   const words = new Map<string, ArabicWord>()
   return (pieces) =>

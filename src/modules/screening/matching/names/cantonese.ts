@@ -1,5 +1,5 @@
-// Spellings of Cantonese syllables in Latin letters, as Hong Kong and Macau write names. From Jyutping without tones.
-// Source: Linguistic Society of Hong Kong, Jyutping (1993); Hong Kong Government Cantonese Romanisation.
+// Latin spellings of Cantonese syllables in Hong Kong and Macau names, derived from Jyutping without tones. Source:
+// Linguistic Society of Hong Kong, Jyutping (1993); Hong Kong Government Cantonese Romanisation.
 import { alternatives, combine } from './spellings.ts'
 
 const table = (text: string): ReadonlyMap<string, readonly string[]> =>
@@ -21,7 +21,7 @@ const FINALS = table(`
   oeng eung eong; oek euk eok; eoi ui; eon un; eot ut
   yu u ue yu; yun uen un yun; yut uet ut yut
 `)
-/** Syllables that are not spelled by their parts. */
+/** Syllables with irregular spellings. */
 const SYLLABLES = table(`
   zi chi tsz tse ji; ci chi tsz tse che; si si sze see sz shi; ng ng; m m ng; jyu yu yue; ji yi yee
 `)
@@ -34,6 +34,6 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([INITIALS.get(initial) ?? [initial], FINALS.get(final) ?? [final]])
 }
 
-/** @param readings of each character, in Jyutping @returns every spelling in lower case */
+/** @param readings Jyutping readings of each character @returns every spelling in lower case */
 export const spellCantonese = (readings: readonly (readonly string[])[]): readonly string[] =>
   combine(readings.map((each) => each.flatMap(spellSyllable)))

@@ -1,10 +1,10 @@
-// Compares a name with one of the index, word by word whatever their order, and says how near they are: 1 for the same name,
-// less for words that are misspelt, missing or other. Words that many have count less than words that few have.
+// Compares a name with an indexed one, word by word in any order. The similarity is 1 for an identical name, and lower
+// for misspelt, missing or different words. Common words count less than rare ones.
 import { foldWord } from './fold.ts'
 import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
-/** How much a word of each kind says of whose name it is. */
+/** How strongly each kind of word identifies a person or company. */
 const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   name: 1,
   initial: 0.35,
@@ -13,32 +13,32 @@ const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   form: 0.12,
   common: 0.45,
 }
-/** A word that thousands have says half of what a rare one does. */
+/** A word that occurs in thousands of names weighs half as much as a rare one. */
 const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92
-/** Of two particles, whichever. */
+/** For any two particles. */
 const PARTICLES_SIMILARITY = 0.7
-/** A word that is less near is another word. */
+/** Less similar words are different words. */
 const SIMILARITY_MIN = 0.5
-/** What is left of the similarity where one word alone tells that it is the name, of several. */
+/** Share of the similarity that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
-/** Of words that are left over. */
+/** For pairing unmatched words. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
-/** Likeness of a name that has all words of the listed one, however many others it has. */
+/** Similarity of a name that contains all words of the listed one, regardless of other words. */
 const WHOLE_LISTED_SIMILARITY = 0.8
-/** All of its words are the same or sound the same; a sum of parts may be a little less. */
+/** All words are identical or sound alike; allows for floating-point error in the sum. */
 const WHOLE_MIN = 0.97 - 1e-6
-/** A listed name of fewer letters is in other names by chance. */
+/** Shorter listed names occur in other names by chance. */
 const WHOLE_LENGTH_MIN = 9
-/** A name of one word with fewer letters is in other names by chance. */
+/** Shorter one-word names occur in other names by chance. */
 const ONLY_WORD_LENGTH_MIN = 3
-/** Listed names that may have a rare word. */
+/** Maximum listed names with a rare word. */
 const RARE_MAX = 20
-/** Of the two names, the one with fewer matched words decides with this share. */
+/** Weight of the name with fewer matched words. */
 const STRICTER_SHARE = 0.62
-/** Of a name in syllables nothing is left out. */
+/** For names in syllables, which are written completely. */
 const SYLLABIC_STRICTER_SHARE = 0.85
 
 export const weightOf = (role: WordRole, frequency: number): number =>
@@ -46,16 +46,16 @@ export const weightOf = (role: WordRole, frequency: number): number =>
     ? ROLE_WEIGHT[role] * Math.max(WEIGHT_MIN, 1 - COMMONNESS * Math.log2(Math.max(1, frequency)))
     : ROLE_WEIGHT[role]
 
-/** A word of the name that is looked for, or two neighbours written as one, with the words of the index that resemble it. */
+/** A query word, or two neighbours joined, with the similar words of the index. */
 export interface QueryPart {
   readonly word: NameWord
-  /** One bit for each word of the query that it stands for. */
+  /** One bit for each query word that it represents. */
   readonly mask: number
   readonly weight: number
-  /** Word of the index that is written the same, or -1. */
+  /** The indexed word with the same spelling, or -1. */
   readonly same: number
   readonly matches: ReadonlyMap<number, WordMatch>
-  /** Name → where in it a join stands that is this word, and how near. */
+  /** Name → the position and similarity of a matching join in it. */
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
@@ -69,14 +69,14 @@ export interface ComparedWord {
 export interface NameComparison {
   /** 0 to 1. */
   readonly similarity: number
-  /** All words of the listed name are in the other. */
+  /** Whether the other name contains all words of the listed one. */
   readonly hasWhole: boolean
-  /** One name is a single word, which the other has next to more: few listed names have the word, or many. */
+  /** One name is a single word that the other contains among more: a rare or a common word. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
   readonly words: readonly ComparedWord[]
-  /** Words of the listed name that the name looked for has not. */
+  /** Words only in the listed name. */
   readonly missing: readonly string[]
-  /** Words of the name looked for that the listed name has not. */
+  /** Words only in the query. */
   readonly extra: readonly string[]
 }
 
@@ -103,11 +103,11 @@ const INITIALS_ALIKE = new Map([
 ])
 const alike = (byte: number): number => INITIALS_ALIKE.get(byte) ?? byte
 
-/** Whether the initial of a name may be the listed word's. */
+/** Whether the initial may represent the listed word. */
 export const isInitialOf = (index: NameIndex, word: number, initial: NameWord): boolean =>
   alike(index.firstByte(word)) === alike(byteOf(initial.written))
 
-/** How near a word of the query is to one of the listed name; 0: it is another word. */
+/** Similarity of a query word and a listed word; null for different words. */
 const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole): WordMatch | null => {
   const match = part.matches.get(word)
   if (match !== undefined) return match.similarity >= SIMILARITY_MIN ? match : null
@@ -121,7 +121,7 @@ const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole)
   return { word, similarity: INITIAL_SIMILARITY, distance: null }
 }
 
-/** Every way in which a word of the one may be a word of the other, the clearest first. */
+/** All possible pairs of words, the most similar first. */
 const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number): readonly Pairing[] => {
   const listed = index.wordsOf(name)
   const pairings: Pairing[] = []
@@ -152,7 +152,7 @@ const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number)
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Words that are left once the clear ones are paired: beside these, more keys may be wrong in them. */
+/** Unmatched words after the clear pairs; next to these, they may contain more typing errors. */
 const leftOvers = (
   index: NameIndex,
   words: readonly NameWord[],
@@ -182,7 +182,7 @@ const leftOvers = (
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Where in the name the two words are that the join is made of. */
+/** The position in the name of the join's two words. */
 const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
   const wanted = index.textOf(join)
   for (let at = 0; at + 1 < listed.length; at++) {
@@ -192,8 +192,8 @@ const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): numbe
 }
 
 /**
- * Pairs the words of both names so that the most is explained.
- * @param words of the query, with what each weighs
+ * Pairs the words of both names to explain the most weight.
+ * @param words the query's words, weighted by `weights`
  */
 export const compareNames = (
   index: NameIndex,
@@ -211,7 +211,7 @@ export const compareNames = (
   let listedTotal = 0
   let listedGain = 0
   let smallListed = 0
-  // A name in syllables has no particles: `il` and `lo` are names there.
+  // A name in syllables has no particles: `il` and `lo` are names in it.
   const isSyllabic = words.some(({ spellings }) => spellings.length > 0)
   const roleIn = (at: number): WordRole => {
     const role = roleAt(listed[at]!)
@@ -228,7 +228,7 @@ export const compareNames = (
     let ofList = 0
     for (let at = 0; at < words.length; at++) if ((part.mask & bit(at)) !== 0) asked += weights[at]!
     for (let at = 0; at < listed.length; at++) if ((listedMask & bit(at)) !== 0) ofList += listedWeight(at)
-    // A particle or a title that is misspelt looks like a name: it weighs what the listed word weighs.
+    // A misspelt particle or title looks like a name, so it gets the listed word's weight.
     if ((listedMask & (listedMask - 1)) === 0 && isSmall(roleAt(listed[31 - Math.clz32(listedMask)]!)))
       asked = Math.min(asked, ofList)
     askedTotal += asked
@@ -254,7 +254,7 @@ export const compareNames = (
   const likeness =
     telling > 1 || (words.length === 1 && listed.length === 1) || blended > 0.999 ? blended : blended * ONE_WORD_SHARE
   const lettersListed = (): number => listed.reduce((sum, packed) => sum + index.textOf(wordAt(packed)).length, 0)
-  // A title or a particle is as good as a second name if both names have it.
+  // A title or a particle counts as a second name if both names contain it.
   const isCounted = (at: number): boolean => !isSmall(roleIn(at)) || (listedLeft & bit(at)) === 0
   const hasWhole =
     listed.filter((_, at) => isCounted(at)).length > 1 &&

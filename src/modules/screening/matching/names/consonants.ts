@@ -1,12 +1,12 @@
-// The consonants of a word, by which a word with vowels is compared with one in a script that leaves short vowels out.
+// The consonants of a word, for comparison with words in scripts without short vowels.
 
 export interface Skeleton {
   readonly consonants: string
-  /** Vowels before, between and after the consonants: one more than these. Null: the script says nothing of them. */
+  /** Vowels before, between and after the consonants: one more than these. Null if the script omits vowels. */
   readonly gaps: readonly string[] | null
 }
 
-/** In order: each rule sees what the one before has left. */
+/** Applied in order, each to the previous result. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/(?<=[aeiou])h$/g, ''],
   [/dzh|dsch|dj/g, 'j'],
@@ -24,7 +24,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ]
 const VOWELS = /[aeiouwy]/
 
-/** Puts consonants that follow one another as one, and what is between two consonants in its place. */
+/** Merges repeated consonants, and collects the vowels between consonants in gaps. */
 export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string) => boolean): Skeleton => {
   let consonants = ''
   const gaps = ['']
@@ -47,14 +47,14 @@ export const skeletonOf = (word: string): Skeleton => {
   return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
 }
 
-/** Stands in a gap for a sound that Latin letters leave out, whatever its vowel. */
+/** Marks a gap with a sound that Latin omits, whatever its vowel. */
 const DROPPED_SOUND = 'E'
-/** What a long vowel of Arabic may be in Latin letters, by the sign that stands for it in a gap. */
+/** Latin letters for a long Arabic vowel, by its sign in a gap. */
 const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, Y: /[iye]/ }
-/** Vowels that are written for a short one. */
+/** Latin spellings of a short vowel. */
 const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
 
-/** And after the last consonant. */
+/** Latin spellings of a short vowel after the last consonant. */
 const FINAL_VOWEL = /^[ae]?$/
 
 const fits = (written: string, vowels: string, isInner: boolean): boolean => {
@@ -62,14 +62,14 @@ const fits = (written: string, vowels: string, isInner: boolean): boolean => {
   return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
 }
 
-/** Any vowel may be the first one, long or short. */
+/** The first vowel may be any, long or short. */
 const fitsFirst = (written: string, vowels: string): boolean => {
   const signs = written.replaceAll(DROPPED_SOUND, '')
   if (signs === '') return written !== '' || vowels === ''
   return signs.length === 1 ? vowels !== '' : fits(signs, vowels, true)
 }
 
-/** @returns how many gaps have vowels that those of the Arabic word rule out */
+/** @returns the number of gaps whose vowels contradict the Arabic word */
 const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   const last = arabic.consonants.length
   const isMisfit = (written: string, at: number): boolean => {
@@ -79,9 +79,11 @@ const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   return arabic.gaps?.filter(isMisfit).length ?? 0
 }
 
-/** How near words with the same consonants are, by the number of letters that are written: the more agree, the more it says. */
+/**
+ * Similarity of words with the same consonants, by the number of written letters: more agreement is stronger evidence.
+ */
 const LIKENESS = [0.6, 0.7, 0.85, 0.92]
-/** Share of the likeness that remains if one long vowel differs, and if several differ, by the number of consonants. */
+/** Remaining share of the similarity if one or several long vowels differ, by the number of consonants. */
 const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
   [0.6, 0.5],
   [0.75, 0.5],
@@ -90,9 +92,9 @@ const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
 const limited = <Item>(items: readonly Item[], length: number): Item => items[Math.min(length, items.length) - 1]!
 
 /**
- * How near two words are that have the same consonants.
- * @param latin null where the other word has no vowels either
- * @returns 0 to 1; words that are written the same are not compared by it
+ * Similarity of two words with the same consonants.
+ * @param latin null if the other word has no vowels either
+ * @returns 0 to 1; not for words with the same spelling
  */
 export const likenessOf = (word: Skeleton, latin: Skeleton | null): number => {
   const { consonants, gaps } = word

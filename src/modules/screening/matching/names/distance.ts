@@ -1,20 +1,21 @@
-// Edit distance with transposition of neighbours (optimal string alignment), all columns of a row at once in the bits of one
-// number. Source: H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances" (2003).
+// Edit distance with transposition of neighbours (optimal string alignment), which computes a row's columns together in
+// the bits of one number. Source: H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
+// distances" (2003).
 
-/** A word of this many letters fits into the bits of one number. */
+/** Maximum word length that fits into the bits of one number. */
 export const PATTERN_MAX = 32
 
 const ALPHABET = 128
 const positions = new Int32Array(ALPHABET)
 
-/** @returns how far another word is from this one: of ASCII bytes, one to PATTERN_MAX of them. Usable until the next call. */
+/** @returns a function for the distance to this word, of one to PATTERN_MAX ASCII bytes. Valid until the next call. */
 export const distanceFrom = (pattern: Uint8Array) => {
   const length = pattern.length
   positions.fill(0)
   for (let at = 0; at < length; at++) positions[pattern[at]! & 127]! |= 1 << at
   const last = 1 << (length - 1)
 
-  /** @returns the distance to the bytes between `start` and `end`; any number above `bound` stands for all that is farther */
+  /** @returns the distance to the bytes between `start` and `end`; any larger distance is some number above `bound` */
   return (bytes: Uint8Array, start: number, end: number, bound: number): number => {
     let vertical = -1
     let verticalLess = 0
@@ -29,7 +30,7 @@ export const distanceFrom = (pattern: Uint8Array) => {
       let less = diagonal & vertical
       if ((more & last) !== 0) distance += 1
       else if ((less & last) !== 0) distance -= 1
-      // Each letter that is left can take one off.
+      // Each remaining letter can reduce it by one.
       if (distance - (end - at - 1) > bound) return distance
       more = (more << 1) | 1
       less <<= 1

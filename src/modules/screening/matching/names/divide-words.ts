@@ -1,17 +1,17 @@
-// Divides the letters of a name into words of the lists where its own words are written together or apart
-// (`NicolasMaduroMoros`, `Ma du ro`): all of its letters, and those of each listed name that they have in whole.
+// Divides the letters of a name into listed words if its own words are joined or split (`NicolasMaduroMoros`, `Ma du
+// ro`): all its letters, and the letters of each listed name that they contain completely.
 import { WORD_MAX } from './fold.ts'
 import { HASH_START, hashOf, hashWith } from './word-hash.ts'
 import type { WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
-/** Shorter words, on average over the letters, say nothing. */
+/** Words with a lower average length prove nothing. */
 const LENGTH_MIN = 3
-/** Listed names of fewer letters are in others by chance. */
+/** Shorter listed names occur in other names by chance. */
 const WHOLE_LETTERS_MIN = 9
-/** The longest listed names that are found are compared. */
+/** Maximum compared names, the longest first. */
 const WHOLE_NAMES_MAX = 8
-/** Places of one word that are tried. */
+/** Maximum positions tried for one word. */
 const PLACES_MAX = 4
 
 interface Place {
@@ -19,14 +19,14 @@ interface Place {
   readonly end: number
 }
 
-/** What the divider needs of an index. */
+/** The parts of an index that the divider needs. */
 export interface DividedIndex {
   readonly words: WordTable
   readonly names: number
-  /** Words that are written as the row of the table, or sound like it. */
+  /** Words with the spelling or the sound of the table's row. */
   soundingLike(row: number, visit: (word: number) => void): void
   namesWith(word: number): Uint32Array
-  /** The words of a name that tell whose it is. */
+  /** The distinctive words of a name. */
   tellingWords(name: number): readonly number[]
 }
 
@@ -36,7 +36,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
   let hashes: Set<number> | null = null
   const hashesOf = (): Set<number> =>
     new Set(Array.from({ length: words.size }, (_, word) => hashOf(words.textOf(word))))
-  /** By name, zero between two calls. */
+  /** Indexed by name; zero between calls. */
   let counts = new Uint8Array(0)
 
   const listedPlaces = (letters: string): readonly Place[] => {
@@ -53,8 +53,8 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
   }
 
   /**
-   * So that the sum of the squares of the listed words' lengths is greatest. Other words stay as they are.
-   * @param written the words as they are @returns null: the letters are no words
+   * Maximizes the sum of the squared lengths of listed words. Other words stay unchanged.
+   * @param written the original words @returns null if the letters contain no listed words
    */
   const divideAll = (
     letters: string,
@@ -80,7 +80,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** Puts each word at a place of its own; null if there is none. */
+  /** Assigns each word a separate position; null if impossible. */
   const placed = (wanted: readonly (readonly Place[])[], taken: readonly Place[]): readonly Place[] | null => {
     const [first, ...others] = wanted
     if (first === undefined) return taken
@@ -92,7 +92,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return null
   }
 
-  /** Listed names of which every telling word is somewhere in the letters, by the places of these words. */
+  /** Listed names with all distinctive words in the letters, as positions of these words. */
   const wholeNames = (letters: string, places: readonly Place[]): readonly (readonly Place[])[] => {
     const placesOf = new Map<number, Place[]>()
     const rows = new Map<string, number>()
@@ -108,7 +108,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     if (counts.length !== names) counts = new Uint8Array(names)
     const touched: number[] = []
     for (const [word, { length }] of placesOf) {
-      // Two words of the name, or one that it may have twice.
+      // Two words of the name, or one that it may contain twice.
       for (const name of namesWith(word)) {
         const count = ++counts[name]!
         if (count === 2 || (count === 1 && length > 1)) touched.push(name)
@@ -130,7 +130,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** @param texts neighbouring words @returns them divided anew, in each way; none if they are as they should be */
+  /** @param texts neighbouring words @returns each way to divide them; none if they are divided correctly already */
   return (texts: readonly string[]): readonly (readonly string[])[] => {
     const letters = texts.join('')
     const places = listedPlaces(letters)
@@ -142,7 +142,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     const sizeOf = (each: readonly Place[]): number => each.reduce((sum, { start, end }) => sum + end - start, 0)
     const isWritten = ({ start, end }: Place): boolean =>
       written.some((word) => word.start === start && word.end === end)
-    /** The words of a listed name, those that are left of the words they are in, and the words beside them. */
+    /** The words of a listed name, the remains of divided words, and the unchanged words. */
     const asWords = (chosen: readonly Place[]): readonly string[] => {
       const cuts = [...chosen].sort((one, other) => one.start - other.start)
       const found: string[] = []

@@ -1,6 +1,6 @@
-// Reads names in Chinese characters and in Hangul: the family name first, mostly without spaces. Chinese characters are read
-// in Mandarin, in Korean and in Cantonese, since the signs do not show whose name it is. Signs beside a name, such as a title,
-// are words of their own: a name is looked for at every place.
+// Reads names in Chinese characters and in Hangul: the family name first, mostly without spaces. Chinese characters are
+// read in Mandarin, Korean and Cantonese, since they do not reveal the language. Signs next to a name, such as a title,
+// are separate words, so a name is searched at every position.
 import { spellCantonese } from './cantonese.ts'
 import { toAscii } from './fold.ts'
 import { readingsOf } from './han-readings.ts'
@@ -10,14 +10,14 @@ import { combine } from './spellings.ts'
 
 export interface EastAsianWord {
   readonly text: string
-  /** All ways to write the word, its text among them; none if the text is the only one. */
+  /** All spellings of the word, including its text; empty if the text is the only one. */
   readonly spellings: readonly string[]
 }
 
 const HANGUL = /\p{Script=Hangul}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
-/** Family names of two syllables, as the transliteration writes them. */
+/** Two-syllable family names in the transliteration's spelling. */
 const TWO_SYLLABLES: ReadonlySet<string> = new Set([
   'ouyang',
   'sima',
@@ -27,17 +27,17 @@ const TWO_SYLLABLES: ReadonlySet<string> = new Set([
   'dongfang',
   'huangfu',
 ])
-/** Characters that are read otherwise as a family name. */
+/** Characters with a different reading as a family name. */
 const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
   '曾 zeng,单 shan,單 shan,解 xie,仇 qiu,查 zha,朴 piao,盖 ge,蓋 ge,区 ou,區 ou,翟 zhai,缪 miao,繆 miao,覃 qin,樂 yue,乐 yue,种 chong'
     .split(',')
     .map((row) => [row.slice(0, 1), row.slice(2)]),
 )
-/** The longest name of a person that is written without spaces: two and two. */
+/** The longest personal name without spaces: two and two signs. */
 const UNSPACED_MAX = 4
-/** Shorter ones are not looked for among other signs. */
+/** Shorter names are not searched among other signs. */
 const WITHIN_MIN = 3
-/** More signs are not read. */
+/** Longer texts are not read. */
 const SIGNS_MAX = 12
 
 type Signs = readonly string[]
@@ -52,7 +52,7 @@ const spelled = (spellings: readonly string[]): EastAsianWord => ({ text: spelli
 const plain = (signs: Signs): EastAsianWord => ({ text: pinyin(signs), spellings: [] })
 const isRead = (words: Words): boolean => words.every(({ text }) => text !== '')
 
-/** In Hangul, one text for each way to read the signs; none if one has no reading. */
+/** The Hangul texts of all readings; empty if a sign has no reading. */
 const inHangul = (signs: Signs): readonly string[] =>
   combine(signs.map((sign) => (isHangul(sign) ? [sign] : readingsOf(sign, 'korean'))))
 
@@ -83,7 +83,7 @@ const readName = (signs: Signs): readonly Words[] => {
   return readings.filter(isRead)
 }
 
-/** A family name or a given name alone. */
+/** Reads a single family name or given name. */
 const readPart = (signs: Signs): readonly Words[] => {
   const korean = [inKorean(signs, spellFamilyName)]
   if (hasHangul(signs)) return [korean].filter(isRead)
@@ -96,7 +96,7 @@ const readPart = (signs: Signs): readonly Words[] => {
   ].filter(isRead)
 }
 
-/** Where a name may be among more signs: of three or four signs anywhere, or a piece of two. */
+/** Possible positions of a name among more signs: any three or four signs, or a piece of two. */
 const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [start: number, end: number])[] => {
   const places: (readonly [number, number])[] = []
   for (let length = WITHIN_MIN; length <= Math.min(UNSPACED_MAX, count - 1); length++) {
@@ -110,7 +110,7 @@ const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [
   return places
 }
 
-/** Signs of one piece in the order of a name; null if the pieces are no name. */
+/** The signs of the pieces as one name; null if they do not form one. */
 const asOneName = (pieces: readonly Signs[]): Signs | null => {
   const signs = pieces.flat()
   if (signs.length < 2 || signs.length > UNSPACED_MAX) return null
@@ -122,8 +122,8 @@ const asOneName = (pieces: readonly Signs[]): Signs | null => {
 
 /**
  * @param texts neighbouring words in Hangul and Chinese characters
- * @param isWhole no word in another script is beside them
- * @returns the words in each way to read them as one name; none if they can't be read
+ * @param isWhole whether there are no words in another script
+ * @returns each reading as one name; none if unreadable
  */
 export const readEastAsian = (texts: readonly string[], isWhole: boolean): readonly Words[] => {
   const pieces = texts.map((text) => [...text])
@@ -136,7 +136,7 @@ export const readEastAsian = (texts: readonly string[], isWhole: boolean): reado
   return ways.length > 0 || (isMixed && signs.length <= UNSPACED_MAX) ? ways : [pieces.map(plain)]
 }
 
-/** As `readEastAsian`: each way to read some of the signs as a name, and the others as words beside it. */
+/** Like `readEastAsian`, with some signs as a name and the others as separate words. */
 export const readWithin = (texts: readonly string[]): readonly Words[] => {
   const pieces = texts.map((text) => [...text])
   const signs = pieces.flat()

@@ -1,4 +1,4 @@
-// Finds the names of an index that resemble a given one: first those that share words with it, then each of these compared.
+// Finds indexed names that are similar to a given one: first collects names with shared words, then compares each.
 import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
 import { joinsOf, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
 import type { NameWord, WordRole } from './read-name.ts'
@@ -9,14 +9,17 @@ export interface FoundName {
   readonly comparison: NameComparison
 }
 
-/** Names that share the most with the query. More are compared only if they may be in it in whole. */
+/**
+ * Maximum compared names, those that share the most with the query. Others are compared only if the query may contain
+ * them completely.
+ */
 const COMPARED_MAX = 200
-/** Names that share less than this part of their words' weight are not compared. */
+/** Minimum shared weight of compared names. */
 const SHARED_MIN = 0.4
-/** Words that weigh more than this together, as those of a name with words added to it, hide no listed name. */
+/** Limits the total weight of the query's words, so that added words hide no listed name. */
 const TOTAL_MAX = 3
 
-/** A listed name whose words share this part of their weight may be in the query in whole, whatever else this has. */
+/** With this share of its words' weight, the query may contain a listed name completely, regardless of other words. */
 const WHOLE_SHARED_MIN = 0.95
 
 const isSearched = (role: WordRole): boolean => role === 'name' || role === 'common'
@@ -26,25 +29,25 @@ const NONE: ReadonlyMap<number, WordMatch> = new Map()
 const startsAlike = (index: NameIndex, name: number, part: QueryPart): boolean =>
   index.wordsOf(name).some((packed) => isInitialOf(index, wordAt(packed), part.word))
 
-/** Work that one name may still cause, in compared words: the ways to read a name share it. Negative: it was not enough. */
+/** Remaining work for one name, in compared words, shared by its readings. Negative: exhausted. */
 export interface WorkBudget {
   left: number
 }
 
-/** What finding in one index uses again and again. */
+/** The reusable state for searching one index. */
 export interface NameFinder {
   /**
-   * @param minimum names that are less near are left out, unless one name is a single word that the other has
-   * @returns nothing once the budget is used up
+   * @param minimum less similar names are omitted, unless one name is a single word of the other
+   * @returns nothing once the budget is exhausted
    */
   find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
 }
 
 export const createNameFinder = (index: NameIndex): NameFinder => {
-  /** By name, zero between two calls. */
+  /** Indexed by name; zero between calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
-  /** By name, what its words weigh that are searched. */
+  /** The weight of the searched words, by name. */
   const own = Float32Array.from({ length: index.names }, (_, name) =>
     index.wordsOf(name).reduce((sum, packed) => {
       const role = roleAt(packed)

@@ -1,15 +1,18 @@
-// Turns one word of a name into the letters by which it is compared: transliterated to ASCII, lower case, with the letters
-// that alphabets and languages write differently brought together (`Sergej` and `Sergey`, `Qadhafi` and `Kadafi`).
+// Normalizes a word of a name for comparison: ASCII, lower case, with spellings of different alphabets and languages
+// merged (`Sergej` and `Sergey`, `Qadhafi` and `Kadafi`).
 import anyAscii from 'any-ascii'
 import { SAME_NAMES } from './words.ts'
 
-/** Longer words are cut: no name's word is as long. */
+/** Longer words are truncated; no name has one. */
 export const WORD_MAX = 32
 
-/** Lower-case ASCII letters and digits of a text, whatever its script; spaces stay, everything else is dropped. */
+/**
+ * The text's ASCII letters in lower case, digits and spaces, transliterated from any script; other characters are
+ * dropped.
+ */
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
-/** In order: each rule sees what the one before has left. */
+/** Applied in order, each to the previous result. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/dzh|dj/g, 'j'],
   [/shch|sch|sh/g, 's'],
@@ -41,12 +44,12 @@ const byRules = (word: string): string => {
   return folded
 }
 
-/** Name in any of its spellings → the first one's. */
+/** Any spelling of a name → its first spelling. */
 const SAME = new Map(SAME_NAMES.flatMap((group) => group.map((name) => [byRules(name), byRules(group[0] ?? '')])))
 
 /**
  * @param word lower-case ASCII letters and digits
- * @returns what stands for it in comparisons; words that are spellings of each other often have the same
+ * @returns the form for comparisons; spellings of one name often share it
  */
 export const foldWord = (word: string): string => {
   const folded = byRules(word.slice(0, WORD_MAX))

@@ -1,5 +1,5 @@
-// Sino-Korean and Cantonese readings of the Chinese characters that occur in names. The file has one syllable per line with
-// its characters, Hangul first. Source: Unicode Han Database 15.0 (UAX #38; Unicode License), made by
+// Sino-Korean and Cantonese readings of the Chinese characters in names. The file has one syllable with its characters
+// per line, Hangul first. Source: Unicode Han Database 15.0 (UAX #38; Unicode License), made by
 // test/long/han-readings.ts.
 import { readFileSync } from 'node:fs'
 import READINGS from './han-readings.txt' with { type: 'file' }
@@ -15,7 +15,7 @@ const load = (): Readonly<Record<HanLanguage, string>> => {
 
 /** @returns Hangul syllables, or Jyutping without tones; none if the character is not in the database */
 export const readingsOf = (character: string, language: HanLanguage): readonly string[] => {
-  // Read when the first Chinese name is compared.
+  // Loaded for the first Chinese name.
   known ??= load()
   const text = known[language]
   const readings: string[] = []

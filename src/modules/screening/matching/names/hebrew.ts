@@ -1,5 +1,5 @@
-// Reads words in Hebrew letters, some of which are a consonant or a vowel. Source: the romanizations of the Academy of the
-// Hebrew Language (2006) and of BGN/PCGN, and their usual simplifications.
+// Reads words in Hebrew letters, some of which are a consonant or a vowel. Source: the romanizations of the Academy of
+// the Hebrew Language (2006) and of BGN/PCGN, and their usual simplifications.
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
 
@@ -11,9 +11,9 @@ const ABJAD = createAbjad(
 const FINAL_FORMS: Readonly<Record<string, string>> = { ך: 'כ', ם: 'מ', ן: 'נ', ף: 'פ', ץ: 'צ' }
 const plain = (letter: string): string => FINAL_FORMS[letter] ?? letter
 
-/** It ends a vowel. */
+/** Marks a final vowel. */
 const FINAL_H = /ה$/
-/** Latin has a digraph for the letter before it (`Yitzhak`). */
+/** Latin has a digraph for the preceding letter (`Yitzhak`). */
 const AFTER_DIGRAPH = /(?<=[גדזטכסצקשת])[הח]/g
 /** `Jacob` and `Yaakov`. */
 const FIRST_Y = /^י/

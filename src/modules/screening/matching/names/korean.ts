@@ -1,6 +1,6 @@
-// Spellings of Korean syllables in Latin letters: Revised Romanization, McCune-Reischauer without its marks, the spelling of
-// the North, and those in common use. The initial-sound law (두음법칙) makes 리 and 이, 로 and 노 the same name.
-// Source: National Institute of Korean Language, "Romanization of Korean" (2000); McCune and Reischauer (1939).
+// Latin spellings of Korean syllables: Revised Romanization, McCune-Reischauer without diacritics, North Korean and
+// other common spellings. The initial-sound law (두음법칙) makes 리 and 이, 로 and 노 the same name. Source: National Institute
+// of Korean Language, "Romanization of Korean" (2000); McCune and Reischauer (1939).
 import { alternatives, combine } from './spellings.ts'
 
 const SYLLABLES_START = 0xac00
@@ -26,7 +26,7 @@ const VOWEL_I = 20
 /** Vowels before which the initial-sound law drops the consonant. */
 const IOTIZED: ReadonlySet<number> = new Set([2, 3, 6, 7, 12, 17, VOWEL_I])
 
-/** Family names that have spellings of their own. */
+/** Family names with irregular spellings. */
 const FAMILY_NAMES: ReadonlyMap<string, readonly string[]> = new Map(
   [
     ['이리', 'lee rhee li ri yi yee'],
@@ -69,21 +69,21 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([leads, VOWEL_SPELLINGS[vowel] ?? [], TAIL_SPELLINGS[at % TAILS] ?? []])
 }
 
-/** @returns length of the family name that the syllables begin with */
+/** @returns length of the leading family name */
 export const familyLength = (syllables: string): number =>
   syllables.length > 2 && TWO_SYLLABLES.has(syllables.slice(0, 2)) ? 2 : 1
 
-/** @param syllables of Hangul @returns every spelling in lower case, that of the Revised Romanization first */
+/** @param syllables in Hangul @returns every spelling in lower case, Revised Romanization first */
 export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
 
-/** As `spellGivenName`. */
+/** Like `spellGivenName`. */
 export const spellFamilyName = (syllables: string): readonly string[] => [
   ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
 ]
 
 let revised: ReadonlyMap<string, string> | undefined
 
-/** A syllable by its spelling in the Revised Romanization; several are spelled alike. */
+/** Syllables by their spelling in the Revised Romanization; several share one. */
 const byRevised = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (let at = 0; at < LEADS.length * VOWELS * TAILS; at++) {
@@ -95,8 +95,8 @@ const byRevised = (): ReadonlyMap<string, string> => {
 }
 
 /**
- * Reads a family name, and a given name in two syllables of the Revised Romanization, which lists seldom use.
- * @param words in lower-case ASCII @returns the names in Hangul in each way; none if it is no such name
+ * Reads a family name and a two-syllable given name in Revised Romanization, which lists seldom use.
+ * @param words in lower-case ASCII @returns each reading in Hangul; none for other names
  */
 export const fromRevised = (words: readonly string[]): readonly (readonly [family: string, given: string])[] => {
   if (words.length < 2 || words.length > 3) return []

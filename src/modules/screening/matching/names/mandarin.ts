@@ -1,8 +1,8 @@
-// Spellings of Mandarin syllables in Latin letters: Pinyin without tones, and Wade-Giles without its marks, as Taiwan writes
-// names. Source: ISO 7098; H. Giles, "A Chinese-English Dictionary" (1892).
+// Latin spellings of Mandarin syllables: Pinyin without tones, and Wade-Giles without diacritics, as used in Taiwan.
+// Source: ISO 7098; H. Giles, "A Chinese-English Dictionary" (1892).
 import { combine } from './spellings.ts'
 
-/** In order: the first that fits is used. */
+/** The first match applies. */
 const INITIALS: readonly (readonly [RegExp, string])[] = [
   [/^zh|^j|^q/, 'ch'],
   [/^x/, 'hs'],
@@ -12,7 +12,7 @@ const INITIALS: readonly (readonly [RegExp, string])[] = [
   [/^g/, 'k'],
   [/^r/, 'j'],
 ]
-/** Each rule sees what the one before has left. */
+/** Applied in order, each to the previous result. */
 const FINALS: readonly (readonly [RegExp, string])[] = [
   [/^yi$/, 'i'],
   [/^you$/, 'yu'],
@@ -26,7 +26,7 @@ const FINALS: readonly (readonly [RegExp, string])[] = [
   [/^tsi$/, 'tzu'],
   [/^si$/, 'ssu'],
 ]
-/** Syllables whose i is no vowel: that of `ji`, `qi` and `xi` is one. */
+/** The i of `ji`, `qi` and `xi` is a vowel; after `zh` or `z`, for example, it is not. */
 const VOWEL_I = /^[jqx]i$/
 
 const toWadeGiles = (syllable: string): string => {
@@ -37,7 +37,7 @@ const toWadeGiles = (syllable: string): string => {
   return text
 }
 
-/** @param syllables in Pinyin @returns every spelling in lower case, that of Pinyin first */
+/** @param syllables in Pinyin @returns every spelling in lower case, Pinyin first */
 export const spellMandarin = (syllables: readonly string[]): readonly string[] => [
   ...new Set([syllables.join(''), ...combine(syllables.map((syllable) => [syllable, toWadeGiles(syllable)]))]),
 ]

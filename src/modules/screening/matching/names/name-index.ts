@@ -1,6 +1,5 @@
-// Names of a list, arranged so that those which resemble a given name are found without looking at all of them: the distinct
-// words as they are written and as they are folded, and for each word the names that have it. Kept in flat arrays: thirty
-// thousand names take a few megabytes.
+// The names of a list, indexed to find similar ones without a full scan: the distinct words in their written and folded
+// forms, and the names with each word. Flat arrays hold thirty thousand names in a few megabytes.
 import { below, bytesIn, type FlatArrays, prefixed, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { likenessOf, skeletonOf } from './consonants.ts'
 import { createDivider } from './divide-words.ts'
@@ -11,53 +10,53 @@ import { buildWordTable, openWordTable } from './word-table.ts'
 import { JOINING_PARTICLES } from './words.ts'
 
 const ROLES: readonly WordRole[] = ['name', 'initial', 'particle', 'title', 'form', 'common']
-/** Words of the index are below this; a name's words have their role above it. */
+/** Indexed words are below this; the words of a name carry their role above it. */
 const ROLE_SHIFT = 24
 const WORD_MASK = 2 ** ROLE_SHIFT - 1
 
 export interface WordMatch {
   readonly word: number
-  /** 1: written the same. */
+  /** 1: the same spelling. */
   readonly similarity: number
-  /** Letters that differ, as written; null: it sounds the same, or has the same consonants. */
+  /** Edit distance of the written forms; null for words with the same sound or consonants. */
   readonly distance: number | null
 }
 
 export interface NameIndex {
   readonly names: number
   readonly distinctWords: number
-  /** Words that resemble this one, the nearest first. A join of two neighbours is a word, too. */
+  /** Similar words, the most similar first, including joins of two neighbours. */
   resembling(word: NameWord): readonly WordMatch[]
-  /** Of two words written as one: the single words that this may be. */
+  /** For two joined words: the possible single words. */
   resemblingJoin(word: NameWord): readonly WordMatch[]
-  /** How near any two words are by their letters. */
+  /** Similarity of any two words by their letters. */
   nearness(word: number, written: string): { readonly similarity: number; readonly distance: number }
-  /** @returns -1 when no name has it */
+  /** @returns -1 if no name contains it */
   find(written: string): number
-  /** Names that have the word. */
+  /** Names that contain the word. */
   namesWith(word: number): Uint32Array
   isJoin(word: number): boolean
-  /** How many names have a word that folds to the same. */
+  /** Number of names with a word of the same folded form. */
   frequency(word: number): number
   textOf(word: number): string
   /** Its first letter, as a byte. */
   firstByte(word: number): number
-  /** A name's words in order, to be read with `roleAt` and `wordAt`. */
+  /** A name's words in order; read them with `roleAt` and `wordAt`. */
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
-  /** Divides words that are written together, and joins words that are written apart. */
+  /** Divides joined words, and joins split words. */
   divide(texts: readonly string[]): readonly (readonly string[])[]
 }
 
 export const roleAt = (packed: number): WordRole => ROLES[packed >>> ROLE_SHIFT] ?? 'name'
-/** Words that say nearly nothing of whose name it is. */
+/** Words that barely identify anybody. */
 export const isSmall = (role: WordRole): boolean => role === 'particle' || role === 'title'
 export const wordAt = (packed: number): number => packed & WORD_MASK
 
-/** Second syllables of Korean given names that are particles elsewhere. */
+/** Second syllables of Korean given names that are particles in other names. */
 const KOREAN_SECOND: ReadonlySet<string> = new Set(['il', 'an', 'do'])
 
-/** Two neighbours that may be written as one. */
+/** Two neighbours that may be joined. */
 export const joinsOf = (
   words: readonly NameWord[],
 ): readonly { readonly at: number; readonly written: string; readonly folded: string }[] => {
@@ -82,15 +81,15 @@ export const joinsOf = (
 }
 
 const NONE_TOLERATED = (): number => 0
-/** Letters that a word may be off, by its length: a longer word more, a short one is another word then. */
+/** Tolerated edit distance by length: with the same number of errors, a short word is another word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
-/** Folded words are nearer to each other from the start. */
+/** Tolerated edit distance of folded words, which are more similar already. */
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
-/** Two words written as one are one of many: they have to be nearly exact. */
+/** Tolerated edit distance of joined words: there are many, so they must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
-/** Sounds the same, and is written otherwise. */
+/** For words with the same sound and another spelling. */
 const FOLDED_SIMILARITY = 0.97
-/** What a word is worth that is some keys off: the first key costs less than the second. */
+/** Similarity at an edit distance: the first error costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
 interface WordDraft {
@@ -113,7 +112,7 @@ const grouped = (groupOf: Uint32Array, groups: number) => {
   return { starts, members }
 }
 
-/** The distinct words of some drafts, as they are written or as they are folded, each with the drafts that are it. */
+/** The distinct written or folded forms of some drafts, each with its drafts. */
 const buildWords = (
   drafts: readonly WordDraft[],
   isOne: (draft: WordDraft) => boolean,
@@ -140,19 +139,19 @@ const openWords = (arrays: FlatArrays) => {
 type Words = ReturnType<typeof openWords>
 
 export interface NameIndexBuilder {
-  /** @param entry what the caller knows the name's owner by */
+  /** @param entry identifies the name's entry for the caller */
   add(words: readonly NameWord[], entry: number): void
   build(): FlatArrays
 }
 
-/** Given names come again and again. */
+/** Given names recur often. */
 const CACHED_WORDS_MAX = 2_048
 
-/** Matches as numbers: objects would take ten times the memory. */
+/** Matches as typed arrays, because objects would take ten times the memory. */
 interface PackedMatches {
   readonly words: Uint32Array
   readonly similarities: Float32Array
-  /** -1: there is none. */
+  /** -1: none. */
   readonly distances: Int8Array
 }
 
@@ -167,7 +166,7 @@ const unpackMatches = ({ words, similarities, distances }: PackedMatches): reado
     const distance = distances[at]!
     return { word, similarity: similarities[at]!, distance: distance === -1 ? null : distance }
   })
-/** Two words written as one have at least as many letters. */
+/** Minimum letters of two joined words. */
 const JOIN_LENGTH_MIN = 5
 
 export const createNameIndexBuilder = (): NameIndexBuilder => {
@@ -229,7 +228,7 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
         ...prefixed('joinsFolded', joinsFolded.arrays),
         flags: Uint8Array.from(drafts, ({ flags }) => flags),
         skeletons: hashes,
-        // Words, but no joins, in the order of their consonants.
+        // Words without joins, sorted by consonants.
         bySkeleton: Uint32Array.from(drafts.keys())
           .filter((word) => isSingle(drafts[word]!))
           .sort((left, right) => hashes[left]! - hashes[right]!),
@@ -283,7 +282,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
   }
 
-  /** @param thorough also what sounds alike, what has the same consonants, and what is two words of a name */
+  /** @param thorough also finds words with the same sound or consonants, and joins */
   const scan = (
     { written: text, folded: sound, skeletons: readings, spellings, isExact }: NameWord,
     thorough: boolean,
@@ -342,7 +341,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     const key = `${word.isExact ? '=' : ''}${word.written} ${skeleton === undefined ? '' : read}`
     const known = cache.get(key)
     if (known !== undefined) {
-      // The one that was not asked for the longest is the first.
+      // The least recently used entry is first.
       cache.delete(key)
       cache.set(key, known)
       return unpackMatches(known)

@@ -1,4 +1,4 @@
-// Why a name can't be compared in full. Without imports: the service and the command say it in the same words.
+// Why a name can't be compared completely. Imports nothing, so that the service and the command share the texts.
 
 export const NAME_PROBLEMS = {
   'too-long': 'a name is too long to be one',
@@ -9,7 +9,7 @@ export const NAME_PROBLEMS = {
   'long-word': 'a word of a name is too long to be one',
   'single-letters': 'a name is written in single letters',
   disguised: 'a word of a name mixes alphabets, or has signs for letters',
-  unreadable: 'a name has letters that can not be compared with those of the lists',
+  unreadable: 'a name has letters that cannot be compared with the lists',
   cut: 'the name in the document does not fit into its zone, which leaves out the rest',
 } as const
 export type NameProblem = keyof typeof NAME_PROBLEMS

@@ -1,6 +1,5 @@
-// Reads a name as it is written into the words by which it is compared: whatever the alphabet, the order of its words, its
-// titles and its punctuation. Invariants: the work is bounded, however long the name is; a name whose words do not show whose
-// it is has a problem.
+// Reads a written name into the words for comparison, regardless of alphabet, word order, titles and punctuation.
+// Invariants: the work is bounded for any length; a name without distinctive words has a problem.
 import { type NamePiece, readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
@@ -10,56 +9,56 @@ import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scri
 import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
-/** A longer name is compared with nothing: nobody is called that, and to read a part of it would hide the rest. */
+/** Longer names are not compared: no real name is longer, and reading only a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Words after this one are not compared, and the name has a problem. */
+/** Further words are not compared, and the name has a problem. */
 const WORDS_MAX = 16
-/** Fewer letters fit too many names to say anything. */
+/** Fewer letters match too many names. */
 const LETTERS_MIN = 2
 
 export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
 
 export interface NameWord {
-  /** Lower-case ASCII, as it was written. */
+  /** Lower-case ASCII, in the original spelling. */
   readonly written: string
-  /** By which it is compared. */
+  /** The form for comparison. */
   readonly folded: string
-  /** What a word that was written without its short vowels may be read as, the likeliest first; none for another word. */
+  /** Readings of a word written without short vowels, the most likely first; empty for other words. */
   readonly skeletons: readonly Skeleton[]
-  /** All ways to write a word that stands in signs for syllables; none if `written` is the only one. */
+  /** All spellings of a word in syllabic signs; empty if `written` is the only one. */
   readonly spellings: readonly string[]
   readonly role: WordRole
-  /** Transliterated by rule from signs that stand for syllables: no key can be wrong in it. */
+  /** Transliterated by rule from syllabic signs, so it can't contain typing errors. */
   readonly isExact: boolean
 }
 
 export interface NameReading {
-  /** The words to compare; none if there is nothing to compare. */
+  /** The words to compare; may be empty. */
   readonly words: readonly NameWord[]
-  /** The words of other ways to read the same text. */
+  /** Other readings of the same text. */
   readonly others: readonly (readonly NameWord[])[]
-  /** Ways to read a name among other words that are written together with it, and with its separated letters as words. */
+  /** Readings of a name among joined words, and with its separated letters as words. */
   readonly within: readonly (readonly NameWord[])[]
-  /** Ways in which initials spell a word. */
+  /** Words that the initials may spell. */
   readonly spelled: readonly (readonly NameWord[])[]
-  /** The words of each way in which they may be written together or apart. */
+  /** The words of each reading, for dividing and joining. */
   readonly divisible: readonly (readonly RawWord[])[]
-  /** Null: the words are the whole name. */
+  /** Null: the words are the complete name. */
   readonly problem: NameProblem | null
 }
 
-/** "Servant of", before one of the names of God: written apart, together, with the article and without. */
+/** "Servant of", before one of the names of God: separate or joined, with or without the article. */
 const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
 const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
 
-/** @returns what follows "servant of" in the word, empty where it stands alone, null where it is another word */
+/** @returns the text after "servant of" in the word, empty if there is none, null for another word */
 const servantsMaster = (text: string): string | null => {
   if (SERVANT.test(text)) return ''
   return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null
 }
 
-/** `عبد الرحمن` is two words, as `Abdulrahman` and `Abd al-Rahman` are; `A.B.C.` is one. */
+/** Joins words: `عبد الرحمن` is two words like `Abdulrahman` and `Abd al-Rahman`; `A.B.C.` is one. */
 const joined = (raw: readonly RawWord[], kind: NameKind): readonly RawWord[] => {
   const words: RawWord[] = []
   for (let at = 0; at < raw.length; at++) {
@@ -90,11 +89,11 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   return text.trim().split(' ').map(toRawWord)
 }
 
-/** Particles that come from another alphabet. A title that is spelled otherwise may be a name, as `Saeed` is. */
+/** Particles from another alphabet. A title in another spelling may be a name, such as `Saeed`. */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
-  // A company's single letter or digit is a number of it, and nobody's initial.
+  // In a company name, a single letter or digit is a number, not an initial.
   if (text.length === 1) return kind === 'person' ? 'initial' : 'form'
   if (PARTICLES.has(text) || (text.length > 3 && FOLDED_PARTICLES.has(foldWord(text)))) return 'particle'
   if (kind === 'person' && (HONORIFICS.has(text) || SERVANT.test(text))) return 'title'
@@ -121,7 +120,7 @@ const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: N
 
 const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
 
-/** A name says nothing more when one of its words is said again. @returns the same array if none is */
+/** Drops repeated words, which add no information. @returns the same array if there are none */
 const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
   const seen = new Set<string>()
   const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
@@ -135,10 +134,10 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
   return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
 }
 
-/** @returns the words to compare, each once */
+/** @returns the words to compare without repetitions */
 const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
 
-/** Digits for letters: names of companies begin and end with numbers. */
+/** Digits in place of letters. Company names may begin and end with numbers. */
 const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
   person: /\p{L}[\p{N}--\p{Script=Han}]|[\p{N}--\p{Script=Han}]\p{L}/v,
   organization: /\p{L}[\p{N}--\p{Script=Han}]+\p{L}/v,
@@ -148,7 +147,7 @@ const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.le
 
 export interface DividedName {
   readonly words: readonly NameWord[]
-  /** More words were found than are compared. */
+  /** Some words are beyond the maximum. */
   readonly isCut: boolean
 }
 
@@ -178,7 +177,7 @@ export const divideName = (
   })
 }
 
-/** The words of each way to read the pieces, and of the first way with lookalikes as the Latin letters. */
+/** The words of each reading, and of the first one with lookalikes as Latin letters. */
 const readPieces = (pieces: readonly NamePiece[], kind: NameKind) => {
   const reading = readScripts(
     pieces.map(({ text }) => text),

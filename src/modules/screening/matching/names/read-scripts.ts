@@ -1,4 +1,4 @@
-// Reads the pieces of a name, whatever their script, into words in lower-case ASCII, in each way that the script allows.
+// Reads the pieces of a name in any script into words in lower-case ASCII, in each possible way.
 import { type ArabicWord, createArabicReader, hasMoreArabicReadings, isArabicLetterRead } from './arabic.ts'
 import type { Skeleton } from './consonants.ts'
 import { type EastAsianWord, readEastAsian, readWithin } from './east-asian.ts'
@@ -15,7 +15,7 @@ const LETTER = /\p{L}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
 const GREEK = /\p{Script=Greek}/u
-/** Pairs of letters that Greek writes for one sound. */
+/** Letter pairs that represent one Greek sound. */
 const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
   [/μπ/g, 'b'],
   [/ντ/g, 'd'],
@@ -60,16 +60,16 @@ const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(toAscii(piece)), 
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
 
-/** Without short vowels, a word of more letters may be two. */
+/** Without short vowels, a longer word may be two. */
 const ABJAD_LETTERS_MAX = 7
 const ABJAD_PART_MIN = 3
-/** An article is no part of a word. */
+/** An article does not count as part of a word. */
 const ABJAD_ARTICLE = /^ال/
 
-/** Three words of thirteen letters have fewer. */
+/** Enough for three words of thirteen letters. */
 const CUTS_MAX = 32
 
-/** The pieces with one long word of them cut in two, in each way. */
+/** The pieces with one long word cut in two, in each way. */
 const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
   pieces.flatMap((piece, at) => {
     const article = ABJAD_ARTICLE.test(piece) ? 2 : 0
@@ -83,11 +83,11 @@ const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
 
 /** Neighbouring pieces of one script. */
 interface Run {
-  /** The words in each way to read them; none if they can't be read. */
+  /** All readings; none if unreadable. */
   readonly ways: readonly Way[]
-  /** The words in each way to read some of the signs as a name, and the others as words beside it. */
+  /** Readings of some signs as a name, with the others as separate words. */
   readonly within: readonly Way[]
-  /** More ways are left out. */
+  /** More readings were dropped. */
   readonly hasMoreWays: boolean
 }
 
@@ -121,25 +121,25 @@ const scriptOf = (piece: string): RegExp | undefined =>
   [ARABIC, HEBREW, EAST_ASIAN].find((script) => script.test(piece))
 
 export interface ScriptReading {
-  /** The words in each way to read the whole name: at least one. */
+  /** All readings of the whole name: at least one. */
   readonly ways: readonly Way[]
-  /** Ways to read a name among other words that are written together with it. */
+  /** Readings of a name among joined words. */
   readonly within: readonly Way[]
-  /** Some letters have no reading, or none in which lists may have them. */
+  /** Some letters have no reading, or none that lists may contain. */
   readonly isPartial: boolean
-  /** There are more ways than these. */
+  /** More readings were dropped. */
   readonly hasMoreWays: boolean
 }
 
 const lettersOutside = (scripts: string): RegExp =>
   new RegExp(`[\\p{L}--[${scripts.replaceAll(/\w+/g, '\\p{Script=$&}').replaceAll(' ', '')}]]`, 'v')
 const ALPHABETS = 'Latin Cyrillic Greek Armenian Georgian Common'
-/** Letters of other scripts than those with a reading. A company's name is often translated instead of being spelled. */
+/** Letters of scripts without a reading. Company names are often translated instead of transliterated. */
 const UNCOMPARED: Readonly<Record<NameKind, RegExp>> = {
   person: lettersOutside(`${ALPHABETS} Hebrew Arabic Han Hangul Hiragana Katakana`),
   organization: lettersOutside(ALPHABETS),
 }
-/** Kana write foreign names, other than the given name beside a family name in Chinese characters. */
+/** Kana write foreign names, except for the given name next to a family name in Chinese characters. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
 
@@ -147,7 +147,7 @@ const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]):
   UNCOMPARED[kind].test(piece) ||
   (KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other))))
 
-/** Letters that belong to no script, such as tones. In some scripts letters are signs of stress, or silent. */
+/** Letters without a script, such as tones. In some scripts, letters mark stress or are silent. */
 const COMMON = /\p{Script=Common}/u
 const HAS_SOUND = /[a-z0-9]/
 

@@ -1,14 +1,14 @@
-// Names with punctuation or spaces between the letters of a word (`M.a.d.u.r.o`, `M a d u r o`), or in place of letters
+// Names with punctuation or spaces between the letters of a word (`M.a.d.u.r.o`, `M a d u r o`), or instead of letters
 // (`Nic.las`). Initials (`J. R. R. Tolkien`) and joined words (`Jean-Luc`) are ordinary.
 import type { NamePiece } from '../../../../lib/name-text.ts'
 import { COMPANY_FORMS } from './words.ts'
 
-/** A syllable is a name of its own. */
+/** A syllable can be a complete name. */
 const SYLLABLES = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const SINGLE = /^\p{L}\p{M}*$/u
 const isSingle = ({ text }: NamePiece): boolean => SINGLE.test(text) && !SYLLABLES.test(text)
 
-/** Pieces that may be one word: joined by punctuation, or single letters that only spaces part. */
+/** Pieces that may form one word: joined by punctuation, or single letters with spaces. */
 const groupsOf = (pieces: readonly NamePiece[]): readonly (readonly NamePiece[])[] => {
   const groups: NamePiece[][] = []
   const jointAfter = (at: number): string => pieces[at + 1]?.joint ?? ''
@@ -32,13 +32,13 @@ const INITIALS_MAX = 3
 
 export interface JoinedName {
   readonly text: string
-  /** The joined letters may be initials: they spell a word by chance. */
+  /** The joined letters may be initials that spell a word by chance. */
   readonly ofInitials: boolean
-  /** Single letters are joined, so the words can be divided in more ways. */
+  /** Joins single letters, so the words can be divided in more ways. */
   readonly hasSingle: boolean
 }
 
-/** @returns the name with its separated letters as words; null if it has none */
+/** @returns the name with separated letters joined to words; null without separated letters */
 export const joinSeparated = (pieces: readonly NamePiece[]): JoinedName | null => {
   const groups = groupsOf(pieces)
   if (groups.length === pieces.length) return null
@@ -60,9 +60,9 @@ const IS_HYPHEN = /^\p{Pd}+$/u
 const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 
-/** Beside those of `COMPANY_FORMS`. */
+/** In addition to `COMPANY_FORMS`. */
 const OTHER_FORMS: ReadonlySet<string> = new Set(['oo', 'sro', 'ev'])
-/** An owner may be a company with a legal form as `S.p.A.`. */
+/** An owner may be a company with a legal form such as `S.p.A.`. */
 const isForm = (group: readonly NamePiece[]): boolean => {
   const letters = textOf(group).toLowerCase()
   return group.length > 1 && (COMPANY_FORMS.has(letters) || OTHER_FORMS.has(letters))
@@ -78,11 +78,11 @@ const hasSigns = (group: readonly NamePiece[]): boolean => {
   return isWithin || group.filter(({ text, joint }) => joint !== '' && IS_LOWER.test(text)).length > 1
 }
 
-/** Initials are capital letters, and hyphens join words: other punctuation within a word may stand for letters. */
+/** Initials are capital letters, and hyphens join words; other punctuation within a word may replace letters. */
 export const hasSignsForLetters = (pieces: readonly NamePiece[]): boolean =>
   hasCapitals(pieces) && groupsOf(pieces).some((group) => group.length > 1 && !isForm(group) && hasSigns(group))
 
-/** @returns whether the name has three or more single letters instead of words, and they are not initials */
+/** @returns whether the name has three or more single letters that are not initials */
 export const isSpacedOut = (pieces: readonly NamePiece[]): boolean => {
   const single = groupsOf(pieces).flatMap((group) => (isForm(group) ? [] : group.filter(isSingle)))
   const areInitials =

@@ -1,13 +1,13 @@
-// Ways to spell the syllables of a name in Latin letters.
+// Spellings of syllables in Latin letters.
 
-/** More spellings of one word are left out. */
+/** Maximum spellings of one word. */
 const SPELLINGS_MAX = 256
 
-/** @param text alternatives, separated by spaces; `-` stands for nothing */
+/** @param text alternatives, separated by spaces; `-` is the empty text */
 export const alternatives = (text: string): readonly string[] =>
   text.split(' ').map((alternative) => (alternative === '-' ? '' : alternative))
 
-/** @returns every text that has one alternative of each part, in order and without repetition */
+/** @returns every combination of one alternative per part, in order and without repetition */
 export const combine = (parts: readonly (readonly string[])[], limit = SPELLINGS_MAX): readonly string[] => {
   let texts: readonly string[] = ['']
   for (const part of parts) {

@@ -1,5 +1,5 @@
-// Distinct words in flat arrays, found again by exact spelling or by nearness: in the order of their length, with the letters
-// that each has as a mask, so that few of them have to be compared letter by letter.
+// Distinct words in flat arrays, for exact and approximate lookup. Words are sorted by length, each with a bit mask of
+// its letters, so that few need a letter-by-letter comparison.
 import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { distanceFrom, PATTERN_MAX } from './distance.ts'
 
@@ -8,15 +8,13 @@ const LENGTH_LIMIT = PATTERN_MAX
 export interface WordTable {
   readonly size: number
   textOf(word: number): string
-  /** Letters by which the word differs from another one. */
+  /** Edit distance to a text. */
   distance(word: number, text: string): number
   lengthOf(word: number): number
   firstByte(word: number): number
-  /** @returns -1 when there is no such word */
+  /** @returns -1 if there is no such word */
   find(text: string): number
-  /**
-   * Calls back for each word that is at most a few letters off: what both lengths tolerate. `length` is the longer one's.
-   */
+  /** Calls back for each word within the tolerance of both lengths. `length` is the longer one. */
   near(
     text: string,
     toleranceOf: (length: number) => number,
@@ -42,13 +40,13 @@ const bitsIn = (mask: number): number => {
 const compareTexts = (left: string, right: string): number =>
   left.length - right.length || (left < right ? -1 : left > right ? 1 : 0)
 
-/** @param texts distinct ASCII words @returns the table's arrays, and what number each text has in it */
+/** @param texts distinct ASCII words @returns the table's arrays, and each text's number in it */
 export const buildWordTable = (
   texts: readonly string[],
 ): { readonly arrays: FlatArrays; readonly numbers: ReadonlyMap<string, number> } => {
   const sorted = [...texts].sort(compareTexts)
   const letters = new Uint32Array(sorted.length)
-  /** Length → the first word that is at least as long. */
+  /** Length → the first word of at least this length. */
   const starts = new Uint32Array(LENGTH_LIMIT + 2).fill(sorted.length)
   const packed = packTexts(sorted)
   const offsets = wordsIn(packed, 'offsets')
@@ -95,7 +93,7 @@ export const openWordTable = (arrays: FlatArrays): WordTable => {
       const wantedLetters = lettersOf(wanted, 0, length)
       const end = starts[Math.min(LENGTH_LIMIT, length + tolerance) + 1]!
       for (let word = starts[Math.max(0, length - tolerance)]!; word < end; word++) {
-        // A key can take one letter away and bring one.
+        // One edit can remove one letter and add another.
         const has = letters[word]!
         if (bitsIn(has & ~wantedLetters) > tolerance || bitsIn(wantedLetters & ~has) > tolerance) continue
         const from = offsets[word]!

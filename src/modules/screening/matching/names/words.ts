@@ -1,9 +1,9 @@
-// Words of names that say little about who somebody is: titles, particles, and the legal forms of companies. All in the
-// spelling that they have after transliteration, lower case.
+// Words of names with little identifying value: titles, particles, and company forms, in lower case after
+// transliteration.
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Left out of people's names. */
+/** Dropped from people's names. */
 export const HONORIFICS: ReadonlySet<string> = new Set(
   words(`
   mr mrs ms miss dr prof professor sir lord lady dame hon rev reverend father fr sheikh shaikh shaykh sheik shaikhah
@@ -15,7 +15,7 @@ export const HONORIFICS: ReadonlySet<string> = new Set(
 `),
 )
 
-/** Of people's and companies' names: kept, and worth little. */
+/** Kept in names of people and companies, with little weight. */
 export const PARTICLES: ReadonlySet<string> = new Set(
   words(`
   al el ul il ad as ash at az an ar ud bin ibn ben bn bint binti binte ould wuld ouled
@@ -25,12 +25,12 @@ export const PARTICLES: ReadonlySet<string> = new Set(
 `),
 )
 
-/** The article and "son of": they may be written together with the next word. */
+/** The article and "son of", which may be joined to the next word. */
 export const JOINING_PARTICLES: ReadonlySet<string> = new Set(
   words('al el ul il ad as ash at az an ar bin ben ibn abu abd'),
 )
 
-/** Legal forms, by what they are short for: two companies that differ in this word alone are nearly the same name. */
+/** Legal forms by abbreviation: two companies that differ only in this word have nearly the same name. */
 const FORMS: readonly (readonly [canonical: string, written: string])[] = [
   ['ltd', 'ltd limited ltda limitada'],
   ['llc', 'llc ooo tov lc'],
@@ -57,7 +57,7 @@ export const COMPANY_FORMS: ReadonlyMap<string, string> = new Map(
   FORMS.flatMap(([canonical, written]) => words(written).map((word) => [word, canonical])),
 )
 
-/** Phrases that stand for one of the forms. */
+/** Phrases for a legal form. */
 export const FORM_PHRASES: readonly (readonly [phrase: string, canonical: string])[] = [
   ['limited liability company', 'llc'],
   ['limited liability partnership', 'lp'],
@@ -83,7 +83,7 @@ export const FORM_PHRASES: readonly (readonly [phrase: string, canonical: string
   ['l l c', 'llc'],
 ]
 
-/** Words of companies' names that many have; worth less than what is the company's own. */
+/** Common words of company names, with less weight than distinctive ones. */
 export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
   words(`
   international trading trade general industries industrial industry services service import export shipping lines
@@ -92,7 +92,7 @@ export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
 `),
 )
 
-/** Of companies' names. */
+/** In company names. */
 export const NUMBER_WORDS: Readonly<Record<string, string>> = {
   one: '1',
   first: '1',
@@ -112,7 +112,7 @@ export const NUMBER_WORDS: Readonly<Record<string, string>> = {
   ten: '10',
 }
 
-/** Given names written in ways that no rule of letters brings together. Each line is one name. */
+/** Spellings of given names that letter rules do not unify. Each line is one name. */
 export const SAME_NAMES: readonly (readonly string[])[] = [
   'muhammad mohammad mohammed mohamed muhammed mohamad mohd mhd md mohamud mahamed mohammod muhamed mehmed mehmet',
   'abdul abd abdal abdel abdol abdoul abdu abdi abda',
