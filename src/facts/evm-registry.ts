@@ -33,7 +33,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
       return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
       // The address has no contract, or a contract that is not a policy registry.
-      throw new RpcFailedError('what is at the registry’s address is no registry')
+      throw new RpcFailedError('the contract at the registry’s address is not a registry')
     }
   }
   return {

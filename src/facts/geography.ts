@@ -62,7 +62,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
     reader = new Reader<never>(contents)
     for (const probe of PROBES) reader.get(probe)
   } catch (error) {
-    throw new GeographyFileInvalidError('it is no MMDB file, or a damaged one', error)
+    throw new GeographyFileInvalidError('it is not an MMDB file, or is damaged', error)
   }
   const { databaseType, ipVersion, buildEpoch } = reader.metadata
   const listsAnonymous = /anonymous|privacy/i.test(databaseType)

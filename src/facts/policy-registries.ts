@@ -92,7 +92,7 @@ const createReader = (
     const caller = { organizationId, deadlineMs: Number.POSITIVE_INFINITY }
     const outcome = await questions.ask(address, () => read(address), caller)
     if (outcome !== null && 'policyId' in outcome) return outcome.policyId
-    throw new DependencyUnavailableError(`the policy registry of ${chainName} can not be read`, {
+    throw new DependencyUnavailableError(`the policy registry of ${chainName} cannot be read`, {
       cause: outcome?.cause,
     })
   }

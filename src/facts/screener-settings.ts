@@ -158,7 +158,8 @@ const headersOf = (where: string, value: unknown, hasSecret: boolean): Readonly<
   const headers: Record<string, string> = {}
   for (const [name, text] of Object.entries(value === undefined ? {} : mapping(where, value))) {
     const key = name.toLowerCase()
-    if (!HEADER_NAME.test(name) || FORBIDDEN_HEADERS.has(key)) fail(`${where}.${name}`, 'is no header that may be set')
+    if (!HEADER_NAME.test(name) || FORBIDDEN_HEADERS.has(key))
+      fail(`${where}.${name}`, 'is not a header that may be set')
     if (typeof text !== 'string' || !HEADER_VALUE.test(text))
       return fail(`${where}.${name}`, 'must be a line of ASCII text')
     headers[key] = checkPlaceholders(`${where}.${name}`, text, allowed)
@@ -189,7 +190,7 @@ const SETTINGS = ['url', 'method', 'headers', 'secret', 'body', 'answer', 'timeo
 
 const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   if (!NAME.test(name))
-    fail(name, 'is no name: a lower-case letter, then up to 63 lower-case letters, digits and underscores')
+    fail(name, 'is not a name: a lower-case letter, then up to 63 lower-case letters, digits and underscores')
   const fields = mapping(name, value)
   refuseUnknown(name, fields, SETTINGS)
   const answer = mapping(`${name}.answer`, fields['answer'])

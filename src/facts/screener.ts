@@ -114,7 +114,7 @@ const readScore = (document: unknown, mapping: ScreenerSettings['answer']['score
   const value = required(valueAt(document, mapping.at), mapping.optional, 'score')
   if (value === null) return null
   const score = typeof value === 'number' ? Math.round(value * mapping.times) : Number.NaN
-  if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is no number')
+  if (!Number.isSafeInteger(score)) throw new ScreenerAnswerError('the score is not a number')
   // Converts -0 to 0.
   return score + 0
 }

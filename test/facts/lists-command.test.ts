@@ -119,14 +119,14 @@ describe('countersign list', () => {
       code: 1,
       stdout: '',
       stderr:
-        'line 2: it is no EVM or Solana address\nline 4: it is no EVM or Solana address\n' +
+        'line 2: it is not an EVM or Solana address\nline 4: it is not an EVM or Solana address\n' +
         'nothing was changed; --skip-bad takes the 2 good lines\n',
     })
     expect(await done('export', 'a')).toBe(`${evm(7)}\n`)
     expect(JSON.parse((await run('upload', 'a', bad, '--json')).stdout)).toMatchObject({
       applied: false,
       bad_line_count: 2,
-      bad_lines: [2, 4].map((line) => ({ line, problem: 'it is no EVM or Solana address' })),
+      bad_lines: [2, 4].map((line) => ({ line, problem: 'it is not an EVM or Solana address' })),
     })
     expect((await run('upload', 'a', bad, '--skip-bad')).code).toBe(0)
     expect(await done('export', 'a')).toBe(`${evm(1)}\n${evm(2)}\n`)
@@ -177,7 +177,7 @@ describe('countersign list', () => {
     expect(await run('refresh', 'a')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'a: line 1: it is no EVM or Solana address; the last good content stays (1 entries)\n',
+      stderr: 'a: line 1: it is not an EVM or Solana address; the last good content stays (1 entries)\n',
     })
     expect(await done('show-source', 'a')).toContain('line 1')
     expect(await run('update', 'a', '--from', 'https://127.0.0.1/list.txt')).toMatchObject({

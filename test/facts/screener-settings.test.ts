@@ -83,7 +83,7 @@ describe('the settings of a screener', () => {
 
   test('are refused with the place and the reason', () => {
     expect(problemOf('[]')).toBe('it must be a mapping')
-    expect(problemOf('Risk: {}')).toStartWith('Risk is no name')
+    expect(problemOf('Risk: {}')).toStartWith('Risk is not a name')
     expect(problemOf('risk: 1')).toBe('risk must be a mapping')
     expect(problemOf('risk: { url: "https://a.example/" }')).toBe('risk.answer must be a mapping')
     expect(problemOf('risk: { url: "https://a.example/", answer: {} }')).toStartWith('risk.answer must say where')
@@ -94,7 +94,7 @@ describe('the settings of a screener', () => {
     expect(problemOf(withLine('reach: everywhere'))).toStartWith('risk.reach must be one of')
     expect(problemOf(withLine('body: { a: "${secret}" }'))).toStartWith('risk.body.a uses ${secret}')
     expect(problemOf(withLine('headers: { a: "${secret}" }'))).toStartWith('risk.headers.a uses ${secret}')
-    expect(problemOf(withLine('headers: { host: a }'))).toBe('risk.headers.host is no header that may be set')
+    expect(problemOf(withLine('headers: { host: a }'))).toBe('risk.headers.host is not a header that may be set')
     expect(problemOf(withLine('headers: { a: "x\\r\\ny" }'))).toBe('risk.headers.a must be a line of ASCII text')
     expect(problemOf(withLine('secret: s3cret'))).toBe('risk.secret must be a mapping')
     expect(problemOf(withLine('secret: { value: s3cret }'))).toBe('risk.secret.value is not known')

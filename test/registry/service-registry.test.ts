@@ -154,7 +154,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
       expect([status, body.code, body.detail, retryAfter]).toEqual([
         503,
         'DEPENDENCY_UNAVAILABLE',
-        `the policy registry of ${chainName} can not be read`,
+        `the policy registry of ${chainName} cannot be read`,
         '1',
       ])
     }

@@ -100,7 +100,7 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     if (!isMemo(memo)) onBadLine({ line, problem: `the memo ${MEMO_RULE}` })
     else if (address !== null) onEntry(address, memo)
     else if (otherChain !== null) onSkipped(otherChain)
-    else onBadLine({ line, problem: 'it is no EVM or Solana address' })
+    else onBadLine({ line, problem: 'it is not an EVM or Solana address' })
   }
 
   const takeCsv = (text: string): void => {

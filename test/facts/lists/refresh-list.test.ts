@@ -93,9 +93,11 @@ describe('a list’s source', () => {
       expect(kept?.failure).toBe(result.failure)
       return result.failure
     }
-    expect(await failureOf(`${evm(2)}\nnonsense\n`)).toBe('line 2: it is no EVM or Solana address')
+    expect(await failureOf(`${evm(2)}\nnonsense\n`)).toBe('line 2: it is not an EVM or Solana address')
     expect(await failureOf(`x\ny\n${evm(2)}\n`)).toEndWith(', and 1 more bad line')
-    expect(await failureOf(`x\ny\n${evm(2)}\nz\n`)).toBe('line 1: it is no EVM or Solana address, and 2 more bad lines')
+    expect(await failureOf(`x\ny\n${evm(2)}\nz\n`)).toBe(
+      'line 1: it is not an EVM or Solana address, and 2 more bad lines',
+    )
     expect(await failureOf('')).toBe('it holds no EVM or Solana address')
     expect(await failureOf('# maintenance\n')).toBe('it holds no EVM or Solana address')
     expect(await failureOf(new FetchFailedError('the server answered 500'))).toBe('the server answered 500')
