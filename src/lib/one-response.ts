@@ -23,6 +23,12 @@ export const responseTo = (
       reject(tooMany())
       outgoing.destroy()
     })
+    // Without a handler, a request whose answer is 101 never ends, and nothing can abort it.
+    outgoing.once('upgrade', (_response, socket) => {
+      reject(new Error('the server switched protocols'))
+      socket.destroy()
+    })
+    outgoing.once('close', () => reject(new Error('the connection was closed')))
     outgoing.once('response', resolve)
     outgoing.on('error', reject)
     outgoing.end(body)

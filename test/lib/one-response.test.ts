@@ -10,7 +10,13 @@ const server = Bun.listen({
   port: 0,
   socket: {
     data: (socket, request) => {
-      const count = Number(/^[A-Z]+ \/([0-9]+) /.exec(request.toString())?.[1])
+      const path = /^[A-Z]+ \/(\S+) /.exec(request.toString())?.[1] ?? ''
+      if (path === 'switch') {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+        return
+      }
+      if (path === 'close') return void socket.end()
+      const count = Number(path)
       const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count)
       socket.end(`${hints}HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok`)
     },
@@ -35,4 +41,17 @@ test.each([
   const send = (count: number): Promise<unknown> => SENDERS[name](`http://127.0.0.1:${server.port}/${count}`)
   expect(await send(4)).toBe(answer)
   await expect(send(5)).rejects.toMatchObject({ detail: 'the server sent too many informational responses' })
+})
+
+test.each([
+  ['fetch', 'switch'],
+  ['fetch', 'close'],
+  ['post', 'switch'],
+  ['post', 'close'],
+] as const)('a %s ends at once if the server answers nothing but “%s”', async (name, path) => {
+  const startedMs = performance.now()
+  await expect(SENDERS[name](`http://127.0.0.1:${server.port}/${path}`)).rejects.toMatchObject({
+    detail: expect.stringContaining('no connection'),
+  })
+  expect(performance.now() - startedMs).toBeLessThan(2_000)
 })
