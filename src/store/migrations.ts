@@ -45,8 +45,9 @@ import {
   hitSubject,
   linkProof,
   ofacComments,
+  rejectedPersons,
   removedWallets,
-} from './migrations/0029-0036.ts'
+} from './migrations/0029-0037.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -99,6 +100,7 @@ export const MIGRATIONS: readonly Migration[] = [
   checkTurns,
   removedWallets,
   endedHits,
+  rejectedPersons,
 ]
 
 /** Placeholders for a dialect's words. */

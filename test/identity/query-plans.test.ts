@@ -35,7 +35,7 @@ describe('the plan', () => {
     expect(plan.length).toBeGreaterThan(1)
     const wide = plan.filter(
       (step) =>
-        /^SCAN (sessions|session_wallets|session_removed_wallets)/.test(step) ||
+        /^SCAN (sessions|session_wallets|session_removed_wallets|session_rejected_persons)/.test(step) ||
         /\((organization_id|environment|status)=\?( AND status=\?)?\)$/.test(step),
     )
     expect(wide).toEqual([])

@@ -15,6 +15,7 @@ import type { TemporaryStore } from './temporary-store.ts'
 
 const WALLET = parseEvmAddress(`0x${'1'.padStart(40, '0')}`) as WalletAddress
 const OTHER_WALLET = parseEvmAddress(`0x${'2'.padStart(40, '0')}`) as WalletAddress
+const THIRD_WALLET = parseEvmAddress(`0x${'3'.padStart(40, '0')}`) as WalletAddress
 const DECIDER = 'provider:webhook'
 const OPERATOR = 'operator:ada'
 
@@ -220,6 +221,13 @@ describeStores((open) => {
     ])
   }
 
+  const lastAnnounced = async () => {
+    const [announced] = await temporary.store.database.query<{ subject_id: string }>(
+      "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
+    )
+    return decodeSessionSubject(announced?.subject_id ?? '').addresses
+  }
+
   test('a rejected session ends the verification of a wallet that it no longer has, for everybody', async () => {
     const { store } = temporary
     const asking = (await store.organizations.create({ slug: 'asking', name: 'Asking' })).id
@@ -230,11 +238,58 @@ describeStores((open) => {
     await disconnect(later)
     await change(later, 'rejected', OPERATOR)
     expect([await isVerified(), await isVerified(asking)]).toEqual([false, false])
-    const [announced] = await store.database.query<{ subject_id: string }>(
-      "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
-    )
-    expect(decodeSessionSubject(announced?.subject_id ?? '').addresses).toContain(WALLET)
+    expect(await lastAnnounced()).toContain(WALLET)
   })
+
+  /** Submitted with its checks made. */
+  const submitWith = async (wallets: readonly WalletAddress[], checkType: CheckType = 'kyc') => {
+    const target = await register(null, organizationId, checkType)
+    for (const wallet of wallets) await connect(target, wallet)
+    return submitted(target)
+  }
+
+  test.each([
+    ['has a wallet of another person, too', async () => submitWith([OTHER_WALLET, THIRD_WALLET])],
+    ['is of another type of check', async () => submitWith([OTHER_WALLET], 'kyb')],
+    [
+      'identified another person',
+      async () => {
+        const target = await submitWith([OTHER_WALLET, THIRD_WALLET])
+        await change(target, 'completed', OPERATOR)
+        return target
+      },
+    ],
+    [
+      'had a wallet of each person',
+      async () => {
+        const target = await submitWith([OTHER_WALLET, THIRD_WALLET])
+        await change(target, 'retry', OPERATOR)
+        await disconnect(target)
+        return submitted(target)
+      },
+    ],
+    ['is locked to a wallet', async () => submitted(await register(OTHER_WALLET, organizationId, 'kyb'))],
+    [
+      'has a wallet that another person shares a session with',
+      async () => {
+        await completeAndShare(await submitWith([WALLET, THIRD_WALLET]))
+        return submitWith([OTHER_WALLET])
+      },
+    ],
+  ])(
+    'an operator’s rejection of a session that %s ends the verification of all wallets of the person',
+    async (_name, reject) => {
+      const asking = (await temporary.store.organizations.create({ slug: 'asking', name: 'Asking' })).id
+      await completeAndShare(await submitWith([WALLET, OTHER_WALLET]))
+      await change(await submitWith([THIRD_WALLET]), 'completed', OPERATOR)
+      const target = await reject()
+      expect([await isVerified(), await isVerified(asking)]).toEqual([true, true])
+      await change(target, 'rejected', OPERATOR)
+      expect(await lastAnnounced()).toContain(WALLET)
+      expect([await isVerified(), await isVerified(asking)]).toEqual([false, false])
+      await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
+    },
+  )
 
   test('a wallet that is connected again counts as connected alone', async () => {
     const target = await register()

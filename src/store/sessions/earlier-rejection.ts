@@ -13,7 +13,7 @@ export const REJECTED_BY_OPERATOR = `(s.status = 'rejected' AND ${DECIDED_BY_OPE
 
 /**
  * Completed sessions of the organization with one of the session's wallets; and rejected sessions in which such a wallet takes
- * or took part, to which it is locked, or of its person.
+ * or took part, to which it is locked, or of its persons.
  */
 const DECISIONS = `SELECT other.address, s.status FROM (
     SELECT mine.address, theirs.organization_id, theirs.session_id,
@@ -32,11 +32,11 @@ const DECISIONS = `SELECT other.address, s.status FROM (
       AND locked.organization_id = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
     UNION
-    SELECT mine.address, rejected.organization_id, rejected.id, 0 AS has_wallet FROM session_wallets mine
+    SELECT mine.address, rejected.organization_id, rejected.session_id, 0 AS has_wallet FROM session_wallets mine
     JOIN session_wallets held ON held.address = mine.address AND held.environment = mine.environment
     JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
-    JOIN sessions rejected ON rejected.person_id = holding.person_id
-      AND rejected.organization_id || '' = mine.organization_id AND rejected.status || '' = 'rejected'
+    JOIN session_rejected_persons rejected ON rejected.person_id = holding.person_id
+      AND rejected.organization_id || '' = mine.organization_id
     WHERE mine.organization_id = ? AND mine.session_id = ?
   ) AS other JOIN sessions s ON s.organization_id = other.organization_id AND s.id = other.session_id
   WHERE (s.status = 'rejected' OR s.status = 'completed' AND other.has_wallet = 1) AND ${DECIDED_BY_OPERATOR}

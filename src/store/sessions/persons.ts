@@ -2,7 +2,7 @@
 // with recorded consent on both sides. Each organization gets its own id for the person (decisions §5, "userId";
 // threats row 3).
 import { newIdentifier } from '../../domain/identifier.ts'
-import type { Session } from '../../domain/session.ts'
+import type { CheckType, Session } from '../../domain/session.ts'
 import { integer, text } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { readValue, USER_KEY_NAME } from '../deployment.ts'
@@ -47,39 +47,61 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
+/** Persons whom a session rejected: all persons with one of its wallets, of any type of check. */
+const REJECTED_PERSONS = defineTable('session_rejected_persons', {
+  organizationId: text,
+  sessionId: text,
+  personId: text,
+})
+
 /**
- * For statements over `sessions`: selects sessions of one organization that identified a person of the wallet. An
- * expression, because the index of an organization yields many more rows than the index of a person. Parameters: the
- * address, the environment and the organization.
+ * Rejected sessions (as `sessions`) of one organization that concern a person of the wallet. The organization is compared
+ * as an expression, because its index yields many more rows than the index of a person. Parameters: the address, the
+ * environment and the organization.
  */
-export const OF_WALLETS_PERSON = `sessions.person_id IN (SELECT holding.person_id FROM session_wallets held
-    JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
-    WHERE held.address = ? AND held.environment = ?) AND sessions.organization_id || '' = ?`
+export const REJECTIONS_OF_PERSONS = `session_rejected_persons refused
+    JOIN sessions ON sessions.organization_id = refused.organization_id AND sessions.id = refused.session_id
+  WHERE refused.person_id IN (SELECT holding.person_id FROM session_wallets held
+      JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
+      WHERE held.address = ? AND held.environment = ?) AND refused.organization_id || '' = ?`
 
 const THEIR_PERSONS = `JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
-  WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.check_type = ?
-    AND sessions.status = 'completed' AND sessions.person_id IS NOT NULL
-    AND (sessions.organization_id = ? OR (? = 1 AND ${IS_SHARED}))`
-const OTHERS_OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_wallets AS mine
+  WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.person_id IS NOT NULL
+    AND (sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`
+const OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM session_wallets AS mine
   JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment ${THEIR_PERSONS}`
-/** Sessions of a disconnected wallet; the chain of its proof is unknown. */
-const OTHERS_OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id FROM session_removed_wallets AS mine
-  JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment
-  ${THEIR_PERSONS}`
+const LOCKED_WALLETS = `(SELECT organization_id, id AS session_id, environment, locked_address AS address FROM sessions)`
+/** Persons of disconnected wallets and of the locked wallet; the chains of their proofs are unknown. */
+const OF_OTHER_WALLETS = ['session_removed_wallets', LOCKED_WALLETS]
+  .map(
+    (wallets) => `SELECT DISTINCT sessions.person_id, sessions.check_type FROM ${wallets} AS mine
+  JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment ${THEIR_PERSONS}`,
+  )
+  .join(' UNION ')
 
-/** Returns the only person known by the session's wallets. Null if there is none or more than one. */
-const findPerson = async (
+interface KnownPerson {
+  readonly person_id: string
+  readonly check_type: CheckType
+}
+
+/** @param statement repeats the parameters of THEIR_PERSONS */
+const findPersons = (
   transaction: Transaction,
-  { organizationId, id, checkType, consentedAtSeconds }: Session,
+  { organizationId, id, consentedAtSeconds }: Session,
   statement: string,
-): Promise<string | null> => {
-  const session = [organizationId, id, checkType, organizationId, consentedAtSeconds === null ? 0 : 1]
+): Promise<readonly KnownPerson[]> => {
+  const session = [organizationId, id, organizationId, consentedAtSeconds === null ? 0 : 1]
   const parameters = Array.from(
     { length: statement.split('?').length - 1 },
     (_, at) => session[at % session.length] ?? '',
   )
-  const known = await transaction.query<{ person_id: string }>(`${statement} LIMIT 2`, parameters)
-  return known.length === 1 ? (known[0]?.person_id ?? null) : null
+  return transaction.query<KnownPerson>(statement, parameters)
+}
+
+/** Returns the only person of the type of check. Null if there is none or more than one. */
+const onlyOf = (known: readonly KnownPerson[], checkType: CheckType): string | null => {
+  const [first, ...others] = known.filter(({ check_type: type }) => type === checkType)
+  return first === undefined || others.length > 0 ? null : first.person_id
 }
 
 const withUserId = async (transaction: Transaction, organizationId: string, personId: string) => ({
@@ -96,7 +118,8 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
   const { organizationId, checkType, environment } = session
   // The lock serializes concurrent completions, so that two sessions of one person do not create two persons.
   await lockDeployment(transaction)
-  let personId = await findPerson(transaction, session, OTHERS_OF_SAME_WALLETS)
+  const known = await findPersons(transaction, session, `${OF_SAME_WALLETS} AND sessions.status = 'completed'`)
+  let personId = onlyOf(known, checkType)
   if (personId === null) {
     personId = newIdentifier('person')
     await PERSONS.insert(transaction, {
@@ -111,14 +134,18 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 }
 
 /**
- * Returns the person of a session that is being rejected, so that the rejection applies to the person's other wallets:
- * the person known by a wallet that is or was connected to it. Null if no person or more than one is known, or if the session has a person.
+ * Records the persons whom a session rejects: its own person, and all persons of wallets that are or were connected to it
+ * or to which it is locked. Returns the person to assign to the session: the only known person of its type of check. Null
+ * if there is none or more than one, or if the session has a person.
  */
-export const identifyRejected = async (transaction: Transaction, session: Session) => {
-  // A completion at the same time must not give the person a wallet that the rejection doesn't see.
+export const rejectPersons = async (transaction: Transaction, session: Session) => {
+  const { organizationId, id: sessionId, checkType } = session
+  // The lock serializes concurrent completions: none adds a wallet of the person that the rejection misses.
   await lockDeployment(transaction)
-  if (session.personId !== null) return null
-  const statement = `${OTHERS_OF_SAME_WALLETS} UNION ${OTHERS_OF_REMOVED_WALLETS}`
-  const personId = await findPerson(transaction, session, statement)
-  return personId === null ? null : withUserId(transaction, session.organizationId, personId)
+  const known = await findPersons(transaction, session, `${OF_SAME_WALLETS} UNION ${OF_OTHER_WALLETS}`)
+  const personIds = new Set(known.map(({ person_id: personId }) => personId))
+  if (session.personId !== null) personIds.add(session.personId)
+  for (const personId of personIds) await REJECTED_PERSONS.insert(transaction, { organizationId, sessionId, personId })
+  const only = session.personId === null ? onlyOf(known, checkType) : null
+  return only === null ? null : withUserId(transaction, organizationId, only)
 }

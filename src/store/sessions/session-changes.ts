@@ -42,10 +42,10 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   address: typed<WalletAddress>(),
 })
 
-/** The wallets of all sessions of a person, which a rejection of the person concerns. */
-const PERSON_ADDRESSES = `SELECT DISTINCT held.address FROM sessions JOIN session_wallets held
+/** Wallets of all sessions of the persons whom a session rejected. */
+const REJECTED_ADDRESSES = `SELECT DISTINCT held.address FROM sessions JOIN session_wallets held
     ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
-  WHERE sessions.person_id = ?`
+  WHERE sessions.person_id IN (SELECT person_id FROM session_rejected_persons WHERE organization_id = ? AND session_id = ?)`
 
 const subjectOf = ({ session, wallets }: SessionState, others: readonly WalletAddress[]): SessionSubject => {
   const addresses = new Set([...wallets.map(({ address }) => address), ...others])
@@ -64,15 +64,15 @@ export const announceSession = async (
   state: SessionState,
   nowSeconds: number,
 ): Promise<void> => {
-  const { organizationId, id: sessionId, status, personId } = state.session
+  const { organizationId, id: sessionId, status } = state.session
   const removed = await REMOVED_WALLETS.list(transaction, { organizationId, sessionId }, ['address'])
-  const ofPerson =
-    status === 'rejected' && personId !== null
-      ? await transaction.query<{ readonly address: WalletAddress }>(PERSON_ADDRESSES, [personId])
+  const rejected =
+    status === 'rejected'
+      ? await transaction.query<{ readonly address: WalletAddress }>(REJECTED_ADDRESSES, [organizationId, sessionId])
       : []
   const subject = subjectOf(
     state,
-    [...removed, ...ofPerson].map(({ address }) => address),
+    [...removed, ...rejected].map(({ address }) => address),
   )
   await recordChange(
     transaction,

@@ -6,7 +6,7 @@ import { isSessionOpen, type Session, type SessionEventKind } from '../../domain
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
-import { OF_WALLETS_PERSON } from './persons.ts'
+import { REJECTIONS_OF_PERSONS } from './persons.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
@@ -51,8 +51,8 @@ export const LAST_REJECTED = `SELECT id, decided FROM (
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
     WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
     UNION ALL
-    SELECT id, status || '', COALESCE(decided_sequence, 0) AS decided FROM sessions
-    WHERE ${OF_WALLETS_PERSON}
+    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided
+    FROM ${REJECTIONS_OF_PERSONS}
   ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
 
 interface DecisionRow {

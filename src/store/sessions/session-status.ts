@@ -21,7 +21,7 @@ import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
 import { requireHitsDecided } from '../lists/screening-checks.ts'
 import { requireNoRejection } from './earlier-rejection.ts'
-import { identifyPerson, identifyRejected } from './persons.ts'
+import { identifyPerson, rejectPersons } from './persons.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
@@ -54,7 +54,7 @@ const writeStatus = async (
   const publicComment = change.publicComment ?? null
   // A known person stays. Omitting the person's columns then avoids updating their indexes.
   const isUnknown = session.personId === null
-  const rejected = change.to === 'rejected' ? await identifyRejected(transaction, session) : null
+  const rejected = change.to === 'rejected' ? await rejectPersons(transaction, session) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
   const changed: Session = {
     ...session,

@@ -5,7 +5,7 @@ import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import type { Statements } from '../database.ts'
-import { OF_WALLETS_PERSON } from './persons.ts'
+import { REJECTIONS_OF_PERSONS } from './persons.ts'
 import { IS_SHARED, IS_UNSETTLED } from './session-sharing.ts'
 
 interface StandingRow {
@@ -55,7 +55,7 @@ const REJECTED_LATER = `CASE WHEN rejected.status = 'rejected' THEN COALESCE(rej
   > COALESCE(sessions.decided_sequence, 0)`
 
 /**
- * The session's organization has not rejected this wallet or its person since it completed the session: an organization
+ * The session's organization has not rejected this wallet or one of its persons since it completed the session: an organization
  * shares only what it relies on itself.
  */
 const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessions rejected
@@ -69,8 +69,13 @@ const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessio
     AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.locked_address IS NOT NULL AND rejected.locked_address = session_wallets.address
         AND rejected.environment = session_wallets.environment
         AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})
-    AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.person_id = sessions.person_id
-        AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})`
+    AND NOT EXISTS (SELECT 1 FROM session_wallets held
+        JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
+        JOIN session_rejected_persons refused ON refused.person_id = holding.person_id
+          AND refused.organization_id || '' = sessions.organization_id
+        JOIN sessions rejected ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
+      WHERE held.address = session_wallets.address AND held.environment = session_wallets.environment
+        AND ${REJECTED_LATER})`
 
 const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
@@ -86,8 +91,7 @@ const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} F
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
     WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
     UNION ALL
-    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM sessions
-    WHERE ${OF_WALLETS_PERSON} AND sessions.status || '' = 'rejected'`
+    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM ${REJECTIONS_OF_PERSONS}`
 
 /**
  * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If

@@ -1,4 +1,4 @@
-// Migrations 29 to 36.
+// Migrations 29 to 37.
 import type { Migration } from '../migrations.ts'
 
 /** Links that open a session in use only with a proof of one of its wallets. */
@@ -135,5 +135,26 @@ export const endedHits: Migration = {
     'CREATE INDEX screening_ended_hits_by_session ON screening_ended_hits (organization_id, session_id)',
     // Empty if the list was enabled before this migration.
     "ALTER TABLE screening_lists ADD COLUMN enabling_id TEXT NOT NULL DEFAULT ''",
+  ],
+}
+
+/**
+ * Persons whom a session rejected; `sessions.person_id` is the person whom the session identified. An older program would
+ * not record rejected persons.
+ */
+export const rejectedPersons: Migration = {
+  number: 37,
+  name: 'rejected-persons',
+  statements: ({ tableEnd }) => [
+    `CREATE TABLE session_rejected_persons (
+       organization_id TEXT NOT NULL,
+       session_id TEXT NOT NULL,
+       person_id TEXT NOT NULL REFERENCES persons (id),
+       PRIMARY KEY (person_id, organization_id, session_id),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_rejected_persons_by_session ON session_rejected_persons (organization_id, session_id)',
+    `INSERT INTO session_rejected_persons (organization_id, session_id, person_id)
+       SELECT organization_id, id, person_id FROM sessions WHERE status = 'rejected' AND person_id IS NOT NULL`,
   ],
 }
