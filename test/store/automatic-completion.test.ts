@@ -214,11 +214,11 @@ describeStores((open) => {
     expect(found.map(({ session_id: id }) => id)).toEqual([byOperator.sessionId])
   })
 
+  const share = ({ sessionId }: Target) =>
+    temporary.store.database.execute('UPDATE sessions SET consented_at_seconds = 1 WHERE id = ?', [sessionId])
   const completeAndShare = async (target: Target) => {
     await change(target, 'completed', OPERATOR)
-    await temporary.store.database.execute('UPDATE sessions SET consented_at_seconds = 1 WHERE id = ?', [
-      target.sessionId,
-    ])
+    await share(target)
   }
 
   const lastAnnounced = async () => {
@@ -242,8 +242,12 @@ describeStores((open) => {
   })
 
   /** Submitted with its checks made. */
-  const submitWith = async (wallets: readonly WalletAddress[], checkType: CheckType = 'kyc') => {
-    const target = await register(null, organizationId, checkType)
+  const submitWith = async (
+    wallets: readonly WalletAddress[],
+    checkType: CheckType = 'kyc',
+    owner = organizationId,
+  ) => {
+    const target = await register(null, owner, checkType)
     for (const wallet of wallets) await connect(target, wallet)
     return submitted(target)
   }
@@ -290,6 +294,19 @@ describeStores((open) => {
       await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
     },
   )
+
+  test('a session that another organization does not share links no wallets', async () => {
+    const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
+    await completeAndShare(await submitWith([OTHER_WALLET], 'kyc', other))
+    await change(await submitWith([OTHER_WALLET, WALLET], 'kyc', other), 'completed', OPERATOR)
+    const shared = await submitWith([OTHER_WALLET])
+    await share(shared)
+    await change(shared, 'completed', OPERATOR)
+    await change(await submit(), 'completed', OPERATOR)
+    await change(await submitWith([OTHER_WALLET]), 'rejected', OPERATOR)
+    expect(await isVerified()).toBe(true)
+    await change(await submit(), 'completed', DECIDER)
+  })
 
   test('a wallet that is connected again counts as connected alone', async () => {
     const target = await register()

@@ -100,6 +100,7 @@ describeStores((openTemporaryStore) => {
       WALLET,
       'live',
       organizationId,
+      organizationId,
     ])
     const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
     expect(read).toHaveLength(Math.min(SESSIONS_MAX, count * 2))

@@ -2,7 +2,7 @@
 import type { Session } from '../../domain/session.ts'
 import { RejectedBeforeError } from '../../domain/session-errors.ts'
 import type { Transaction } from '../database.ts'
-import { IS_SAME_WALLET } from './persons.ts'
+import { IS_SAME_WALLET, personsOf } from './persons.ts'
 
 /** For statements over `sessions` as `s`: the session's decision was made by an operator. */
 const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
@@ -33,10 +33,8 @@ const DECISIONS = `SELECT other.address, s.status FROM (
     WHERE mine.organization_id = ? AND mine.session_id = ?
     UNION
     SELECT mine.address, rejected.organization_id, rejected.session_id, 0 AS has_wallet FROM session_wallets mine
-    JOIN session_wallets held ON held.address = mine.address AND held.environment = mine.environment
-    JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
-    JOIN session_rejected_persons rejected ON rejected.person_id = holding.person_id
-      AND rejected.organization_id || '' = mine.organization_id
+    JOIN session_rejected_persons rejected ON rejected.organization_id || '' = mine.organization_id
+      AND rejected.person_id IN (${personsOf('mine.address', 'mine.environment', 'mine.organization_id')})
     WHERE mine.organization_id = ? AND mine.session_id = ?
   ) AS other JOIN sessions s ON s.organization_id = other.organization_id AND s.id = other.session_id
   WHERE (s.status = 'rejected' OR s.status = 'completed' AND other.has_wallet = 1) AND ${DECIDED_BY_OPERATOR}

@@ -55,15 +55,23 @@ const REJECTED_PERSONS = defineTable('session_rejected_persons', {
 })
 
 /**
+ * Selects the persons of a wallet that an organization may know: those of its own sessions and of other
+ * organizations' shared sessions. Parameters are SQL expressions that don't refer to `sessions`.
+ */
+export const personsOf = (address: string, environment: string, organizationId: string): string =>
+  `SELECT sessions.person_id FROM session_wallets held
+    JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
+  WHERE held.address = ${address} AND held.environment = ${environment}
+    AND (sessions.organization_id = ${organizationId} OR (sessions.status = 'completed' AND ${IS_SHARED}))`
+
+/**
  * Rejected sessions (as `sessions`) of one organization that concern a person of the wallet. The organization is compared
  * as an expression, because its index yields many more rows than the index of a person. Parameters: the address, the
- * environment and the organization.
+ * environment, and the organization twice.
  */
 export const REJECTIONS_OF_PERSONS = `session_rejected_persons refused
     JOIN sessions ON sessions.organization_id = refused.organization_id AND sessions.id = refused.session_id
-  WHERE refused.person_id IN (SELECT holding.person_id FROM session_wallets held
-      JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
-      WHERE held.address = ? AND held.environment = ?) AND refused.organization_id || '' = ?`
+  WHERE refused.person_id IN (${personsOf('?', '?', '?')}) AND refused.organization_id || '' = ?`
 
 const THEIR_PERSONS = `JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
   WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.person_id IS NOT NULL

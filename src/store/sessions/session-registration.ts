@@ -114,6 +114,7 @@ const findReusable = async (transaction: Transaction, input: Registration, level
     walletAddress,
     environment,
     organizationId,
+    organizationId,
   ])
   // A later rejection takes precedence: the completed session no longer verifies anything, and the person has to try
   // again.

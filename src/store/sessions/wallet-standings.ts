@@ -5,7 +5,7 @@ import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
 import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import type { Statements } from '../database.ts'
-import { REJECTIONS_OF_PERSONS } from './persons.ts'
+import { personsOf, REJECTIONS_OF_PERSONS } from './persons.ts'
 import { IS_SHARED, IS_UNSETTLED } from './session-sharing.ts'
 
 interface StandingRow {
@@ -54,6 +54,12 @@ const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet
 const REJECTED_LATER = `CASE WHEN rejected.status = 'rejected' THEN COALESCE(rejected.decided_sequence, 0) ELSE -1 END
   > COALESCE(sessions.decided_sequence, 0)`
 
+const PERSONS_OF_WALLET = personsOf(
+  'session_wallets.address',
+  'session_wallets.environment',
+  'session_wallets.organization_id',
+)
+
 /**
  * The session's organization has not rejected this wallet or one of its persons since it completed the session: an organization
  * shares only what it relies on itself.
@@ -69,12 +75,9 @@ const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessio
     AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.locked_address IS NOT NULL AND rejected.locked_address = session_wallets.address
         AND rejected.environment = session_wallets.environment
         AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})
-    AND NOT EXISTS (SELECT 1 FROM session_wallets held
-        JOIN sessions holding ON holding.organization_id = held.organization_id AND holding.id = held.session_id
-        JOIN session_rejected_persons refused ON refused.person_id = holding.person_id
-          AND refused.organization_id || '' = sessions.organization_id
-        JOIN sessions rejected ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
-      WHERE held.address = session_wallets.address AND held.environment = session_wallets.environment
+    AND NOT EXISTS (SELECT 1 FROM session_rejected_persons refused JOIN sessions rejected
+        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
+      WHERE refused.person_id IN (${PERSONS_OF_WALLET}) AND refused.organization_id || '' = sessions.organization_id
         AND ${REJECTED_LATER})`
 
 const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
@@ -192,6 +195,7 @@ export const createWalletStandings = (
       organizationId,
       address,
       environment,
+      organizationId,
       organizationId,
     ]
     const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
