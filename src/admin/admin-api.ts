@@ -13,6 +13,7 @@ import { requestPath, requestQuery } from '../server/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../server/response.ts'
 import { RouteNotFoundError } from '../server/route-errors.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
+import { readFor } from '../store/long-read-turns.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Caller } from './accounts/sessions.ts'
 import { actorId } from './actor.ts'
@@ -158,11 +159,14 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
     const caller = services.sessions.callerOf(headers, address)
     let rateLimit: RateLimitState | null = null
-    const enter = async (deadline: Deadline): Promise<Response> => {
+    const enter = async (deadline: Deadline, expired?: AbortSignal): Promise<Response> => {
       requireDecoded(params)
       const admission = await gate(route, params, headers)
       rateLimit = admission.rateLimit
-      return perform(route, params, admission, { request, requestId, caller, deadline })
+      const signal = expired === undefined ? request.signal : AbortSignal.any([request.signal, expired])
+      return readFor({ owner: admission.organization?.id ?? '', signal }, () =>
+        perform(route, params, admission, { request, requestId, caller, deadline }),
+      )
     }
     try {
       if (route.streams) server?.timeout(request, 0)

@@ -39,9 +39,9 @@ export interface Deadlines {
   end(request: TimedRequest, error?: unknown): boolean
   /**
    * Runs `start` under a new deadline. Returns a synchronous result unchanged. A promise settles like the promise from
-   * `start`, or rejects with DeadlineExceededError at the deadline.
+   * `start`, or rejects with DeadlineExceededError at the deadline. `expired` is then aborted.
    */
-  watch<Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result>
+  watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>
   /** Number of requests under a deadline. */
   active(): number
   /** Stops the timer permanently, at the end of the process. */
@@ -72,19 +72,25 @@ export const createDeadlines = ({
   return {
     begin,
     end,
-    watch: <Result>(start: (deadline: Deadline) => Result | Promise<Result>): Result | Promise<Result> => {
+    watch: <Result>(
+      start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>,
+    ): Result | Promise<Result> => {
       const late = Promise.withResolvers<never>()
+      const expiry = new AbortController()
       const request: TimedRequest = {
         deadlineMs: 0,
         passed: false,
         earlier: null,
         later: null,
-        expire: () => late.reject(new DeadlineExceededError()),
+        expire: () => {
+          late.reject(new DeadlineExceededError())
+          expiry.abort()
+        },
       }
       begin(request, clock.monotonicMs())
       let started: Result | Promise<Result>
       try {
-        started = start(request)
+        started = start(request, expiry.signal)
       } catch (error) {
         list.remove(request)
         throw error

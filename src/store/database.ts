@@ -15,8 +15,9 @@ export interface Statements {
    */
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
   /**
-   * Like `query`, for a read that may examine many rows without blocking the main thread. Absent in a transaction, and
-   * if `query` itself doesn't block the main thread.
+   * Like `query`, for a read that may examine many rows: it delays no other read, and organizations take turns
+   * (long-read-turns.ts). Absent in a transaction, and if the database is opened without it.
+   * @throws QueueFullError, DeadlineExceededError
    */
   readonly queryLong?: Statements['query'] | undefined
 }

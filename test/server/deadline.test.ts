@@ -67,18 +67,22 @@ describe('at the deadline', () => {
     const { deadlines, clock, timers, late } = setUp()
     const works = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const
     const seen: Deadline[] = []
+    const signals: AbortSignal[] = []
     const watched = works.map(({ promise }) =>
       Promise.resolve(
-        deadlines.watch((deadline) => {
+        deadlines.watch((deadline, expired) => {
           seen.push(deadline)
+          signals.push(expired)
           return promise
         }),
       ).catch((error: unknown) => error),
     )
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false])
     clock.advance(DURATION_MS)
     timers.fire()
     for (const error of await Promise.all(watched)) expect(error).toBeInstanceOf(DeadlineExceededError)
     expect(seen.map(({ passed }) => passed)).toEqual([true, true])
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
     expect(deadlines.active()).toBe(0)
     const failure = new Error('too late')
     works[0].resolve(1)

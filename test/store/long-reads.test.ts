@@ -38,12 +38,20 @@ test('refuse to write, and fail as a read fails', async () => {
   await database.close()
 })
 
-test('are answered before the store closes, and are absent in a transaction', async () => {
+test('are absent in a transaction', async () => {
+  const database = await open()
+  await database.transaction(async (transaction) => expect(transaction.queryLong).toBeUndefined())
+  await database.close()
+})
+
+test('that run are answered before the store closes, and those that wait are rejected', async () => {
   const database = await open()
   const reads = Array.from({ length: 20 }, () => database.queryLong?.(EVERYTHING, [0]))
-  await database.transaction(async (transaction) => expect(transaction.queryLong).toBeUndefined())
+  await Promise.resolve()
   const closed = database.close()
-  for (const rows of await Promise.all(reads)) expect(rows).toHaveLength(2)
+  const [running, ...waiting] = await Promise.allSettled(reads)
+  expect(running).toMatchObject({ status: 'fulfilled', value: [{ id: 2 }, { id: 9007199254740993n }] })
+  for (const { status } of waiting) expect(status).toBe('rejected')
   await closed
   await expect(database.queryLong?.(EVERYTHING, [0])).rejects.toThrow()
 })

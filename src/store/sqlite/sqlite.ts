@@ -7,6 +7,7 @@ import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import type { Database, SqlParameter, Transaction, TransactionOptions } from '../database.ts'
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../errors.ts'
+import { createLongReadTurns } from '../long-read-turns.ts'
 import { startCheckpoints } from './checkpoints.ts'
 import { fileProblem } from './file-problem.ts'
 import { createLongReads } from './long-reads.ts'
@@ -105,6 +106,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
         })
   if (checkpoints !== null) checkpointAfter(CHECKPOINT_PAGES_BESIDE_THREAD)
   const longReads = longReading === 'inline' ? null : createLongReads(path)
+  const longReadTurns = createLongReadTurns(1, 1)
   const runner = createTransactionRunner({
     writer,
     clock,
@@ -153,8 +155,10 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
 
   const queryLong = async <Row>(sql: string, parameters: readonly SqlParameter[] = []): Promise<readonly Row[]> => {
     requireUsable()
-    const rows = await longReads?.read(sql, parameters)
-    return (rows as readonly Row[] | null | undefined) ?? query<Row>(sql, parameters)
+    return longReadTurns.run(async () => {
+      const rows = await longReads?.read(sql, parameters)
+      return (rows as readonly Row[] | null | undefined) ?? query<Row>(sql, parameters)
+    })
   }
 
   return {
@@ -182,6 +186,7 @@ export const openSqliteDatabase = async (options: SqliteOptions): Promise<Databa
       if (closed) return
       requireUsable()
       closed = true
+      longReadTurns.stop()
       await checkpoints?.stop()
       await longReads?.stop()
       await queue.settled()
