@@ -5,6 +5,7 @@ import { SQL } from 'bun'
 import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
+import { readFor } from '../../src/store/long-read-turns.ts'
 import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres/postgres.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase, targetOf } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
@@ -208,6 +209,27 @@ describePostgres('PostgreSQL', () => {
       ])
       expect(new Set(pids).size).toBeLessThanOrEqual(3)
       expect(new Set(pids).size).toBeGreaterThan(1)
+    })
+
+    test('of short reads is never taken by long reads', async () => {
+      const small = await open({ target: { ...temporary.target, poolSize: 2 } })
+      const reader = await backendOf(small)
+      const sleeping = ['a', 'a', 'b', 'c'].map((owner) =>
+        readFor({ owner, signal: null }, async () => small.queryLong?.('SELECT pg_sleep(60), pg_backend_pid() AS pid')),
+      )
+      const running = "SELECT pid FROM pg_stat_activity WHERE datname = ? AND query LIKE 'SELECT pg_sleep%'"
+      const longReaders = async () => await small.query<{ pid: number }>(running, [temporary.name])
+      await until(async () => (await longReaders()).length === 2)
+      expect(await longReaders()).not.toContainEqual({ pid: reader })
+      expect(await backendOf(small)).toBe(reader)
+      const closing = small.close()
+      const ended = Promise.allSettled(sleeping)
+      const other = await open()
+      for (const { pid } of await other.query<{ pid: number }>(running, [temporary.name])) {
+        await other.query('SELECT pg_cancel_backend(?::int)', [pid])
+      }
+      for (const { status } of await ended) expect(status).toBe('rejected')
+      await closing
     })
 
     test('asks for durable commits where the server’s default is not', async () => {

@@ -1,4 +1,4 @@
-// The database over PostgreSQL: a pool of read-only connections, and a pool for concurrent transactions (READ
+// The database over PostgreSQL: pools of read-only connections, and a pool for concurrent transactions (READ
 // COMMITTED). Every call has a time limit. The first call after an outage reconnects. Source:
 // https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -6,6 +6,7 @@ import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import type { Database, DeferredStatement, SqlParameter, Transaction } from '../database.ts'
 import { StoreStatementError, StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
+import { createLongReadTurns } from '../long-read-turns.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'
 import { type ConnectionLimits, openPostgresConnection, type PostgresConnection } from './postgres-connection.ts'
 import { endsConnection, isConflict, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
@@ -36,6 +37,8 @@ const ATTEMPTS = 5
 const PAUSE_MS = 10
 const IDLE_CONNECTION_MS = 60_000
 const READ_SHARE = 0.4
+/** Connections for long reads, in addition to the pool. An organization uses one of them. */
+const LONG_READERS = 2
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -75,6 +78,9 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const readers = Math.max(1, Math.floor(target.poolSize * READ_SHARE))
   const readPool = createPool(readers, true)
   const writePool = createPool(target.poolSize - readers, false)
+  const longReadPool = createPool(LONG_READERS, true)
+  const longReadTurns = createLongReadTurns(LONG_READERS, 1)
+  const pools = [readPool, writePool, longReadPool]
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
   const backlog = createBacklog(maximumQueued, clock.monotonicMs)
@@ -198,9 +204,13 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  const read = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+  const read = async <Row>(
+    pool: PostgresPool,
+    sql: string,
+    parameters?: readonly SqlParameter[],
+  ): Promise<readonly Row[]> => {
     const deadlineMs = clock.monotonicMs() + lockLimitMs
-    const { connection, result } = await onFreshConnection(readPool, deadlineMs, async (fresh) => {
+    const { connection, result } = await onFreshConnection(pool, deadlineMs, async (fresh) => {
       try {
         return await fresh.run<Row>(sql, parameters)
       } catch (error) {
@@ -208,13 +218,18 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
         throw sqlStateOf(error) === '25006' ? new StoreStatementError(error) : error
       }
     })
-    readPool.release(connection)
+    pool.release(connection)
     return result.rows
   }
 
   const query = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
     requireUsable()
-    return track(read<Row>(sql, parameters))
+    return track(read<Row>(readPool, sql, parameters))
+  }
+
+  const queryLong = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    requireUsable()
+    return track(longReadTurns.run(() => read<Row>(longReadPool, sql, parameters)))
   }
 
   const transaction: Database['transaction'] = async (work) => {
@@ -232,8 +247,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   try {
     writePool.release(await writePool.acquire(clock.monotonicMs() + lockLimitMs))
   } catch (error) {
-    writePool.close()
-    readPool.close()
+    for (const pool of pools) pool.close()
     const unusable = toUnusableError(storeName, error)
     if (unusable !== null) throw unusable
     const unavailable = toStoreError(error)
@@ -247,6 +261,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     dialect: 'postgres',
     schemaWords: POSTGRES_WORDS,
     query,
+    queryLong,
     transaction,
     execute,
     backlogMs: backlog.waitMs,
@@ -256,10 +271,10 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (closed) return
       requireUsable()
       closed = true
+      longReadTurns.stop()
       // The callers handle the errors.
       await Promise.allSettled(underWay)
-      writePool.close()
-      readPool.close()
+      for (const pool of pools) pool.close()
     },
   }
 }
