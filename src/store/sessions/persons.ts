@@ -55,8 +55,8 @@ const REJECTED_PERSONS = defineTable('session_rejected_persons', {
 })
 
 /**
- * Selects the persons of a wallet that an organization may know: those of its own sessions and of other
- * organizations' shared sessions. Parameters are SQL expressions that don't refer to `sessions`.
+ * Selects the persons of a wallet that an organization may know, from its own sessions and from shared sessions of other
+ * organizations. Parameters are SQL expressions that don't refer to `sessions`.
  */
 export const personsOf = (address: string, environment: string, organizationId: string): string =>
   `SELECT sessions.person_id FROM session_wallets held
