@@ -97,7 +97,7 @@ const toFixedBase62 = (value: bigint, length: number): string => {
 }
 
 export interface MintedApiKey extends ParsedApiKey {
-  /** The key itself, which only the requester gets, once. */
+  /** The key itself. It is returned once, to the requester only. */
   readonly text: string
 }
 

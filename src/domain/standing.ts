@@ -51,8 +51,8 @@ export interface StandingSource {
   /** Returns own sessions first, newest first; a limited number. */
   loadSessions(query: StandingQuery, address: WalletAddress): Promise<readonly WalletSession[]>
   /**
-   * Returns the wallets of a person's completed sessions at the level, which are own sessions, or shared and trusted; a
-   * limited number.
+   * Returns a limited number of wallets of the person's completed sessions at the level. Includes shared sessions of
+   * trusted organizations.
    */
   loadPersonWallets(query: StandingQuery, personId: string): Promise<readonly VerifiedWallet[]>
   /** Returns the organization's pairwise id of a person. */

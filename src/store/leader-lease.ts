@@ -49,8 +49,8 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
     },
 
     /**
-     * Checks within a transaction whether the lease is still held: no other process takes it before the transaction has
-     * ended. When true, the statement has only locked the row.
+     * Returns whether the lease is still held. If so, its row is locked: no other process can take the lease before the
+     * transaction ends.
      */
     holds: async (transaction: Transaction, holder: string, term: number): Promise<boolean> =>
       (await LEASES.updateAll(transaction, { name, holder, term }, { term: sql`term` })) === 1,
