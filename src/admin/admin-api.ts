@@ -39,7 +39,6 @@ export interface AdminApiDependencies {
   readonly report: (error: unknown, requestId: string) => void
 }
 
-/** Request in the form that Elysia passes to handlers. */
 interface RoutedRequest {
   readonly request: Request
   /** Decoded parameters of the path; undefined if the path has none. */

@@ -55,7 +55,6 @@ interface Typed {
 }
 type TypesOf<Declared extends Typed> = NonNullable<Declared['types']>
 
-/** Inputs and outputs of routes, by method and path. */
 export type OperationsOf<Routes extends readonly Typed[]> = {
   readonly [Declared in Routes[number] as TypesOf<Declared>['key']]: {
     readonly params: ParamsOf<TypesOf<Declared>['key']>

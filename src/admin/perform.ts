@@ -45,7 +45,6 @@ export interface Entry {
 /** Time for which a repeated Idempotency-Key gets the first response. */
 export const KEEP_SECONDS = 86_400
 
-/** Maps a violated database constraint to an API error. */
 const asAnswer = (error: unknown): unknown =>
   error instanceof ConstraintViolatedError
     ? new ConflictError(

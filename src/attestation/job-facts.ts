@@ -53,7 +53,6 @@ export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: R
 const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
   needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
 
-/** Returns whether the collector must fetch this need. */
 const isCollected = ({ kind }: FactNeed): boolean => kind !== 'list' && kind !== 'velocity'
 
 const withVelocity = (

@@ -36,7 +36,6 @@ const WRITTEN: readonly Command[] = [
   ...SOLANA_COMMANDS,
 ]
 
-/** Common verbs, listed first for every noun. */
 const FIRST = ['list', 'show', 'create', 'update', 'delete']
 const orderOf = ({ noun, verb }: Command): string => `${noun} ${FIRST.includes(verb) ? FIRST.indexOf(verb) : verb}`
 

@@ -70,7 +70,6 @@ const WITHOUT_OPERATIONS: Readonly<Record<string, () => Promise<readonly Command
   solana: async () => (await import('./solana.ts')).SOLANA_COMMANDS,
 }
 
-/** Returns the commands of a noun, and the words after it. */
 const commandsFor = async (
   word: string,
   args: readonly string[],

@@ -17,7 +17,6 @@ const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
 const BY = authorOption('by')
 const SESSION = { name: 'SESSION', help: 'By id' }
 
-/** Returns the admin API client and the path parameters of the session. */
 const findSession = async ({ command, open }: CommandContext) => {
   const { admin } = await open()
   const params = {

@@ -68,7 +68,6 @@ export const deregisterAttesterInstruction = (
   attester: string,
 ): TransactionInstruction => attesterInstruction('deregister_attester', registryProgram, authority, attester, [])
 
-/** Target of a policy and the signer who changes it. */
 export interface SolanaPolicyChange {
   /** Guarded program, or an account that isn't a program. */
   readonly target: string

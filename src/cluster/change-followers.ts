@@ -10,7 +10,6 @@ import type { Change } from '../store/changes.ts'
 import type { Store } from '../store/store.ts'
 import type { Logger } from '../telemetry/log.ts'
 
-/** Part that caches store data in memory. */
 export interface ChangeFollower {
   /** Loads the cached data; undefined if the part reads on demand. */
   load?(): Promise<void>

@@ -6,7 +6,6 @@ import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Timers } from '../lib/time.ts'
 import { ASSIGNMENT_VARIABLE, type FromProcess, type ProcessAssignment, type ToProcess } from './messages.ts'
 
-/** Interface through which the supervisor queries and controls a process. */
 export interface AnsweringProcess {
   metrics(): Promise<string>
   read(): LiveReading
@@ -78,7 +77,6 @@ export const createProcessLink = (host: LinkedProcess, after: Timers['after']): 
   }
   host.on('message', hear)
 
-  /** Sends a request and waits for the response with the same id. */
   const ask = <Answer>(
     waiting: Map<number, (answer: Answer) => void>,
     question: (id: number) => FromProcess,

@@ -74,7 +74,6 @@ export const createAdminClient = (load: () => Promise<CommandClient>): AdminClie
   as: (author) => createAdminClient(async () => (await load()).as(author)),
 })
 
-/** Maximum page size of operations. */
 const PAGE_MAX = 200
 
 /** Reads a paged list completely, or its first `limit` items. */

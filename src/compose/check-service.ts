@@ -20,7 +20,6 @@ export interface CheckTaskDependencies {
   readonly onChecked: (session: Session) => Promise<void>
 }
 
-/** Interval between queries for due checks. */
 const LOOK_INTERVAL_MS = 500
 
 export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask => {

@@ -47,7 +47,6 @@ export interface WebhookParts {
   readonly leaderTask: LeaderTask
 }
 
-/** Interval between queries for due messages. */
 const LOOK_INTERVAL_MS = 500
 /** Maximum age of the queue length in metrics. */
 const QUEUE_READ_INTERVAL_MS = 5_000

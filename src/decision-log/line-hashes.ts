@@ -116,7 +116,6 @@ const RUN_BYTES = 1_048_576
 export const createLineIntake = (options: LineIntakeOptions): LineIntake => {
   const { directory, runBytes = RUN_BYTES } = options
   const taken = new Map(options.taken)
-  /** Paths of segments that are not flushed. */
   const unflushed = new Set<string>()
   /** By slot: number of the first segment that isn't completely taken. */
   const doneBefore = new Map<string, number>()

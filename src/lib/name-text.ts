@@ -101,7 +101,6 @@ const UNREADABLE = /[\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]/u
  */
 const NAME_LETTERS = 'æœøđðþßłħıŋȷŧǥəǝɓɖɗƒɣƙɛɔƴɲʋɩʊƥƭɦɨʉẞ'
 const ODD_LATIN = new RegExp(`[\\p{Script=Latin}--[a-zA-Z${NAME_LETTERS}${NAME_LETTERS.toUpperCase()}]]`, 'v')
-/** Scripts that are transliterated phonetically. */
 const TRANSLITERATED = new RegExp(
   `^[\\P{L}${`Common Inherited Latin Cyrillic Greek Armenian Georgian Hebrew Arabic Syriac Thaana Nko Ethiopic Tifinagh Devanagari
   Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Thai Lao Tibetan Myanmar Khmer Mongolian Javanese

@@ -12,7 +12,6 @@ export interface XmlListener {
   close(name: string): void
 }
 
-/** Maximum length of a tag, comment or text segment. */
 const TOKEN_MAX = 65_536
 const DEPTH_MAX = 256
 /** Length of `<![CDATA[`: fewer characters don't determine the kind of token. */

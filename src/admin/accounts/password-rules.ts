@@ -60,7 +60,6 @@ const wordsOf = (texts: readonly string[]): string[] =>
     .filter((word) => word.length >= WORD_MIN)
     .sort((left, right) => right.length - left.length)
 
-/** @returns the number of characters at the start of the text that are part of a run */
 const runLength = (text: string): number => {
   let longest = 0
   for (const run of RUNS) {

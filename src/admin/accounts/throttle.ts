@@ -51,7 +51,6 @@ const CONFIRMATION: AttemptLimit = { free: 5, secondsEach: 60 }
 const STRANGERS = { burst: 200, perSecond: 50 } as const
 /** Maximum rows of the counters' table. Keys with the same slot share a count. */
 const SLOTS = 262_144
-/** Maximum number of full counters in memory. */
 const FULL_KEPT = 10_000
 
 const pairOf = ({ guessed, account, address }: Attempt): AttemptCounter => ({

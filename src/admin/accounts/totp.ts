@@ -4,7 +4,6 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const TOTP_STEP_SECONDS = 30
 const TOTP_DIGITS = 6
-/** Number of later steps in which a code is still accepted. */
 const LATE_STEPS = 1
 /** 160 bits (RFC 4226, section 4). */
 export const TOTP_SECRET_BYTES = 20

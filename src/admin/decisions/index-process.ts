@@ -58,7 +58,6 @@ const LONGEST_RESTART_MS = 30_000
 const unavailable = (cause?: unknown): DependencyUnavailableError =>
   new DependencyUnavailableError('the decision index is not available; retry', cause === undefined ? {} : { cause })
 
-/** Returns the organization of the request; empty for the deployment. */
 const ownerOf = (request: IndexRequest): string => {
   if ('filter' in request) return request.filter.organizationId
   if ('question' in request) return request.question.organizationId ?? ''

@@ -31,7 +31,6 @@ export const PROCESS_ROW = closed({
 
 export type ProcessRow = Static<typeof PROCESS_ROW>
 
-/** Rates of the last measured second, by pid. */
 export type ProcessRates = ReadonlyMap<number, Pick<LivePoint, 'decisions' | 'cpu'>>
 
 export const ratesBetween = (after: ProcessesLook, before: ProcessesLook): ProcessRates => {

@@ -5,7 +5,6 @@ import { createEventStream, type EventStream, type StreamEvent } from '../../ser
 import type { LiveMonitor, LiveSecond } from './monitor.ts'
 
 const STREAMS_MAX = 100
-/** Seconds between checks of a watcher's rights. */
 const CHECK_EVERY = 15
 
 export interface LiveStreams {

@@ -61,7 +61,6 @@ const problemsOf = (route: Route): number[] => {
 const takesIdempotencyKey = ({ method, access, streams }: Route): boolean =>
   isUnsafe(method) && access.kind !== 'public' && access.kind !== 'second-factor' && !streams
 
-/** Returns whether the body may be omitted: all members are optional. */
 const isOptional = (body: TSchema): boolean => {
   const required = body['required'] as readonly string[] | undefined
   return (required ?? []).length === 0 && body['minProperties'] === undefined

@@ -52,5 +52,4 @@ export interface DescribedInterface {
   readonly problem?: TSchema
 }
 
-/** Interface without the version and server of a deployment. */
 export type InterfaceDescription = Omit<DescribedInterface, 'version' | 'server'>

@@ -14,7 +14,6 @@ export type DecidingCall = Pick<
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
 > & { readonly actor: PersonActor }
 
-/** Returns the services with the transaction's tables as their store. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
   store: storeWithin(services.store, tables),

@@ -22,7 +22,6 @@ export type AnyCall = Call<Access, Record<string, string>, unknown, unknown>
 export type SeenCall = Omit<AnyCall, 'write'>
 type Write = AnyCall['write']
 
-/** Stored request, with all data that its route needs. */
 export interface KeptRequest {
   readonly operation: string
   readonly params: Readonly<Record<string, string>>

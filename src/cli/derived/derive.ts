@@ -23,7 +23,6 @@ import { type Field, fieldsOf, optionOf, readFields, setMember, shownName, wordO
 import { keyOf, look } from './look.ts'
 import { commandName, isOfOrganization, isRunnable, itemsOf, overrideOf } from './names.ts'
 
-/** Operations of one command for an organization and for the deployment. */
 interface Pair {
   readonly own: Route | undefined
   readonly deployment: Route | undefined
@@ -103,7 +102,6 @@ const optionsOf = (shape: Shape): readonly Option[] => {
   ]
 }
 
-/** Returns the operation that the options select. @throws UsageError */
 const chooseRoute = (shape: Shape, { command }: CommandContext): Route => {
   const { own, deployment, main, override, deploymentFlag } = shape
   if (deploymentFlag === null || own === undefined || deployment === undefined) return main
@@ -113,7 +111,6 @@ const chooseRoute = (shape: Shape, { command }: CommandContext): Route => {
   return deployment
 }
 
-/** Reads all pages of a list, up to the limit. */
 const readAll = async (call: (page: object) => Promise<unknown>, limit: number) => {
   let last: { readonly next_cursor: string | null } = { next_cursor: null }
   const data = await readPages(async (page) => {

@@ -18,7 +18,6 @@ const GEOGRAPHY_OLD_SECONDS = 45 * DAY_SECONDS
 const CLOCK_NOTE_SECONDS = 2
 const CLOCK_PROBLEM_SECONDS = 15
 
-/** Reports projects whose policy has no active revision. */
 const inspectProjects = async ({ organizations, projects }: Store): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {

@@ -93,7 +93,6 @@ const describe = (difference: PolicyDifference): string => {
   }
 }
 
-/** @returns the differences, and a description of them */
 const describeDifferences = (from: CompiledPolicy, to: CompiledPolicy) => {
   const all = diffPolicies(from, to)
   return { all, text: all.length === 0 ? 'no difference\n' : all.map(describe).join('') }

@@ -54,7 +54,6 @@ export interface QueueParts {
   readonly columns?: Columns<Session>
 }
 
-/** Parts of a policy that decides sessions. */
 export interface SessionPolicyParts {
   /** Next step after a revision is active. */
   readonly NextStep: ComponentType<{ readonly policyId: string }>

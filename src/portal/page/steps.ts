@@ -10,7 +10,6 @@ type View = Pick<SessionView, 'status' | 'requirements' | 'missing' | 'correctio
 const partOf = (requirement: Requirement): SessionPart =>
   requirement.part === 'field' ? requirement.name : requirement.kind
 
-/** Returns whether a step covers a part. */
 const belongsTo = (step: Step, part: SessionPart, requirements: readonly Requirement[]): boolean => {
   if (part === 'wallets') return step === 'wallets'
   const requirement = requirements.find((known) => partOf(known) === part)

@@ -49,7 +49,6 @@ const Password = () => (
   />
 )
 
-/** Lists the areas that require a second factor of the account. */
 const FactorNeeded = () => {
   const { account, organizations } = useSession()
   const { deployment, organization_ids: ids } = account.second_factor_missing

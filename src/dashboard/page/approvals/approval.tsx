@@ -14,7 +14,6 @@ const STATES = {
   expired: <Badge>Expired</Badge>,
 } as const
 
-/** Larger numbers of changes expand on request. */
 const CHANGES_SHOWN = 50
 
 const Value = ({ sign, text }: { readonly sign: 'removed' | 'added'; readonly text: string | null }) =>

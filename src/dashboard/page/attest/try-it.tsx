@@ -18,7 +18,6 @@ import { type CallField, type CallFields, callFields, curlFor, KEY_PLACE } from 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
 const SOLANA_WALLET = '4uQeVj5tqViQh7yWWGStvkEG1Zmhx6uasJtWCJziofM'
 
-/** Name of the key that is created for the first request. */
 const FIRST_KEY = 'First request'
 
 const LABELS: Readonly<Record<CallField, string>> = {

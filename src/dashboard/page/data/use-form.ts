@@ -34,7 +34,6 @@ export interface FormOptions<Values extends object> {
   readonly fieldNames?: Readonly<Record<string, string>>
 }
 
-/** Focuses the first invalid field after it is marked. */
 const focusFirstWrong = (form: HTMLFormElement | null): void => {
   requestAnimationFrame(() => form?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
 }

@@ -22,7 +22,6 @@ import { queryOf, useSearch } from './search.ts'
 
 const PAGE_DECISIONS = 50
 
-/** Decision with the label of its contract. */
 type Row = Decision & { readonly contract: string | null }
 
 const columnsFor = (names: Names): Columns<Row> => ({

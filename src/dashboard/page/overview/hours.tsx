@@ -7,7 +7,6 @@ import { zoneWord } from '../ui/relative-time.ts'
 const WIDTH = 10
 const GAP = 2
 const HEIGHT = 100
-/** Hours between two labels. */
 const LABEL_EVERY = 6
 
 const hourWord = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })

@@ -8,7 +8,6 @@ interface DiffLine {
   readonly after: number | null
 }
 
-/** Maximum number of compared pairs of lines. */
 const PAIRS_MAX = 4_000_000
 
 const commonPrefix = (left: readonly string[], right: readonly string[]): number => {

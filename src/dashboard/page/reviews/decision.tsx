@@ -49,7 +49,6 @@ const commentOf = (text: string): string | null => {
   return line === '' ? null : line
 }
 
-/** Adds a reason to the existing comment. */
 const added = (comment: string, text: string): string =>
   comment.includes(text) ? comment : [comment.trim(), text].filter(Boolean).join(' ')
 

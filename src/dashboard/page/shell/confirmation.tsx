@@ -10,7 +10,6 @@ const ConfirmationDialog = lazy(async () => (await import('./confirmation-dialog
 
 export const Confirmation = () => {
   const [open, setOpen] = useState(false)
-  /** Calls that wait for the confirmation. */
   const waiting = useRef<((confirmed: boolean) => void)[]>([])
   useEffect(
     () =>

@@ -4,7 +4,6 @@
 /** Longest side in pixels at which small print stays legible. */
 const SIDE_MAX = 2_600
 const QUALITY = 0.86
-/** Smaller files are sent unchanged. */
 const SMALL_BYTES = 1_500_000
 
 const PICTURES = new Set(['image/jpeg', 'image/png', 'image/webp'])

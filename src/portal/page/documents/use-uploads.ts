@@ -51,7 +51,6 @@ export const useUploads = (
 ) => {
   const [pending, setPending] = useState<readonly PendingUpload[]>([])
   const items = useRef(new Map<number, UploadItem>())
-  /** Ids of documents that are already matched to an upload. */
   const claimed = useRef(new Set<string>())
   const latest = useRef({ known, onReceived })
   latest.current = { known, onReceived }

@@ -34,7 +34,6 @@ const partsInline: Readonly<Record<SessionPart, string>> = {
   wallets: 'wallets',
 }
 
-/** Capitalizes a list at the beginning of a sentence. */
 const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const english = {
