@@ -8,7 +8,7 @@ import type { FactSubject } from '../policy/types/needs.ts'
 
 /** Totals since the start. */
 export interface RemoteCounts {
-  /** Answered from the cache. */
+  /** Number of requests answered from the cache. */
   readonly kept: number
   readonly answered: number
   readonly failed: number

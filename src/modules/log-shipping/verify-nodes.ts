@@ -39,7 +39,7 @@ export interface VerifyNodesOptions extends VerifyOptions {
   /** Must have space for all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
-  /** Called while the copies exist. */
+  /** Called before the copies are deleted. */
   readonly inspect?: (logs: readonly { readonly node: string; readonly directory: string }[]) => Promise<void>
 }
 
