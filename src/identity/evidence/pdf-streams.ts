@@ -48,7 +48,7 @@ interface Budget {
 export const TOO_LARGE = 'the PDF unpacks to more than a paper needs: print it to a new PDF, or send a picture'
 const tooLarge = (): DocumentInvalidError => new DocumentInvalidError(TOO_LARGE)
 
-/** Processor time of this process so far: checkPdf runs in a process of its own. */
+/** Processor time of this process so far: checkPdf runs in a separate process. */
 const processorMs = (): number => {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000

@@ -58,7 +58,7 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
       if (registered.created) listener.standingChanged(standingOf({ session: registered.session, wallets: [] }))
       return registered
     },
-    // Automatic decisions are frequent and repeatable; those of operators wait for the disk.
+    // These changes are frequent and can be requested again. Operators' decisions (admin/routes) wait for the disk.
     changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
     connectWallet: async (connection) => tell(await wallets.connect(connection)),
     removeWallet: async (removal) => {

@@ -1,6 +1,6 @@
-// Verifies signatures of contract wallets. Contracts have no private key, so the chain is queried whether the contract
-// accepts the signature, even before it is deployed. On a chain without an RPC URL no such proof is valid. Source:
-// EIP-1271, ERC-6492; viem makes the check with one `eth_call` of the universal validator.
+// Verifies signatures of contract wallets. Contracts have no private key, so the chain decides whether the contract
+// accepts a signature, even before deployment. On a chain without an RPC URL no such proof is valid. Source: EIP-1271,
+// ERC-6492; viem makes the check with one `eth_call` of the universal validator.
 import type { Transport } from 'viem'
 import { DependencyUnavailableError } from '../../domain/errors.ts'
 import type { ContractProofVerifier } from './proof.ts'

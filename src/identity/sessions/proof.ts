@@ -14,7 +14,7 @@ export interface SignedProof {
   readonly signature: string
 }
 
-/** Queries whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
+/** Checks on its chain whether a contract wallet accepts the signature. Rejects if the chain is unavailable. */
 export type ContractProofVerifier = (
   proof: SignedProof & { readonly wallet: Extract<WalletOnChain, { family: 'evm' }> },
 ) => Promise<boolean>
