@@ -2,7 +2,7 @@
 
 export interface Skeleton {
   readonly consonants: string
-  /** Vowels before, between and after the consonants: one more than these. Null if the script omits vowels. */
+  /** Vowels before, between and after the consonants: one more than these. Null if `consonants` is a word of vowels. */
   readonly gaps: readonly string[] | null
 }
 
