@@ -51,8 +51,10 @@ describe('documents', () => {
     const { code, stdout } = await run('check', file('p.yaml', LIMIT(5)))
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'Limit 5: valid, 2 rules, 1 tests passed; needs msg_value\n',
+      stdout: 'Limit 5: valid, 2 rules, 1 test passed; needs msg_value\n',
     })
+    const untested = 'name: P\nrules:\n  - { id: a, allow: "true" }\n'
+    expect((await run('check', file('u.yaml', untested))).stdout).toBe('P: valid, 1 rule, no tests\n')
     const { value } = await runJson('check', file('p.yaml', LIMIT(5)))
     expect(value).toMatchObject({ valid: true, rules: 2, tests: 1, requires: ['msg_value'], needs: [] })
   })

@@ -93,6 +93,69 @@ describe('a rule that no request reaches', () => {
   })
 })
 
+describe('an argument that a call may lack', () => {
+  const ABI = [
+    'function transfer(address to, uint256 amount)',
+    'function approve(address spender, uint256 amount)',
+    'function burn(uint256 amount)',
+  ]
+  const abiOf = (functions: readonly string[]): string => `abi:\n${functions.map((one) => `  - ${one}\n`).join('')}`
+  const messagesOf = (rules: readonly string[], functions: readonly string[] = ABI): string[] =>
+    compileSource(documentOf(...rules) + abiOf(functions), { chains }).warnings.map(({ message }) => message)
+  const to = (without: string, fix: string, id = 'r0'): string =>
+    `rule "${id}" fails for calls without the argument "to" (${without}): write ${fix}`
+  const others = 'approve(address,uint256), burn(uint256)'
+  const decoded = 'require: call.decoded'
+  const isTransfer = 'call.function == "transfer"'
+  const reads = 'in_list(call.args.to, "sanctions")'
+
+  test('names the rule, the argument, the functions without it, and the guard', () => {
+    expect(warn(`deny: '${reads}'\n${abiOf(ABI).trimEnd()}`)).toEqual([
+      `4:30 /rules/0/deny ${to(`${others}, data that is not decoded`, `${isTransfer} && …`)}`,
+    ])
+    expect(messagesOf([decoded, `require: '!${reads}'`])).toEqual([to(others, `!(${isTransfer}) || …`, 'r1')])
+    expect(messagesOf(['deny: call.args.amount > 5'])).toEqual([
+      'rule "r0" fails for calls without the argument "amount" (data that is not decoded): write call.decoded && …',
+    ])
+  })
+
+  test('names the signature of an overloaded function, and at most five functions', () => {
+    const overloaded = ['function send(address to)', 'function send(uint256 amount)', 'function sendAll(address to)']
+    const fix = 'call.signature in ["send(address)", "sendAll(address)"] && …'
+    expect(messagesOf([decoded, `deny: '${reads}'`], overloaded)).toEqual([to('send(uint256)', fix, 'r1')])
+    const many = Array.from({ length: 7 }, (_, index) => `function f${index}()`)
+    const shown = 'f0(), f1(), f2(), f3(), f4(), 2 other functions'
+    const [message] = messagesOf([decoded, `deny: '${reads}'`], [ABI[0]!, ...many])
+    expect(message).toBe(to(shown, `${isTransfer} && …`, 'r1'))
+  })
+
+  test.each([
+    ['a guard', [`deny: '${isTransfer} && ${reads}'`]],
+    ['a guard after the argument', [`deny: '${reads} && "transfer" == call.function'`]],
+    ['a guard of an alternative', [`deny: 'call.function != "transfer" || ${reads}'`]],
+    ['a negated guard', [`deny: '!(call.function in ["approve", "burn", ""]) && ${reads}'`]],
+    ['a conditional', [`deny: '${isTransfer} ? ${reads} : tx.value > ether(1)'`]],
+    ['the signature', [`deny: 'call.signature == "transfer(address,uint256)" && ${reads}'`]],
+    ['the selector', [decoded, `deny: 'tx.selector == "0xa9059cbb" && ${reads}'`]],
+    ['a guard around a loop', [`deny: '[1].exists(x, ${isTransfer} && ${reads})'`]],
+    ['an earlier require', [`require: '${isTransfer}'`, `deny: '${reads}'`]],
+    ['an earlier deny', [`deny: 'call.function != "transfer"'`, `deny: '${reads}'`]],
+    ['earlier rules together', [decoded, `allow: 'call.function in ["approve", "burn"]'`, `deny: '${reads}'`]],
+    ['a rule that no request reaches', ['deny: "true"', `allow: '${reads}'`]],
+  ])('is not reported after %s', (_, rules) => {
+    expect(messagesOf(rules).filter((message) => message.includes('argument'))).toEqual([])
+  })
+
+  test.each([
+    ['a guard in an alternative', `${isTransfer} || ${reads}`],
+    ['a guard for another function', `call.function != "burn" && ${reads}`],
+    ['a condition on another fact', `tx.value > ether(1) && ${reads}`],
+    ['a selector that undecoded data can have', `tx.selector == "0xa9059cbb" && ${reads}`],
+  ])('is reported in spite of %s', (_, expression) => {
+    expect(messagesOf([`deny: '${expression}'`])).toHaveLength(1)
+  })
+})
+
 describe('warnings', () => {
   test('come in reading order, and the document is valid all the same', () => {
     const source = documentOf('allow: "true"', 'deny: tx.value > 10 && chain.name == "bas"')

@@ -4,6 +4,7 @@ import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
 import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
 import { readText } from '../../command-line/read-text.ts'
+import { counted } from '../../lib/counted.ts'
 import { compileSource } from '../../policy/cel/compile.ts'
 import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
 import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
@@ -36,8 +37,9 @@ export const check = (context: CommandContext): number => {
   )
   const { document, requires, needs } = compiled
   const rules = document.rules.length
+  const tested = tests.length === 0 ? 'no tests' : `${counted(tests.length, 'test', 'tests')} passed`
   const wants = [...requires, ...needs.map(describeNeed)]
-  const text = `${document.name}: valid, ${rules} rules, ${tests.length} tests passed`
+  const text = `${document.name}: valid, ${counted(rules, 'rule', 'rules')}, ${tested}`
   print(
     context,
     { valid: true, name: document.name, contentHash, rules, tests: tests.length, requires, needs, warnings },

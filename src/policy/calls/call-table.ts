@@ -29,6 +29,16 @@ interface CallFunction {
   readonly decode: (digits: string) => readonly unknown[]
 }
 
+/** A function that a policy can decode. */
+export interface CallShape {
+  readonly family: ChainFamily
+  /** Selector or discriminator, as lower-case 0x-hex. */
+  readonly code: string
+  readonly name: string
+  readonly signature: string
+  readonly slots: ArgumentSlots
+}
+
 /** Types of `call.args.<name>`. If functions declare it with different types, no expression can use it. */
 export interface ArgumentDeclaration {
   /** Type in the policy language → name of a function that declares the argument with this type. */
@@ -40,6 +50,7 @@ export interface CallTable {
   readonly signatures: ReadonlySet<string>
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
+  functions(): readonly CallShape[]
   /** @returns null if the data is not a well-formed call of this table */
   decode(family: ChainFamily, data: string): DecodedCall | null
 }
@@ -142,6 +153,9 @@ class CallTableBuilder {
   }
 }
 
+const shapesOf = (family: ChainFamily, functions: ReadonlyMap<string, CallFunction>): readonly CallShape[] =>
+  [...functions].map(([key, { name, signature, slots }]) => ({ family, code: `0x${key}`, name, signature, slots }))
+
 const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number, data: string): DecodedCall | null => {
   const digits = data.slice(2).toLowerCase()
   const found = digits.length < length ? undefined : functions.get(digits.slice(0, length))
@@ -172,6 +186,7 @@ export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | nul
     signatures,
     arguments: builder.arguments,
     tuples: builder.tuples.all,
+    functions: () => [...shapesOf('evm', evm), ...shapesOf('solana', solana)],
     decode: (family, data) =>
       family === 'evm' ? decodeWith(evm, SELECTOR, data) : decodeWith(solana, DISCRIMINATOR, data),
   }

@@ -6,7 +6,7 @@ import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
 import { ISSUES_MAX, inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
 import { findProgram, programKey, shareProgram } from '../program-cache.ts'
-import { warningsOf } from '../tools/warnings.ts'
+import { createWarnings } from '../tools/warnings.ts'
 import type { PolicyDocument } from '../types/document.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 import { createPolicyScope, type KnownSources } from './scope.ts'
@@ -38,11 +38,13 @@ function* compileReading(
   const program = programOf(document, scope, compiled.rules)
   if (isShared) shareProgram(key, program)
   const warnings: PolicyIssue[] = []
-  for (const [index, rule] of compiled.checked.entries()) {
-    if (chains === undefined) break
-    yield
-    for (const { at, message } of warningsOf(rule, { chains, earlier: compiled.checked.slice(0, index) })) {
-      if (warnings.length < ISSUES_MAX) warnings.push(expressionIssue(rule.source, at, message))
+  if (chains !== undefined) {
+    const warningsOf = createWarnings(chains, calls?.functions() ?? [])
+    for (const rule of compiled.checked) {
+      yield
+      for (const { at, message } of warningsOf(rule)) {
+        if (warnings.length < ISSUES_MAX) warnings.push(expressionIssue(rule.source, at, message))
+      }
     }
   }
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }

@@ -35,7 +35,7 @@ export const literalProblem = (literal: unknown): string | null => {
 
 /** Returns the text literals on one side of a comparison. */
 export const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
-  if (node.op === 'list' && !isConstant(node)) return childrenOf(node).flatMap(textsOf)
+  if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null
   const values = Array.isArray(value) ? value : [value]
   return values.flatMap((text) => (typeof text === 'string' ? [{ node, text }] : []))

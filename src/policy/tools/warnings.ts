@@ -1,9 +1,13 @@
 // Warns about valid rules that are probably mistakes. Each warning inspects one rule's checked syntax and suggests the
 // probable intention. To add one, add a function and an entry in WARNINGS.
 import { CHAIN_ALIASES } from '../../domain/chain.ts'
+import { counted } from '../../lib/counted.ts'
 import { nearNames } from '../../lib/edit-distance.ts'
-import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/syntax.ts'
+import type { CallShape } from '../calls/call-table.ts'
+import { textsOf } from '../cel/fold.ts'
+import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
 import type { PolicyRule } from '../types/document.ts'
+import { CallGuards, type MissingArgument, type PossibleCall, selectionOf, UNDECODED } from './call-guards.ts'
 import type { ExpressionIssue } from './inspect.ts'
 
 /** A compiled rule and its syntax tree. */
@@ -12,10 +16,14 @@ export interface CheckedRule {
   readonly root: SyntaxNode
 }
 
-export interface WarningContext {
+interface WarningContext {
+  /** Names of the deployment's chains. */
   readonly chains: ReadonlySet<string>
-  /** The preceding rules, in order. */
-  readonly earlier: readonly CheckedRule[]
+  /** The rule before it. */
+  readonly previous: CheckedRule | null
+  readonly guards: CallGuards
+  /** The calls that no earlier rule decides. */
+  readonly reaching: bigint
 }
 
 type Warning = (rule: CheckedRule, context: WarningContext) => readonly ExpressionIssue[]
@@ -23,19 +31,6 @@ type Warning = (rule: CheckedRule, context: WarningContext) => readonly Expressi
 function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
   yield node
   for (const child of childrenOf(node)) yield* nodesOf(child)
-}
-
-const isSelection = (node: SyntaxNode, group: string, field: string): boolean => {
-  if (node.op !== '.') return false
-  const [root, name] = node.args as [SyntaxNode, string]
-  return root.op === 'id' && root.args === group && name === field
-}
-
-/** Returns the texts of a node, each with its own position if it is written out. */
-const textsOf = (node: SyntaxNode): readonly { readonly at: number; readonly text: string }[] => {
-  if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
-  const value = isConstant(node) ? constantValue(node) : null
-  return [value].flat().flatMap((text) => (typeof text === 'string' ? [{ at: node.pos, text }] : []))
 }
 
 const describeChain = (name: string, chains: ReadonlySet<string>): string => {
@@ -53,10 +48,10 @@ const unknownChain: Warning = ({ root }, { chains }) =>
   [...nodesOf(root)]
     .filter(({ op }) => EQUALITIES.has(op))
     .map(childrenOf)
-    .filter((sides) => sides.some((side) => isSelection(side, 'chain', 'name')))
+    .filter((sides) => sides.some((side) => selectionOf(side) === 'chain.name'))
     .flatMap((sides) => sides.flatMap(textsOf))
     .filter(({ text }) => !chains.has(text))
-    .map(({ at, text }) => ({ at, message: describeChain(text, chains) }))
+    .map(({ node, text }) => ({ at: node.pos, message: describeChain(text, chains) }))
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
 /** Maximum number of wei or lamports that counts as a probable mistake: the author probably meant whole tokens. */
@@ -65,7 +60,7 @@ const SMALL_AMOUNT_MAX = 1_000_000n
 /** Reports whether a node is `tx.value`, `velocity.value(…)`, or a sum or difference that contains one of them. */
 const isAmount = (node: SyntaxNode): boolean => {
   if (node.op === '+' || node.op === '-') return childrenOf(node).some(isAmount)
-  if (node.op !== 'rcall') return isSelection(node, 'tx', 'value')
+  if (node.op !== 'rcall') return selectionOf(node) === 'tx.value'
   const [method, receiver] = node.args as [string, SyntaxNode, SyntaxNode[]]
   return method === 'value' && receiver.op === 'id' && receiver.args === 'velocity'
 }
@@ -87,10 +82,9 @@ const smallAmount: Warning = ({ root }) =>
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
 
-const unreachable: Warning = (_rule, { earlier }) => {
-  const last = earlier.at(-1)
-  if (last === undefined || !alwaysDecides(last)) return []
-  const { id, kind } = last.rule
+const unreachable: Warning = (_rule, { previous }) => {
+  if (previous === null || !alwaysDecides(previous)) return []
+  const { id, kind } = previous.rule
   const verdict = kind === 'allow' ? 'allows' : 'denies'
   return [
     {
@@ -100,8 +94,56 @@ const unreachable: Warning = (_rule, { earlier }) => {
   ]
 }
 
-const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable]
+const FUNCTIONS_NAMED_MAX = 5
 
-/** Returns warnings in the order of WARNINGS. `at` is a UTF-16 index into the rule's expression. */
-export const warningsOf = (rule: CheckedRule, context: WarningContext): readonly ExpressionIssue[] =>
-  WARNINGS.flatMap((look) => look(rule, context))
+/** A condition that is true for the functions of the policy that have an argument. */
+const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
+  if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
+  const names = having.map((call) => call['call.function'])
+  const isOverloaded = lacking.some((call) => names.includes(call['call.function']))
+  const fact = isOverloaded ? 'call.signature' : 'call.function'
+  const texts = [...new Set(having.map((call) => `"${call[fact]}"`))]
+  return texts.length === 1 ? `${fact} == ${texts[0]}` : `${fact} in [${texts.join(', ')}]`
+}
+
+const describeMissing = ({ id, kind }: PolicyRule, { argument, having, lacking }: MissingArgument): string => {
+  const functions = lacking.filter((call) => call !== UNDECODED).map((call) => call['call.signature'])
+  const left = functions.length - FUNCTIONS_NAMED_MAX
+  const without = [
+    ...functions.slice(0, FUNCTIONS_NAMED_MAX),
+    ...(left > 0 ? [counted(left, 'other function', 'other functions')] : []),
+    ...(lacking.includes(UNDECODED) ? ['data that is not decoded'] : []),
+  ]
+  const guard = guardOf(having, lacking)
+  const fix = kind === 'require' ? `!(${guard}) || …` : `${guard} && …`
+  return `rule "${id}" fails for calls without the argument "${argument}" (${without.join(', ')}): write ${fix}`
+}
+
+const missingArgument: Warning = ({ rule, root }, { guards, reaching }) => {
+  const found = new Map<string, MissingArgument>()
+  for (const missing of guards.missing(root, reaching)) {
+    if (!found.has(missing.argument)) found.set(missing.argument, missing)
+  }
+  return [...found.values()].map((missing) => ({ at: missing.at, message: describeMissing(rule, missing) }))
+}
+
+const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
+
+/**
+ * Returns a function to call with each rule of a policy, in order. Its warnings are in the order of the list; `at` is a
+ * UTF-16 index into the rule's expression.
+ * @param chains names of the deployment's chains
+ * @param functions functions of the policy's abi and idl
+ */
+export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {
+  const guards = new CallGuards(functions)
+  let previous: CheckedRule | null = null
+  let reaching = guards.all
+  return (rule: CheckedRule): readonly ExpressionIssue[] => {
+    const issues = WARNINGS.flatMap((look) => look(rule, { chains, previous, guards, reaching }))
+    const { whenTrue, whenFalse } = guards.outcomesOf(rule.root)
+    reaching &= rule.rule.kind === 'require' ? whenTrue : whenFalse
+    previous = rule
+    return issues
+  }
+}

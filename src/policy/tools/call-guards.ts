@@ -1,0 +1,168 @@
+// Determines which calls a rule can meet, and which of them lack an argument that it reads. A condition on the call's
+// function, signature or selector is a guard; as in CEL, `a && b` guards in both directions.
+import type { CallShape } from '../calls/call-table.ts'
+import { textsOf } from '../cel/fold.ts'
+import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/syntax.ts'
+
+/** A function of the policy, or data that is not decoded. A fact that guards compare is null if it is unknown. */
+export interface PossibleCall {
+  readonly 'call.function': string
+  readonly 'call.signature': string
+  readonly 'call.discriminator': string | null
+  readonly 'tx.selector': string | null
+  readonly 'chain.family': string | null
+  readonly slots: ReadonlyMap<string, number>
+}
+
+export const UNDECODED: PossibleCall = {
+  'call.function': '',
+  'call.signature': '',
+  'call.discriminator': null,
+  'tx.selector': null,
+  'chain.family': null,
+  slots: new Map(),
+}
+
+const possibleCall = ({ family, code, name, signature, slots }: CallShape): PossibleCall => ({
+  'call.function': name,
+  'call.signature': signature,
+  'call.discriminator': family === 'solana' ? code : null,
+  'tx.selector': family === 'evm' ? code : null,
+  'chain.family': family,
+  slots,
+})
+
+type GuardFact = Exclude<keyof PossibleCall, 'slots'>
+const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNDECODED, name)
+
+/** A set of possible calls: bit n is the n-th. */
+type Calls = bigint
+
+/** The calls for which a condition may be true, and those for which it may be false. A call can be in both. */
+interface Outcomes {
+  readonly whenTrue: Calls
+  readonly whenFalse: Calls
+}
+
+/** An argument that a rule reads, for calls that do not have it. */
+export interface MissingArgument {
+  readonly at: number
+  readonly argument: string
+  readonly having: readonly PossibleCall[]
+  readonly lacking: readonly PossibleCall[]
+}
+
+/** `group.field` of a selection by one name from another; empty for any other node. */
+export const selectionOf = (node: SyntaxNode): string => {
+  if (node.op !== '.') return ''
+  const [root, name] = node.args as [SyntaxNode, string]
+  return root.op === 'id' ? `${root.args}.${name}` : ''
+}
+
+/** The argument that a node reads; null for any other node. */
+const argumentOf = (node: SyntaxNode): string | null => {
+  if (node.op !== '.') return null
+  const [root, name] = node.args as [SyntaxNode, string]
+  return selectionOf(root) === 'call.args' ? name : null
+}
+
+export class CallGuards {
+  readonly #possible: readonly PossibleCall[]
+  readonly all: Calls
+  readonly #known = new Map<SyntaxNode, Outcomes>()
+
+  constructor(functions: readonly CallShape[]) {
+    this.#possible = [...functions.map(possibleCall), UNDECODED]
+    this.all = (1n << BigInt(this.#possible.length)) - 1n
+  }
+
+  #callsWith(holds: (call: PossibleCall) => boolean): Calls {
+    return this.#possible.reduce((calls, call, index) => (holds(call) ? calls | (1n << BigInt(index)) : calls), 0n)
+  }
+
+  #listOf(calls: Calls): readonly PossibleCall[] {
+    return this.#possible.filter((_, index) => ((calls >> BigInt(index)) & 1n) === 1n)
+  }
+
+  #outcomesOfComparison(node: SyntaxNode): Outcomes {
+    const sides = childrenOf(node)
+    const fact = sides.map(selectionOf).find(isGuardFact)
+    const texts = new Set(sides.flatMap(textsOf).map(({ text }) => text))
+    if (fact === undefined || texts.size === 0) return { whenTrue: this.all, whenFalse: this.all }
+    const equal = this.#callsWith(({ [fact]: value }) => value === null || texts.has(value))
+    const other = this.#callsWith(({ [fact]: value }) => value === null || !texts.has(value))
+    return node.op === '!=' ? { whenTrue: other, whenFalse: equal } : { whenTrue: equal, whenFalse: other }
+  }
+
+  #findOutcomes(node: SyntaxNode): Outcomes {
+    if (isConstant(node)) {
+      const value = constantValue(node)
+      return { whenTrue: value === false ? 0n : this.all, whenFalse: value === true ? 0n : this.all }
+    }
+    const parts = childrenOf(node)
+    switch (node.op) {
+      case '!_': {
+        const { whenTrue, whenFalse } = this.outcomesOf(parts[0]!)
+        return { whenTrue: whenFalse, whenFalse: whenTrue }
+      }
+      case '&&':
+      case '||': {
+        const [left, right] = [this.outcomesOf(parts[0]!), this.outcomesOf(parts[1]!)]
+        return node.op === '&&'
+          ? { whenTrue: left.whenTrue & right.whenTrue, whenFalse: left.whenFalse | right.whenFalse }
+          : { whenTrue: left.whenTrue | right.whenTrue, whenFalse: left.whenFalse & right.whenFalse }
+      }
+      case '?:': {
+        const [test, then, otherwise] = parts.map((part) => this.outcomesOf(part)) as [Outcomes, Outcomes, Outcomes]
+        return {
+          whenTrue: (test.whenTrue & then.whenTrue) | (test.whenFalse & otherwise.whenTrue),
+          whenFalse: (test.whenTrue & then.whenFalse) | (test.whenFalse & otherwise.whenFalse),
+        }
+      }
+      case '==':
+      case '!=':
+      case 'in':
+        return this.#outcomesOfComparison(node)
+      default:
+        if (selectionOf(node) !== 'call.decoded') return { whenTrue: this.all, whenFalse: this.all }
+        return {
+          whenTrue: this.#callsWith((call) => call !== UNDECODED),
+          whenFalse: this.#callsWith((call) => call === UNDECODED),
+        }
+    }
+  }
+
+  outcomesOf(node: SyntaxNode): Outcomes {
+    const known = this.#known.get(node) ?? this.#findOutcomes(node)
+    this.#known.set(node, known)
+    return known
+  }
+
+  /** Yields each place where `node`, evaluated for `calls`, reads an argument that some of them lack. */
+  *missing(node: SyntaxNode, calls: Calls): Generator<MissingArgument> {
+    if (calls === 0n) return
+    const argument = argumentOf(node)
+    if (argument !== null) {
+      const having = this.#callsWith(({ slots }) => slots.has(argument))
+      const lacking = calls & ~having
+      if (lacking === 0n) return
+      yield { at: node.pos, argument, having: this.#listOf(having), lacking: this.#listOf(lacking) }
+      return
+    }
+    const parts = childrenOf(node)
+    if (node.op === '&&' || node.op === '||') {
+      const outcome = node.op === '&&' ? 'whenTrue' : 'whenFalse'
+      const [left, right] = parts as [SyntaxNode, SyntaxNode]
+      yield* this.missing(left, calls & this.outcomesOf(right)[outcome])
+      yield* this.missing(right, calls & this.outcomesOf(left)[outcome])
+    } else if (node.op === '?:') {
+      const [test, then, otherwise] = parts as [SyntaxNode, SyntaxNode, SyntaxNode]
+      const { whenTrue, whenFalse } = this.outcomesOf(test)
+      yield* this.missing(test, calls)
+      yield* this.missing(then, calls & whenTrue)
+      yield* this.missing(otherwise, calls & whenFalse)
+    } else {
+      for (const part of parts) yield* this.missing(part, calls)
+    }
+  }
+}
