@@ -135,6 +135,14 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       queries: { age: `max(${gauge('countersign_geography_age_seconds')})` },
     },
     {
+      title: 'Rules that failed',
+      unit: 'short',
+      queries: {
+        '{{reason}}': `sum by (reason) (increase(${gauge('countersign_rule_failures_total')}[$__rate_interval]))`,
+      },
+      description: 'The log names the policy and the rule.',
+    },
+    {
       title: 'Sources left alone',
       unit: 'short',
       queries: { '{{source}}': most('countersign_fact_source_open', 'source') },

@@ -10,6 +10,7 @@ import { slotName } from '../decision-log/segment-name.ts'
 import { createThrottle } from '../lib/throttle.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
+import type { RuleFailureReason } from '../policy/errors.ts'
 import { createPool, type Pool } from '../pool/pool.ts'
 import { logPoolEvent } from '../pool/pool-options.ts'
 import { createThreadPort, type OpenPort } from '../pool/port.ts'
@@ -45,6 +46,8 @@ export interface SigningPool {
   readonly isLogHealthy: () => boolean
   /** Number of records that the decision log has refused since the start. */
   readonly logFailures: () => number
+  /** Number of requests without a verdict because a rule failed, since the start. */
+  readonly ruleFailures: () => Readonly<Record<RuleFailureReason, number>>
 }
 
 const inThread: OpenPort = (listener) =>
@@ -83,6 +86,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
   /** Latest failure of the log, and the number of jobs answered until then. */
   let failure: { readonly answered: number; readonly atMs: number } | null = null
   let logFailures = 0
+  const ruleFailures = { unavailable: 0, absent: 0, expression: 0, other: 0 }
   const throttle = createThrottle({ monotonicMs: clock.monotonicMs })
   const pool: Pool = createPool({
     workers: signersOf(config.workers),
@@ -116,6 +120,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     limits: { hangMs: config.hangMs },
     onEvent: (event) => {
       logPoolEvent(log, throttle, event)
+      if (event.type === 'rule-failed') ruleFailures[event.reason] += 1
       if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
       logFailures += 1
@@ -125,5 +130,5 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     failure === null ||
     pool.stats().answered > failure.answered ||
     clock.monotonicMs() - failure.atMs > LOG_FAILURE_VALID_MS
-  return { pool, signer, isLogHealthy, logFailures: () => logFailures }
+  return { pool, signer, isLogHealthy, logFailures: () => logFailures, ruleFailures: () => ruleFailures }
 }

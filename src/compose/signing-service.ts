@@ -22,7 +22,7 @@ export interface Signing {
   readonly pool: Pool
   readonly signer: string
   readonly attesterReload: AttesterReload
-  readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures'>
+  readonly metrics: Pick<MetricsOptions, 'pool' | 'attestersCurrent' | 'decisionLogFailures' | 'ruleFailures'>
   /** Null if this process doesn't sign. */
   readonly readiness: SigningReadiness | null
   describe(): Readonly<Record<string, string | number>>
@@ -41,7 +41,7 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
     { ...dependencies.core, attesters },
     closers,
   )
-  const { pool, signer, isLogHealthy, logFailures } = createSigningPool({
+  const { pool, signer, isLogHealthy, logFailures, ruleFailures } = createSigningPool({
     config,
     folder,
     passphrase: passphrase.source,
@@ -60,7 +60,12 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
     pool,
     signer,
     attesterReload,
-    metrics: { pool: pool.stats, attestersCurrent: attesterReload.isCurrent, decisionLogFailures: logFailures },
+    metrics: {
+      pool: pool.stats,
+      attestersCurrent: attesterReload.isCurrent,
+      decisionLogFailures: logFailures,
+      ruleFailures,
+    },
     readiness: { workers, isLogHealthy },
     describe: () => ({ signer, workers: workers(), attesters: attesterReload.isCurrent() ? 'current' : 'outdated' }),
     leaderTasks,

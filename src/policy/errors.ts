@@ -1,8 +1,12 @@
 // Errors of policies: mistakes in a policy's text, each with its position, and failures of one evaluation. A failed
 // evaluation is never a verdict (invariant 1).
 
+import { EvaluationError as CelEvaluationError } from '@marcbachmann/cel-js'
 import { CountersignError } from '../domain/errors.ts'
 import { counted } from '../lib/counted.ts'
+import { errorClassOf } from '../lib/named-error.ts'
+import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
+import { ArithmeticRangeError } from './values.ts'
 
 /** One mistake in a policy's text. Lines and columns count from 1; columns count UTF-16 code units. */
 export interface PolicyIssue {
@@ -62,16 +66,53 @@ export class PolicyInvalidError extends CountersignError {
 }
 
 /**
- * A rule could not be evaluated: arithmetic out of range, division by zero, or an index past the end. The request
- * fails, and the policy's author has to fix the rule. The cause is not shown to callers.
+ * Why a rule failed. A fact is `unavailable` if its source did not answer, and `absent` if the request does not have it.
+ * `expression` is arithmetic out of range, a division by zero or an index past the end.
+ */
+export type RuleFailureReason = 'unavailable' | 'absent' | 'expression' | 'other'
+
+const reasonOf = (cause: unknown): RuleFailureReason => {
+  if (cause instanceof FactAbsentError) return 'absent'
+  if (cause instanceof FactUnavailableError) return 'unavailable'
+  return cause instanceof ArithmeticRangeError || cause instanceof CelEvaluationError ? 'expression' : 'other'
+}
+
+/** Contains names of the policy and fixed texts, but no values of the request. */
+const detailOf = (cause: unknown): string => {
+  if (cause instanceof FactUnavailableError) return cause.fact
+  if (cause instanceof ArithmeticRangeError) return cause.message
+  return cause instanceof CelEvaluationError ? cause.code : errorClassOf(cause)
+}
+
+const PERMANENT = 'a rule of the policy fails for this request; a retry fails too, until the policy is corrected'
+
+const FAILURE_DETAILS: Readonly<Record<RuleFailureReason, string>> = {
+  unavailable: 'a fact that the policy needs is not available',
+  absent: PERMANENT,
+  expression: PERMANENT,
+  other: 'the policy could not be evaluated',
+}
+
+/**
+ * A rule could not be evaluated, so there is no verdict. `POLICY_FAILED` if a retry fails in the same way: the author
+ * has to correct the rule. The cause is not shown to callers.
  */
 export class PolicyEvaluationError extends CountersignError {
   /** Id of the failed rule, for logs and metrics. */
   readonly ruleId: string
+  readonly reason: RuleFailureReason
+  /** The fact or the kind of failure, for the log. */
+  readonly subject: string
 
-  constructor(ruleId: string, cause: unknown) {
-    super('INTERNAL', 'the policy could not be evaluated for this request', { cause })
+  /** @param unavailable a fact that the rule read and that may be available in a retry */
+  constructor(ruleId: string, failure: unknown, unavailable: FactUnavailableError | null = null) {
+    const cause = unavailable ?? failure
+    const reason = reasonOf(cause)
+    const detail = FAILURE_DETAILS[reason]
+    super(detail === PERMANENT ? 'POLICY_FAILED' : 'DEPENDENCY_UNAVAILABLE', detail, { cause })
     this.ruleId = ruleId
+    this.reason = reason
+    this.subject = detailOf(cause)
   }
 }
 

@@ -44,10 +44,11 @@ export const createEvaluator = (
   const firstDecision = (): Verdict => {
     for (const { id, evaluate, decisive, verdict } of steps) {
       let value: unknown
+      evaluation.unavailable = null
       try {
         value = evaluate()
       } catch (error) {
-        throw new PolicyEvaluationError(id, error)
+        throw new PolicyEvaluationError(id, error, evaluation.unavailable)
       }
       if (value === decisive) return verdict
       // The type check rules this out, but a verdict must not depend on that check alone.

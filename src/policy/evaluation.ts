@@ -18,6 +18,8 @@ export class Evaluation {
   #target: AddressValue | null = null
   #value: Uint256 | null = null
   #call: DecodedCall | null | undefined
+  /** The first unavailable fact that the current rule read; null if there is none. */
+  unavailable: FactUnavailableError | null = null
 
   constructor(calls: CallTable | null) {
     this.#calls = calls
@@ -35,6 +37,12 @@ export class Evaluation {
   /** Drops the references to the last request. */
   release(): void {
     this.bind(NOTHING)
+  }
+
+  /** Notes an unavailable fact, and returns the error to throw. */
+  noteUnavailable(error: FactUnavailableError): FactUnavailableError {
+    this.unavailable ??= error
+    return error
   }
 
   /**

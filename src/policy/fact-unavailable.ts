@@ -1,16 +1,28 @@
-// A rule reads an unavailable fact. Unknown never means "no": the rule fails, and with it the request (503).
+// A rule reads an unavailable fact. Unknown never means "no": the rule fails, and with it the request.
 
 /**
  * Instances are created once per fact during compilation: an expression may discard many errors, and creating an error
  * costs more than 100 evaluation steps. The stack is therefore meaningless.
  */
 export class FactUnavailableError extends Error {
-  override readonly name = 'FactUnavailableError'
+  override readonly name: string = 'FactUnavailableError'
   /** The fact's name in policies, for the log. Contains no request data. */
   readonly fact: string
 
-  constructor(fact: string) {
-    super(`${fact} is not available`)
+  constructor(fact: string, message = `${fact} is not available`) {
+    super(message)
     this.fact = fact
+  }
+}
+
+/**
+ * The request does not have the fact, such as an argument of another function or the country of a private IP address. A
+ * retry fails in the same way.
+ */
+export class FactAbsentError extends FactUnavailableError {
+  override readonly name = 'FactAbsentError'
+
+  constructor(fact: string) {
+    super(fact, `${fact} has no value for this request`)
   }
 }

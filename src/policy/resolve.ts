@@ -18,7 +18,7 @@ import {
 import { NAME, NAME_RULE } from './document/document-reader.ts'
 import { toReadValue } from './document/read-value.ts'
 import { type FactField, intOf, isOfType } from './fact-field.ts'
-import { FactUnavailableError } from './fact-unavailable.ts'
+import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
 import type { ScreenerFacts } from './types/facts.ts'
 import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
 import type { AddressValue } from './values.ts'
@@ -114,7 +114,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const { type } = found
     replaceByValue(node, type, bounds(NUMBER_STEPS + FAILURE_STEPS, READ_TEXT_LENGTH), () => {
       const value = toReadValue(type, evaluation.facts.external?.reads?.[name])
-      if (value === null) throw unavailable
+      if (value === null) throw evaluation.noteUnavailable(unavailable)
       return value
     })
   }
@@ -133,7 +133,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
       return
     }
     scope.requires.add('data')
-    const absent = new FactUnavailableError(`call.args.${name}`)
+    const absent = new FactAbsentError(`call.args.${name}`)
     replaceByValue(node, type, ARGUMENT_BOUNDS, () => {
       const { call } = evaluation
       const slot = call?.slots.get(name)
@@ -173,8 +173,8 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     replaceByFunction(node, address, 'address', 'bool', bounds(LIST_STEPS + FAILURE_STEPS), (value) => {
       const { lists } = evaluation.facts
       const age = lists === undefined ? null : lists.ageSeconds(name)
-      if (lists === undefined || age === null) throw missing
-      if (maxAgeSeconds !== null && age > maxAgeSeconds) throw stale
+      if (lists === undefined || age === null) throw evaluation.noteUnavailable(missing)
+      if (maxAgeSeconds !== null && age > maxAgeSeconds) throw evaluation.noteUnavailable(stale)
       return lists.contains(name, (value as AddressValue).text)
     })
   }
@@ -195,10 +195,12 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     need(node, wanted, POLICY_LIMITS.screeners, 'screeners')
     const key = screenerKey(wanted)
     const unavailable = new FactUnavailableError(`screener ${key} ${field}`)
+    const absent = new FactAbsentError(`screener ${key} ${field}`)
     replaceByValue(node, definition.type, definition.bounds, () => {
       const facts = evaluation.facts.external?.screeners?.[key]
-      const value = facts == null ? null : definition.select(facts)
-      if (!isOfType(definition, value)) throw unavailable
+      if (facts == null) throw evaluation.noteUnavailable(unavailable)
+      const value = definition.select(facts)
+      if (!isOfType(definition, value)) throw absent
       return value
     })
   }
@@ -222,7 +224,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
       const facts = evaluation.facts.external?.velocity?.[key]
       const value = method === 'count' ? intOf(facts?.count) : toReadValue('uint256', facts?.value)
-      if (value === null) throw unavailable
+      if (value === null) throw evaluation.noteUnavailable(unavailable)
       return value
     })
   }

@@ -87,10 +87,10 @@ const fieldOf = (name: string, options: Options): FactField => {
   return {
     ...options,
     mayFail: true,
-    read: ({ facts }) => {
-      const known = facts.session?.[name] ?? null
+    read: (evaluation) => {
+      const known = evaluation.facts.session?.[name] ?? null
       const value = options.type === 'int' ? intOf(known) : known
-      if (!isOfType(options, value)) throw unavailable
+      if (!isOfType(options, value)) throw evaluation.noteUnavailable(unavailable)
       return value
     },
   }

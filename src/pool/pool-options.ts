@@ -5,6 +5,7 @@ import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { PoolStatistics } from './admission.ts'
 import type { FairQueue } from './fair-queue.ts'
+import type { RuleFailure } from './protocol.ts'
 import type { ReadyReport, WorkerHandle } from './worker-handle.ts'
 
 export interface PoolLimits {
@@ -104,11 +105,16 @@ export type PoolEvent =
   /** The decision log of a lost worker could not be read. None of its jobs is signed again. */
   | { readonly type: 'recovery-failed'; readonly slot: number; readonly errorClass: string }
   | { readonly type: 'job-failed'; readonly requestId: string; readonly uuid: string; readonly errorClass: string }
+  | ({ readonly type: 'rule-failed'; readonly requestId: string; readonly uuid: string } & RuleFailure)
   | { readonly type: 'withheld'; readonly uuids: readonly string[] }
 
 export type PoolEventListener = (event: PoolEvent) => void
 
-export const logPoolEvent = (log: Logger, throttle: Throttle, event: PoolEvent): void => {
+export const logPoolEvent = (
+  log: Pick<Logger, 'info' | 'warn' | 'error'>,
+  throttle: Throttle,
+  event: PoolEvent,
+): void => {
   switch (event.type) {
     case 'worker-ready': {
       const { slot, generation, report } = event
@@ -130,6 +136,11 @@ export const logPoolEvent = (log: Logger, throttle: Throttle, event: PoolEvent):
     case 'recovery-failed':
       log.error('could not read the decision log of a lost worker', { ...event, type: undefined })
       break
+    case 'rule-failed': {
+      const unlogged = throttle(`${event.revision} ${event.rule} ${event.subject}`)
+      if (unlogged !== null) log.error('a rule could not be evaluated', { ...event, type: undefined, unlogged })
+      break
+    }
     case 'job-failed': {
       const unlogged = throttle(event.errorClass)
       if (unlogged === null) break

@@ -6,6 +6,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
+import type { RuleFailureReason } from '../policy/errors.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 
@@ -33,6 +34,16 @@ export interface Job {
 
 export type SignableJob = Job & { readonly expiration: number }
 
+/** A failed rule, for the log and for metrics: names of the policy, without request data. */
+export interface RuleFailure {
+  readonly policy: string
+  readonly revision: string
+  readonly rule: string
+  readonly reason: RuleFailureReason
+  /** The fact or the kind of failure. */
+  readonly subject: string
+}
+
 /** Outcome of a job, which `sequence` identifies. */
 export type Outcome =
   | {
@@ -49,10 +60,10 @@ export type Outcome =
       readonly code: ErrorCode
       readonly detail: string
       /**
-       * Class name of the worker's error, with the name of the fact or the token's error, for the log. No other error
-       * text leaves the worker.
+       * Class name of the worker's error, with the token's error, for the log. No other error text leaves the worker.
        */
       readonly errorClass: string | null
+      readonly rule?: RuleFailure | undefined
       /** True if nothing was recorded, or will be recorded, under the job's uuid. */
       readonly nothingSigned: boolean
     }

@@ -1,6 +1,6 @@
 // Settles jobs: each job is answered, fails or expires exactly once. An answer after the deadline is never sent, and
 // its uuid goes to a worker, which records it as withheld (invariant 4).
-import { CountersignError, DeadlineExceededError, DependencyUnavailableError } from '../domain/errors.ts'
+import { CountersignError, DeadlineExceededError, DependencyUnavailableError, ERROR_STATUS } from '../domain/errors.ts'
 import { createDeadlineList } from '../lib/deadline-list.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { FairQueue } from './fair-queue.ts'
@@ -165,11 +165,10 @@ export const createTakeOutcomes = (
       // DEADLINE_EXCEEDED is ignored: the worker's clock may be ahead by the handshake's error. The deadline timer
       // answers 408.
       const { requestId, uuid } = pending.job
-      if (outcome.errorClass !== null) {
-        onEvent({ type: 'job-failed', requestId, uuid, errorClass: outcome.errorClass })
-      }
-      const { code, detail, nothingSigned } = outcome
-      const retryAfter = code === 'INTERNAL' ? {} : { retryAfterSeconds: 1 }
+      const { code, detail, errorClass, rule, nothingSigned } = outcome
+      if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })
+      else if (errorClass !== null) onEvent({ type: 'job-failed', requestId, uuid, errorClass })
+      const retryAfter = ERROR_STATUS[code] === 503 ? { retryAfterSeconds: 1 } : {}
       settlement.fail(pending, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
     }
     return true

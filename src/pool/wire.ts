@@ -5,7 +5,7 @@ import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
 import { NamedError } from '../lib/named-error.ts'
-import type { Job, Outcome } from './protocol.ts'
+import type { Job, Outcome, RuleFailure } from './protocol.ts'
 
 /** A job received by a worker. `deadlineMs` is on the worker's clock. */
 export interface DispatchedJob extends Job {
@@ -135,6 +135,7 @@ type OutcomeRow =
       detail: string,
       errorClass: string | null,
       nothingSigned: 0 | 1,
+      rule?: RuleFailure,
     ]
   | readonly [sequence: number, status: keyof typeof BARE_STATUS]
 
@@ -152,8 +153,9 @@ export const encodeOutcomes = (batch: OutcomeBatch): string => {
       )
       bodies += `\n${outcome.body}`
     } else if (outcome.status === 'failed') {
-      const { sequence, code, detail, errorClass, nothingSigned } = outcome
-      rows.push([sequence, FAILED, code, detail, errorClass, nothingSigned ? 1 : 0])
+      const { sequence, code, detail, errorClass, nothingSigned, rule } = outcome
+      const row = [sequence, FAILED, code, detail, errorClass, nothingSigned ? 1 : 0] as const
+      rows.push(rule === undefined ? row : [...row, rule])
     } else {
       rows.push([outcome.sequence, BARE_NUMBER[outcome.status]])
     }
@@ -179,7 +181,15 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
     }
     if (row[1] === FAILED) {
       const nothingSigned = row[5] === 1
-      return { status: 'failed', sequence, code: row[2], detail: row[3], errorClass: row[4], nothingSigned }
+      return {
+        status: 'failed',
+        sequence,
+        code: row[2],
+        detail: row[3],
+        errorClass: row[4],
+        nothingSigned,
+        rule: row[6],
+      }
     }
     return { status: BARE_STATUS[row[1]], sequence }
   })

@@ -54,6 +54,7 @@ const TITLES: Readonly<Record<ErrorCode, string>> = {
   PAYLOAD_TOO_LARGE: 'Payload too large',
   UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',
   IDEMPOTENCY_MISMATCH: 'Idempotency key used with another request',
+  POLICY_FAILED: 'Policy failed',
   RATE_LIMITED: 'Too many requests',
   INTERNAL: 'Internal error',
   OVERLOADED: 'Overloaded',

@@ -49,6 +49,12 @@ export const METRICS = {
     'counter',
     'Batches that the decision log did not take, and that were therefore not signed.',
   ),
+  ruleFailures: defineMetric(
+    'countersign_rule_failures_total',
+    'counter',
+    'Requests without a verdict because a rule failed. A retry succeeds only if a fact was unavailable.',
+    { reason: 'unavailable, absent, expression, other' },
+  ),
   idempotencyFailures: defineMetric(
     'countersign_idempotency_failures_total',
     'counter',

@@ -50,6 +50,8 @@ export interface MetricsOptions {
   readonly logLinesDropped?: () => number
   /** Number of records that the decision log refused. */
   readonly decisionLogFailures?: () => number
+  /** Requests without a verdict because a rule failed, by reason. */
+  readonly ruleFailures?: () => Readonly<Record<string, number>>
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
@@ -146,6 +148,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   exposition.add(METRICS.decisions, decisions.samples)
   exposition.add(METRICS.lateOutcomes, () => one(totals.late))
   exposition.add(METRICS.decisionLogFailures, () => one(options.decisionLogFailures?.()))
+  exposition.add(METRICS.ruleFailures, () => labelled('reason', options.ruleFailures?.() ?? {}))
   exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
   exposition.add(METRICS.logLinesDropped, () => one(options.logLinesDropped?.()))
   exposition.add(

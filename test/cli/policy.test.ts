@@ -272,7 +272,7 @@ COUNT  WAS            WOULD BE       FOR EXAMPLE
     expect(stdout).toContain("1 were decided by the organization's own lists, before any policy\n")
     const failing = file('f.yaml', 'name: P\nrules: [{ id: a, allow: tx.value - ether(9) > 0 }]\n')
     expect((await run('replay', failing, '--policy', policy)).stdout).toContain(
-      '1 would fail in rule a: no verdict, 503',
+      '1 would fail in rule a: no verdict, 422',
     )
   })
 

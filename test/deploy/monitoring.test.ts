@@ -197,6 +197,11 @@ describe('alerts', () => {
       },
       CountersignListsBehind: { series: [constant('countersign_lists_behind', 1)] },
       CountersignGeographyOld: { series: [constant('countersign_geography_age_seconds', 4_000_000)] },
+      CountersignRuleFails: {
+        series: [growing('countersign_rule_failures_total', ',reason="absent"')],
+        labels: { reason: 'absent' },
+        node: false,
+      },
       CountersignFactSourceOpen: {
         series: [constant('countersign_fact_source_open', 1, ',kind="screener",source="acme"')],
         labels: { kind: 'screener', source: 'acme' },

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { PolicyEvaluationError } from '../../src/policy/errors.ts'
-import { EVM_WALLET, facts, issuesOf, SOLANA } from './support.ts'
+import { EVM_WALLET, facts, issuesOf, SOLANA, thrownBy } from './support.ts'
 
 const FUNCTIONS = [
   'function transfer(address to, uint256 amount) returns (bool)',
@@ -87,7 +87,9 @@ describe('an EVM call', () => {
 
   test('without the argument that a rule reads fails it', () => {
     for (const data of ['0x', order, transfer.slice(0, -2)]) {
-      expect(() => holds('call.args.to == wallet.address', data)).toThrow(PolicyEvaluationError)
+      const error = thrownBy(() => holds('call.args.to == wallet.address', data))
+      expect(error).toBeInstanceOf(PolicyEvaluationError)
+      expect(error).toMatchObject({ code: 'POLICY_FAILED', reason: 'absent', subject: 'call.args.to' })
       expect(holds('call.function == "transfer" && call.args.to == wallet.address', data)).toBe(false)
     }
     const long = batch(Array(257).fill(WHALE))

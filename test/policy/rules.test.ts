@@ -148,9 +148,11 @@ describe('a rule that fails', () => {
       const policy = compilePolicy(`name: P\nrules: [{id: culprit, ${kind}: ${JSON.stringify(expression)}}]`)
       const error = thrownBy(() => policy.evaluate(facts()))
       expect(error).toBeInstanceOf(PolicyEvaluationError)
-      const { ruleId, detail, code } = error as PolicyEvaluationError
-      expect([ruleId, code]).toEqual(['culprit', 'INTERNAL'])
-      expect(detail).toBe('the policy could not be evaluated for this request')
+      const { ruleId, detail, code, reason } = error as PolicyEvaluationError
+      expect([ruleId, code, reason]).toEqual(['culprit', 'POLICY_FAILED', 'expression'])
+      expect(detail).toBe(
+        'a rule of the policy fails for this request; a retry fails too, until the policy is corrected',
+      )
     }
   })
 

@@ -401,3 +401,51 @@ describe('a source that says something else than it may has not answered', () =>
     expect(() => missing(expression, odd(external))).not.toThrow()
   })
 })
+
+describe('a rule that fails', () => {
+  const failureOf = (expression: string, changes: FactChanges): unknown => {
+    const { code, reason, subject } = thrownBy(() => holds(expression, changes)) as PolicyEvaluationError
+    return [code, reason, subject]
+  }
+  const absent = (fact: string) => ['POLICY_FAILED', 'absent', fact]
+  const unavailable = (fact: string) => ['DEPENDENCY_UNAVAILABLE', 'unavailable', fact]
+  const silent = at({})
+  const { external: half } = told({
+    geography: NOWHERE,
+    screeners: { stub: { flagged: false, score: null, categories: null }, mute: null },
+  })
+
+  test.each([
+    ['client.country == "CH"', silent, absent('client.country')],
+    ['client.country == "CH"', told({ geography: null }), unavailable('client.country')],
+    ['screener("stub").score > 1', { external: half }, absent('screener stub score')],
+    ['screener("mute").score > 1', { external: half }, unavailable('screener mute score')],
+    ['reads.tick == 1', told({ reads: { tick: null } }), unavailable('reads.tick')],
+    ['velocity.count(hours(1)) < 5', told({ velocity: null }), unavailable('velocity over 3600 s')],
+    ['in_list(wallet.address, "gone")', {}, unavailable('list gone')],
+    ['1 / tx.data_size > 1', {}, ['POLICY_FAILED', 'expression', 'division_by_zero']],
+    ['tx.value - 1 > 5', { value: '0' }, ['POLICY_FAILED', 'expression', 'uint256 below zero']],
+  ] as const)('by %s with %p', (expression, changes, expected) => {
+    expect(failureOf(expression, changes)).toEqual([...expected])
+  })
+
+  test('can be retried if one of its facts is unavailable', () => {
+    const [country, mute] = ['client.country == "CH"', 'screener("mute").flagged']
+    for (const expression of [`${country} || ${mute}`, `${mute} || ${country}`]) {
+      expect(failureOf(expression, { external: half })).toEqual(unavailable('screener mute flagged'))
+    }
+  })
+
+  test('is not retried because of a fact of another rule', () => {
+    const policy = compilePolicy(
+      `${HEAD}rules: ${JSON.stringify([
+        { id: 'first', allow: 'screener("mute").flagged && tx.value > 5' },
+        { id: 'second', allow: 'client.country == "CH"' },
+      ])}`,
+    )
+    const { ruleId, code } = thrownBy(() =>
+      policy.evaluate(facts({ value: '0', external: half })),
+    ) as PolicyEvaluationError
+    expect([ruleId, code]).toEqual(['second', 'POLICY_FAILED'])
+  })
+})

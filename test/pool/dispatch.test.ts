@@ -193,6 +193,22 @@ describe('answers', () => {
     ])
   })
 
+  test('a rule that fails is reported with its place, and is not retried', async () => {
+    const harness = await startHarness({ workers: 1 })
+    const failed = harness.submit(1)
+    await harness.pump()
+    const rule = { policy: 'p', revision: 'r', rule: 'one', reason: 'absent', subject: 'call.args.to' } as const
+    const outcome = { status: 'failed', code: 'POLICY_FAILED', detail: 'failed', errorClass: 'E' } as const
+    const sequence = harness.worker(0).jobs[0]?.sequence ?? -1
+    harness.worker(0).outcomes([{ ...outcome, sequence, nothingSigned: true, rule }])
+    await harness.pump()
+    expect(await failed).toMatchObject({ code: 'POLICY_FAILED' })
+    expect(harness.eventsOf('rule-failed')).toEqual([
+      { type: 'rule-failed', requestId: 'request-1', uuid: uuidOf(1), ...rule },
+    ])
+    expect(harness.eventsOf('job-failed')).toEqual([])
+  })
+
   test('an answer to a job the worker does not hold is dropped', async () => {
     const harness = await startHarness({ workers: 1 })
     const answered = harness.submit(1)

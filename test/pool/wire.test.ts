@@ -70,6 +70,16 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
     code: fc.constantFrom(...(Object.keys(ERROR_STATUS) as ErrorCode[])),
     detail: anyText,
     errorClass: fc.option(anyText),
+    rule: fc.option(
+      fc.record({
+        policy: anyText,
+        revision: anyText,
+        rule: anyText,
+        reason: fc.constantFrom('unavailable' as const, 'absent' as const),
+        subject: anyText,
+      }),
+      { nil: undefined },
+    ),
     nothingSigned: fc.boolean(),
   }),
   fc.record({

@@ -23,6 +23,12 @@ abi: ["function transfer(address to, uint256 amount)"]
 rules:
   - { id: transfer, allow: 'call.function == "transfer" && call.args.amount < 100' }
 `
+const UNGUARDED = `name: Unguarded
+abi: ["function transfer(address to, uint256 amount)", "function approve(address spender, uint256 amount)"]
+rules:
+  - { id: other, allow: '!call.decoded' }
+  - { id: listed, deny: 'in_list(call.args.to, "deny")' }
+`
 
 const DEAR = `name: Not while gas is dear
 default: allow
@@ -65,7 +71,9 @@ const attest = async (wallet: number, extra: Readonly<Record<string, unknown>> =
     code?: string
   }
   const { policy_name, is_compliant, reason } = body
-  return { status: response.status, name: policy_name, compliant: is_compliant, code: reason?.code ?? body.code }
+  const retryAfter = response.headers.get('retry-after')
+  const code = reason?.code ?? body.code
+  return { status: response.status, name: policy_name, compliant: is_compliant, code, retryAfter }
 }
 
 /** Saves a document as the policy's next revision, and waits until it decides. */
@@ -145,6 +153,20 @@ test('personal facts are decided on and not said in the log', PATIENCE_MS, async
   expect(Object.keys(facts).sort()).toEqual(['client_ip_hash', 'identity_hash'])
   expect(lines).not.toContain('192.0.2.77')
   expect(await command('decisions', 'verify')).toContain('ok')
+})
+
+test('a rule that fails for a call is answered 422, logged with its place, and counted', PATIENCE_MS, async () => {
+  await apply(UNGUARDED, { data: '0x' })
+  const approve = `0x095ea7b3${'0'.repeat(24)}${'c3'.repeat(20)}${'0'.repeat(64)}`
+  const logged = service.logLine(({ message }) => message === 'a rule could not be evaluated')
+  const answer = await attest(10, { data: approve })
+  expect(answer).toMatchObject({ status: 422, code: 'POLICY_FAILED', retryAfter: null })
+  const line = await logged
+  expect(line).toMatchObject({ policy: policyId, rule: 'listed', reason: 'absent', subject: 'call.args.to' })
+  expect(line['revision']).toStartWith('revision_')
+  expect(JSON.stringify(line)).not.toContain('c3c3')
+  const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
+  expect(metrics).toContain('countersign_rule_failures_total{reason="absent"} 1\n')
 })
 
 test('a rule over a chain’s state decides on what its RPC answers', PATIENCE_MS, async () => {

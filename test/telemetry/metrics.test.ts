@@ -178,12 +178,17 @@ describe('decisions and errors', () => {
   })
 
   test('the plain counters', async () => {
-    const metrics = setUp({ logLinesDropped: () => 4, decisionLogFailures: () => 2 })
+    const metrics = setUp({
+      logLinesDropped: () => 4,
+      decisionLogFailures: () => 2,
+      ruleFailures: () => ({ absent: 3 }),
+    })
     metrics.recordLateOutcome()
     metrics.recordIdempotencyFailure()
     const found = samples(await metrics.expose())
     expect(found.get('countersign_late_outcomes_total')).toBe(1)
     expect(found.get('countersign_decision_log_failures_total')).toBe(2)
+    expect(found.get('countersign_rule_failures_total{reason="absent"}')).toBe(3)
     expect(found.get('countersign_idempotency_failures_total')).toBe(1)
     expect(found.get('countersign_log_lines_dropped_total')).toBe(4)
   })

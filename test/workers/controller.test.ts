@@ -150,7 +150,7 @@ describe('jobs', () => {
     expect(outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.detail : outcome.status))).toEqual([
       'answered',
       'answered',
-      'the policy could not be evaluated',
+      'a rule of the policy fails for this request; a retry fails too, until the policy is corrected',
       'target-not-cached',
       'answered',
     ])

@@ -198,7 +198,10 @@ describe('a failure is no verdict and carries no signature', () => {
     [
       'a rule that fails',
       { evaluate: throwing(new PolicyEvaluationError('rule', new Error('secret'))) },
-      unavailable('the policy could not be evaluated', 'PolicyEvaluationError'),
+      {
+        ...unavailable('the policy could not be evaluated', 'PolicyEvaluationError'),
+        rule: { policy: 'policy_test', revision: 'revision_test', rule: 'rule', reason: 'other', subject: 'Error' },
+      },
     ],
     [
       'a revision that does not compile',

@@ -72,7 +72,14 @@ describe('lists', () => {
       status: 'failed',
       code: 'DEPENDENCY_UNAVAILABLE',
       detail: 'a fact that the policy needs is not available',
-      errorClass: 'FactUnavailableError: list gone',
+      errorClass: 'PolicyEvaluationError',
+      rule: {
+        policy: 'policy_test',
+        revision: 'revision_test',
+        rule: 'only',
+        reason: 'unavailable',
+        subject: 'list gone',
+      },
     })
   })
 

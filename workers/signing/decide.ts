@@ -4,13 +4,13 @@
 import type { DecisionRecord, ShadowVerdict } from '../../src/decision-log/types.ts'
 import { DependencyUnavailableError, type ErrorCode } from '../../src/domain/errors.ts'
 import type { WorkerStages } from '../../src/domain/job-stages.ts'
+import type { Target } from '../../src/domain/target.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
 import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
 import { listVerdict } from '../../src/policy/evaluate.ts'
-import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
 import type { CarriedFacts, EvaluationFacts, ListReaders } from '../../src/policy/types/facts.ts'
-import type { Job, SignableJob } from '../../src/pool/protocol.ts'
+import type { Job, RuleFailure, SignableJob } from '../../src/pool/protocol.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'
 import {
   AttesterMismatchError,
@@ -45,6 +45,7 @@ export interface Failure {
   readonly code: ErrorCode
   readonly detail: string
   readonly errorClass: string | null
+  readonly rule?: RuleFailure
 }
 
 export const TOO_LATE: Failure = {
@@ -73,20 +74,15 @@ const failed = (code: ErrorCode, detail: string, errorClass: string): Failure =>
   errorClass,
 })
 
-/** Names the fact that a failed rule was reading, for the log: a name from the policy, without request data. */
-const evaluationFailure = (error: PolicyEvaluationError): Failure => {
-  const { cause } = error
-  if (!(cause instanceof FactUnavailableError)) {
-    return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', error.name)
-  }
-  const detail = 'a fact that the policy needs is not available'
-  return failed('DEPENDENCY_UNAVAILABLE', detail, `${cause.name}: ${cause.fact}`)
-}
-
 /** Maps an error to a failure with a message for the caller. Only the error's class is passed on, not its message. */
-const failureOf = (error: unknown): Failure => {
+const failureOf = (error: unknown, target: Target | undefined): Failure => {
   const errorClass = errorClassOf(error)
-  if (error instanceof PolicyEvaluationError) return evaluationFailure(error)
+  if (error instanceof PolicyEvaluationError) {
+    const { code, detail, ruleId, reason, subject } = error
+    const failure = failed(code, detail, errorClass)
+    if (target === undefined) return failure
+    return { ...failure, rule: { policy: target.policyId, revision: target.revisionId, rule: ruleId, reason, subject } }
+  }
   if (error instanceof PolicyUnusableError) {
     return failed('DEPENDENCY_UNAVAILABLE', 'the policy could not be evaluated', errorClass)
   }
@@ -163,12 +159,13 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
 
   return (job) => {
     if (isTooLate(job)) return TOO_LATE
+    let definition: Definition | 'preparing' | undefined
     try {
-      const definition = policies.find(job.targetId)
+      definition = policies.find(job.targetId)
       if (definition === undefined) return { status: 'target-not-cached' }
       return definition === 'preparing' ? { status: 'preparing' } : decide(job, definition)
     } catch (error) {
-      return failureOf(error)
+      return failureOf(error, definition === 'preparing' ? undefined : definition?.target)
     }
   }
 }

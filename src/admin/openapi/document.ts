@@ -18,7 +18,7 @@ const TEXTS: Readonly<Record<number, string>> = {
   409: 'The request conflicts with the present state, or the same request is still being handled.',
   413: 'The body is too large.',
   415: 'The body has another media type.',
-  422: 'The Idempotency-Key was used with another request.',
+  422: 'The Idempotency-Key was used with another request, or a rule of the policy fails for this request.',
   429: 'Too many requests; Retry-After says when to retry.',
   500: 'A fault of the service; the request id names it in the log.',
   503: 'The service is at capacity or a part of it is down; Retry-After says when to retry.',

@@ -5,7 +5,7 @@ import type { OptionalField } from '../../domain/target.ts'
 import type { MappingReader } from '../document/document-reader.ts'
 import type { Schema } from '../document/schema-shapes.ts'
 import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
-import { FactUnavailableError } from '../fact-unavailable.ts'
+import { FactAbsentError, FactUnavailableError } from '../fact-unavailable.ts'
 import type { SourceNeed } from '../types/needs.ts'
 
 /** A fact in a source's answer. */
@@ -45,6 +45,7 @@ export const defineSource =
     const { kind, part, group, requires, fields } = declaration
     const factOf = ([name, { select, ...options }]: [string, AnswerField<Answer>]): [string, FactField] => {
       const unavailable = new FactUnavailableError(`${group}.${name}`)
+      const absent = new FactAbsentError(`${group}.${name}`)
       const field: FactField = {
         ...options,
         ...(requires === undefined ? {} : { requires }),
@@ -52,8 +53,9 @@ export const defineSource =
         read: (evaluation) => {
           const answers = evaluation.facts.external as Readonly<Record<string, Answer | null>> | undefined
           const answer = answers?.[part] ?? null
-          const value = answer === null ? null : select(answer)
-          if (!isOfType(options, value)) throw unavailable
+          if (answer === null) throw evaluation.noteUnavailable(unavailable)
+          const value = select(answer)
+          if (!isOfType(options, value)) throw absent
           return value
         },
       }

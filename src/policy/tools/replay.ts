@@ -119,9 +119,8 @@ export const replayDecision = (
     return isSame ? { status: 'same' } : { status: 'changed', verdict }
   } catch (error) {
     if (!(error instanceof PolicyEvaluationError)) throw error
-    const { cause } = error
-    if (cause instanceof FactUnavailableError) return { status: 'unknown', fact: cause.fact }
-    return { status: 'failed', ruleId: error.ruleId }
+    const { reason, subject, ruleId } = error
+    return reason === 'unavailable' ? { status: 'unknown', fact: subject } : { status: 'failed', ruleId }
   }
 }
 

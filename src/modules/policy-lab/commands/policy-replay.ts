@@ -97,7 +97,7 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   ])
   const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'FOR EXAMPLE'], ...rows])}`
   const notes = [
-    ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 503`),
+    ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 422`),
     ...unknown.map(({ fact, count }) => `${count} can't be replayed: ${fact} is not in the record`),
     ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's own lists, before any policy`]),
     ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see ${PROGRAM} decisions verify`]),

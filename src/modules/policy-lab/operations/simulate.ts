@@ -42,7 +42,7 @@ export interface RuleOutcome {
 }
 
 export interface Simulation {
-  /** Null if the policy fails on this request. A real request would get 503. */
+  /** Null if the policy fails on this request. A real request would get 422 or 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]

@@ -30,7 +30,7 @@ const SIMULATION = named(
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why there is no verdict: such a request is answered 503',
+      description: 'Why there is no verdict: such a request gets 422 or 503',
     }),
     missing: Type.Array(Type.String(), {
       description: 'Missing request fields that a rule reads; a real request would be answered 400',

@@ -45,7 +45,7 @@ const Verdict = ({ result }: { readonly result: Simulation }) => {
   if (verdict === null) {
     return (
       <Notice tone="warn" title="No verdict">
-        <p>{failure}: such a request is answered with 503, and nothing is signed.</p>
+        <p>{failure}: such a request gets an error, and nothing is signed.</p>
       </Notice>
     )
   }
