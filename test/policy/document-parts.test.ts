@@ -404,10 +404,18 @@ tests:
     [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 verified is missing'],
     [test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`), '1:135 level is 1, 2 or 3'],
     [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 the policy has no read "x"'],
-    [
-      test_(`${request}, verdict: deny, facts: { velocity: { 1d: {} } }`),
-      '1:110 a window is a duration, for example "24h"',
-    ],
+    ...[
+      ['velocity: { 1d: {} }', 116],
+      ['velocity: { 24h: 3 }', 117],
+      ['velocity: { count: { 24h: 3 } }', 119],
+      ['24h: { count: 3 }', 105],
+    ].map(
+      ([text, column]) =>
+        [
+          test_(`${request}, verdict: deny, facts: { ${text} }`),
+          `1:${column} write velocity by window: velocity: { 24h: { count: 3, value: 1 ether } }`,
+        ] as const,
+    ),
     [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 must contain only addresses'],
     [
       test_(`${request}, verdict: deny, facts: { screeners: { s: { score: 1.5 } } }`),

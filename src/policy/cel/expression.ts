@@ -4,6 +4,7 @@ import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { type ExpressionIssue, inspectExpression } from '../tools/inspect.ts'
 import { estimateExpression } from './cost.ts'
 import { POLICY_LIMITS } from './limits.ts'
+import { AMOUNT_UNITS } from './literals.ts'
 import type { PolicyScope } from './scope.ts'
 import type { SyntaxNode } from './syntax.ts'
 
@@ -36,6 +37,22 @@ const HINTS: readonly { readonly types: readonly string[]; readonly hint: string
 /** Operators of other languages, with the CEL operator for each. */
 const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
 
+const DURATION_UNITS: Readonly<Record<string, string>> = { d: 'days', h: 'hours', m: 'minutes' }
+/** Characters on both sides of a syntax error that are searched for a number with a unit. */
+const UNIT_DISTANCE = 48
+
+/** Returns the CEL form of a number with a unit next to a syntax error, such as `10 ether` or `24h`; null if there is none. */
+const unitHint = (text: string, at: number): string | null => {
+  const start = Math.max(0, at - UNIT_DISTANCE)
+  const nearby = text.slice(start, at + UNIT_DISTANCE)
+  for (const { 0: written, 1: number = '', 2: unit = '', index } of nearby.matchAll(/\b(\d+(?:\.\d+)?) ?([a-z]+)\b/g)) {
+    if (start + index > at || at > start + index + written.length) continue
+    const name = Object.hasOwn(AMOUNT_UNITS, unit) ? unit : DURATION_UNITS[unit]
+    if (name !== undefined) return `write ${name}(${number.includes('.') ? `"${number}"` : number}) for ${written}`
+  }
+  return null
+}
+
 /** Returns the probable fix for a syntax error, or an empty string. */
 const syntaxHint = (text: string, at: number): string => {
   // The parser reads `not` as a name and fails at the next token.
@@ -65,6 +82,8 @@ const explain = (summary: string): string => {
 const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpression => {
   if (error instanceof ParseError || error instanceof CelTypeError) {
     const at = error.range?.start ?? 0
+    const unit = error instanceof ParseError ? unitHint(text, at) : null
+    if (unit !== null) return { issues: [{ at, message: unit }], nodes }
     const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
     return { issues: [{ at, message: `${explain(error.summary)}${hint}` }], nodes }
   }

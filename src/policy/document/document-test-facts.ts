@@ -51,6 +51,18 @@ const readVelocity = (reader: MappingReader): VelocityFacts => {
   }
 }
 
+const VELOCITY_FORM = 'write velocity by window: velocity: { 24h: { count: 3, value: 1 ether } }'
+
+/** Returns null if the text is not a duration. */
+const windowSeconds = (text: string): number | null => {
+  try {
+    return parseDurationLiteral(text)
+  } catch (error) {
+    if (!(error instanceof LiteralMalformedError)) throw error
+    return null
+  }
+}
+
 /** Reads a test's list: addresses, optionally with an age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
@@ -93,7 +105,9 @@ export const readTestFacts = (
   if (!test.has('facts')) return { external: {}, lists: {} }
   const facts = test.mapping('facts', 'facts')
   if (facts === null) return null
-  facts.refuseUnknownKeys(PARTS)
+  const windows = facts.keys.filter((key) => windowSeconds(key) !== null)
+  for (const window of windows) facts.complainOf(window, VELOCITY_FORM)
+  facts.refuseUnknownKeys([...PARTS, ...windows])
   // A fact that a test omits is unavailable.
   const answers: SourceAnswers = Object.fromEntries(
     FACT_SOURCES.map(({ part, group, readTest }) => {
@@ -113,20 +127,16 @@ export const readTestFacts = (
       return members.parsed(name, (text) => parseReadValue(read.type, text))
     }),
     velocity: Object.fromEntries(
-      Object.entries(
+      Object.values(
         readEach(facts, 'velocity', (members, window) => {
+          const seconds = windowSeconds(window)
+          if (seconds === null || members.node(window)?.kind !== 'mapping') {
+            return members.complainOf(window, VELOCITY_FORM)
+          }
           const reader = members.mapping(window, 'velocity')
-          return reader === null ? null : readVelocity(reader)
+          return reader === null ? null : [String(seconds), readVelocity(reader)]
         }),
-      ).flatMap(([window, value]) => {
-        try {
-          return [[String(parseDurationLiteral(window)), value]]
-        } catch (error) {
-          if (!(error instanceof LiteralMalformedError)) throw error
-          facts.complainOf('velocity', `a window is a duration, for example "24h"`)
-          return []
-        }
-      }),
+      ),
     ),
   }
   return { external, lists: readEach(facts, 'lists', (members, name) => readList(context, members, name)) }

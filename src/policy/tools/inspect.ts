@@ -166,7 +166,11 @@ class Inspector {
       if (fact !== undefined) this.#resolver.fact(node, root, field, fact)
       else if (Object.hasOwn(this.#scope.facts, within)) {
         this.#refuse(node, `name a field of ${within}: ${this.#membersOf(within).join(', ')}`)
-      } else this.#refuse(node, `${root} has no "${field.slice(0, 64)}"; it has: ${this.#membersOf(root).join(', ')}`)
+      } else {
+        const meant = MEANT.get(within)
+        const end = meant === undefined ? `; it has: ${this.#membersOf(root).join(', ')}` : `: did you mean ${meant}?`
+        this.#refuse(node, `${root} has no "${field.slice(0, 64)}"${end}`)
+      }
     }
   }
 

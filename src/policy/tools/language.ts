@@ -71,11 +71,20 @@ const REASONS: Readonly<Record<string, string>> = {
   getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
 }
 
-/** First names that authors confuse with a function. */
+const BALANCE = 'reads.NAME, declared under "reads" with kind native-balance or token-balance'
+
+/** First names, and members, that authors confuse with a function. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
   ['lists', 'in_list(wallet.address, "name")'],
   ['list', 'in_list(wallet.address, "name")'],
   ['screeners', 'screener("name").flagged'],
+  ['balance', BALANCE],
+  ['token', BALANCE],
+  ['msg', 'tx.value or wallet.address'],
+  ['wallet.balance', BALANCE],
+  ['tx.to', 'target.address'],
+  ['tx.from', 'wallet.address'],
+  ['tx.amount', 'tx.value'],
 ])
 
 /** Returns the end of a message about an unknown name: similar names if there are any, otherwise all known names. */
