@@ -202,6 +202,28 @@ describe('a wrong shape is refused where it stands', () => {
   })
 })
 
+describe('a slip in YAML is explained once', () => {
+  const wordsOf = (source: string): string[] =>
+    issuesOf(() => parsePolicyDocument(source)).map(({ line, message }) => `${line} ${message}`)
+  const rulesOf = (lines: string): string => `name: P\nrules:\n  - id: a\n${lines}`
+
+  test.each([
+    ['a key too far left', rulesOf('    deny: x\n   code: X\n    message: m\n'), 5],
+    ['a key too far right', rulesOf('    deny: x\n     code: X\n    message: m\n'), 5],
+    ['a key too far right, after quotes', rulesOf('    deny: "x"\n     code: X\n    message: m\n'), 5],
+    ['a key at the place of the list', rulesOf('    deny: x\n  code: X\n    message: m\n'), 5],
+    ['a key before the others', rulesOf('   deny: x\n  - id: b\n    allow: y\n'), 4],
+    ['a first name too far right', 'name: P\n rules:\n  - id: a\n    deny: x\n', 2],
+  ])('%s', (_, source, line) => {
+    expect(wordsOf(source)).toEqual([`${line} check the indentation of line ${line}`])
+  })
+
+  test('a colon in a text, each time', () => {
+    const quotes = 'put the value in quotes: it contains ": "'
+    expect(wordsOf(rulesOf('    deny: x == y: z\n    message: Hi: there\n'))).toEqual([`4 ${quotes}`, `5 ${quotes}`])
+  })
+})
+
 describe('YAML beyond plain data is refused', () => {
   test('a key twice, in a mapping, in a rule and in JSON', () => {
     expect(mistakes('name: P\nname: Q\nrules: []')).toEqual(['2:1 the key "name" stands here twice'])

@@ -12,6 +12,7 @@ import {
   type Pair,
   Parser,
   type YAMLMap,
+  type YAMLParseError,
 } from 'yaml'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { Steps } from '../cel/steps.ts'
@@ -151,6 +152,34 @@ const compose = (syntax: readonly CST.Token[], length: number) => {
   }
 }
 
+type SyntaxError = Pick<YAMLParseError, 'code' | 'message' | 'pos'>
+
+const MISPLACED: ReadonlySet<string> = new Set([
+  'All mapping items must start at the same column',
+  'All sequence items must start at the same column',
+  'Sequence item without - indicator',
+])
+const NESTED = 'BLOCK_AS_IMPLICIT_KEY'
+const MULTILINE = 'MULTILINE_IMPLICIT_KEY'
+
+/** Explains the library's errors. One wrong indentation causes several errors, so only its first is kept. */
+function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<{ at: number; message: string }> {
+  const lineAt = (at: number): number => source.slice(0, at).split('\n').length
+  const multiline = errors.find(({ code }) => code === MULTILINE)
+  let isIndentationReported = false
+  for (const { code, message, pos } of errors) {
+    const isIndentation = MISPLACED.has(message) || (multiline !== undefined && (code === NESTED || code === MULTILINE))
+    if (isIndentation) {
+      // A key of several lines ends on the line with the wrong indentation.
+      const at = MISPLACED.has(message) ? pos[0] : (multiline?.pos[1] ?? pos[0])
+      if (!isIndentationReported) yield { at, message: `check the indentation of line ${lineAt(at)}` }
+      isIndentationReported = true
+    } else {
+      yield { at: pos[0], message: code === NESTED ? 'put the value in quotes: it contains ": "' : message }
+    }
+  }
+}
+
 function* readTree(source: string, complain: Complain): Steps<SourceNode | null> {
   const syntax = yield* readSyntax(source, complain)
   if (syntax === null) return null
@@ -160,7 +189,7 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
   const { errors } = document
   // The library reports its own stack overflow like any other error (block collections nest on one line: `- - -`).
   if (errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
-  for (const error of errors) complain(error.pos[0], error.message)
+  for (const { at, message } of mistakesOf(source, errors)) complain(at, message)
   if (another !== undefined) complain(another.range[0], 'a policy is one document: there is another one after it')
   if (errors.length > 0 || another !== undefined) return null
   if (document.directives.yaml.explicit === true) complain(0, 'directives (%) are not allowed')
