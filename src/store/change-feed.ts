@@ -3,6 +3,7 @@
 // earlier poll, and the interval is longer.
 import type { Clock } from '../lib/time.ts'
 import { type Change, readChanges, readLastSequence } from './changes.ts'
+import { reservedReads } from './copy/table-scope.ts'
 import type { ChangeWatch, Database } from './database.ts'
 
 export interface ChangeFeedOptions {
@@ -43,6 +44,7 @@ const BATCH = 500
 export const createChangeFeed = (database: Database, options: ChangeFeedOptions): ChangeFeed => {
   const { clock, onChange, onResync, onRead, onError, intervalMs = 200, unhealthyAfterMs = 2_000 } = options
   const watchedIntervalMs = options.watchedIntervalMs ?? Math.max(intervalMs, 500)
+  const statements = reservedReads(database)
   let sequence = 0
   let seenMark: number | null = null
   let lastReadMs = Number.NEGATIVE_INFINITY
@@ -54,14 +56,14 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
   let wokenAgain = false
 
   const readUnread = async (): Promise<void> => {
-    const newest = await readLastSequence(database)
+    const newest = await readLastSequence(statements)
     // A lower number means that the database was replaced with an older copy.
     if (newest < sequence) {
       onResync()
       sequence = newest
     }
     while (sequence < newest) {
-      const changes = await readChanges(database, sequence, BATCH)
+      const changes = await readChanges(statements, sequence, BATCH)
       // Sequences have no gaps, so a missing row was deleted before it was read.
       if (changes[0]?.sequence !== sequence + 1) {
         onResync()
@@ -135,7 +137,7 @@ export const createChangeFeed = (database: Database, options: ChangeFeedOptions)
       try {
         lastReadMs = clock.monotonicMs()
         seenMark = await database.commitMark()
-        sequence = await readLastSequence(database)
+        sequence = await readLastSequence(statements)
         onRead?.(lastReadMs + unhealthyAfterMs)
       } catch (error) {
         running = false

@@ -20,6 +20,11 @@ export interface Statements {
    * @throws QueueFullError, DeadlineExceededError
    */
   readonly queryLong?: Statements['query'] | undefined
+  /**
+   * Like `query`, on a connection that requests never use. For the few reads on which all decisions of a process depend.
+   * Absent in a transaction, and if reads never wait for a connection.
+   */
+  readonly queryReserved?: Statements['query'] | undefined
 }
 
 export interface DeferredStatement {

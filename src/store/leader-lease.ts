@@ -4,7 +4,7 @@
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
-import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { reservedReads, survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
@@ -28,7 +28,7 @@ const createLease = (scope: TableScope, role: LeaderRole) => {
   const name = NAMES[role]
   return {
     /** Returns null if there was never a holder. */
-    read: (): Promise<LeaderLease | null> => LEASES.find(scope, { name }),
+    read: (): Promise<LeaderLease | null> => LEASES.find(reservedReads(scope), { name }),
 
     /** Takes the lease if it still equals `seen`. Returns null if it has been renewed or taken since. */
     take: async (holder: string, seen: LeaderLease | null): Promise<LeaderLease | null> => {

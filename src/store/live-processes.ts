@@ -3,7 +3,7 @@
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
-import { databaseScope, survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { databaseScope, reservedReads, survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
@@ -28,7 +28,7 @@ export const createLiveProcessTable = (given: TableScope) => {
       PROCESSES.put(scope, { id }, { beat, clockMs }, { name, startedAtSeconds: scope.nowSeconds() }),
 
     /** Returns all rows, including dead processes that are not removed yet. */
-    list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(scope, {}, ['id']),
+    list: (): Promise<readonly LiveProcess[]> => PROCESSES.list(reservedReads(scope), {}, ['id']),
 
     /**
      * Removes a process that seemed dead at this beat. Does nothing if the beat has increased since.

@@ -25,7 +25,7 @@ describeStores((openTemporaryStore, dialect) => {
   /** Whether the database may wake the feed. */
   let watched: boolean
 
-  const observed = ({ watchChanges, ...database }: Database): Database => ({
+  const observed = ({ watchChanges, queryReserved: _, ...database }: Database): Database => ({
     ...database,
     ...(watched && watchChanges !== undefined ? { watchChanges } : {}),
     query: (sql, parameters) => {

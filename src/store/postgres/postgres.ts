@@ -39,6 +39,8 @@ const IDLE_CONNECTION_MS = 60_000
 const READ_SHARE = 0.4
 /** Connections for long reads, in addition to the pool. An organization uses one of them. */
 const LONG_READERS = 2
+/** Connections for reads that must not wait for requests, in addition to the pool. */
+const RESERVED_READERS = 1
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -80,7 +82,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const writePool = createPool(target.poolSize - readers, false)
   const longReadPool = createPool(LONG_READERS, true)
   const longReadTurns = createLongReadTurns(LONG_READERS, 1)
-  const pools = [readPool, writePool, longReadPool]
+  const reservedPool = createPool(RESERVED_READERS, true)
+  const pools = [readPool, writePool, longReadPool, reservedPool]
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
   const backlog = createBacklog(maximumQueued, clock.monotonicMs)
@@ -227,6 +230,11 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     return track(read<Row>(readPool, sql, parameters))
   }
 
+  const queryReserved = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    requireUsable()
+    return track(read<Row>(reservedPool, sql, parameters))
+  }
+
   const queryLong = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
     requireUsable()
     return track(longReadTurns.run(() => read<Row>(longReadPool, sql, parameters)))
@@ -262,6 +270,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     schemaWords: POSTGRES_WORDS,
     query,
     queryLong,
+    queryReserved,
     transaction,
     execute,
     backlogMs: backlog.waitMs,
