@@ -264,7 +264,7 @@ describe('a collector that is none', () => {
     const lines = service
       .output()
       .stderr.split('\n')
-      .filter((line) => line.includes('traces could not be sent'))
+      .filter((line) => line.includes('could not send traces to the collector; traces beyond the buffer are dropped'))
     // One for each way in which it failed.
     expect(lines.length).toBe(2)
   })
