@@ -25,6 +25,12 @@ export interface Statements {
    * Absent in a transaction, and if reads never wait for a connection.
    */
   readonly queryReserved?: Statements['query'] | undefined
+  /**
+   * Like `query`, for a lookup that a caller without a key can cause. Few calls per SQL text may be in progress, so that
+   * a flood of guesses does not delay other reads. Absent in a transaction, and if reads never wait for a connection.
+   * @throws QueueFullError
+   */
+  readonly queryUnidentified?: Statements['query'] | undefined
 }
 
 export interface DeferredStatement {

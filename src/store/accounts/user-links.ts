@@ -2,7 +2,7 @@
 // the hash of the link's secret is stored.
 
 import { bytes, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
@@ -44,7 +44,7 @@ export const createUserLinkTable = (scope: TableScope) => {
     },
 
     /** Returns a link without using it. Null if it is unknown, used or expired. */
-    find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(scope, open(hash)),
+    find: (hash: Uint8Array): Promise<UserLink | null> => LINKS.find(unidentifiedReads(scope), open(hash)),
 
     /**
      * Uses a link. Returns null under the same conditions as `find`. Only one of several concurrent calls gets the

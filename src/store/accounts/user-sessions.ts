@@ -2,7 +2,7 @@
 // session is rejected immediately.
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, hidden, integer, sql, text, typed } from '../columns.ts'
-import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import { survivingCrashes, type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 /**
@@ -60,7 +60,7 @@ export const createUserSessionTable = (scope: TableScope) => ({
    * or expired.
    */
   findByToken: (tokenHash: Uint8Array): Promise<UserSession | null> =>
-    SESSIONS.find(scope, { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
+    SESSIONS.find(unidentifiedReads(scope), { tokenHash, expiresAtSeconds: sql`> ${scope.nowSeconds()}` }),
 
   /** Returns valid sessions, newest first. */
   listOf: async (userId: string): Promise<readonly UserSession[]> => {

@@ -16,12 +16,18 @@ export interface TransactionScope extends Transaction, Omit<TableScope, 'execute
 /** Returns the statements with reads on the reserved connection if there is one. */
 export const reservedReads = ({ query, queryReserved = query }: Statements): Statements => ({ query: queryReserved })
 
+/** Returns the statements with reads that are limited for callers without a key. */
+export const unidentifiedReads = ({ query, queryUnidentified = query }: Statements): Statements => ({
+  query: queryUnidentified,
+})
+
 /** Returns a scope in which each write commits separately. */
 export const databaseScope = (database: Database, clock: Clock): TableScope => ({
   statements: database,
   query: database.query,
   queryLong: database.queryLong,
   queryReserved: database.queryReserved,
+  queryUnidentified: database.queryUnidentified,
   execute: database.execute,
   write: (work, options) => database.transaction((transaction) => work(transactionScope(transaction, clock)), options),
   nowSeconds: clock.unixSeconds,

@@ -2,6 +2,8 @@
 // COMMITTED). Every call has a time limit. The first call after an outage reconnects. Source:
 // https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { QueueFullError } from '../../domain/errors.ts'
+import { createCountedSlots } from '../../lib/counted-slots.ts'
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
 import type { Database, DeferredStatement, SqlParameter, Transaction } from '../database.ts'
@@ -41,6 +43,8 @@ const READ_SHARE = 0.4
 const LONG_READERS = 2
 /** Connections for reads that must not wait for requests, in addition to the pool. */
 const RESERVED_READERS = 1
+/** Maximum number of lookups in progress per SQL text for callers without a key. */
+export const UNIDENTIFIED_MAX = 64
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -84,6 +88,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const longReadTurns = createLongReadTurns(LONG_READERS, 1)
   const reservedPool = createPool(RESERVED_READERS, true)
   const pools = [readPool, writePool, longReadPool, reservedPool]
+  const unidentified = createCountedSlots()
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
   const backlog = createBacklog(maximumQueued, clock.monotonicMs)
@@ -235,6 +240,16 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     return track(read<Row>(reservedPool, sql, parameters))
   }
 
+  const queryUnidentified = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
+    const release = unidentified.acquire([{ key: sql, maximum: UNIDENTIFIED_MAX }])
+    if (release === null) throw new QueueFullError()
+    try {
+      return await query<Row>(sql, parameters)
+    } finally {
+      release()
+    }
+  }
+
   const queryLong = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
     requireUsable()
     return track(longReadTurns.run(() => read<Row>(longReadPool, sql, parameters)))
@@ -271,6 +286,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     query,
     queryLong,
     queryReserved,
+    queryUnidentified,
     transaction,
     execute,
     backlogMs: backlog.waitMs,

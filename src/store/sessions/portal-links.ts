@@ -11,7 +11,7 @@ import {
   walletOn,
 } from '../../domain/wallet.ts'
 import { columnsOf, integer, sql, typed } from '../columns.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { keepNewest, SWEEP_BATCH, sweepRows } from '../sweep.ts'
 import { defineTable } from '../table.ts'
@@ -60,13 +60,13 @@ export const createPortalLinkTable = (scope: TableScope) => ({
    * opened link for its browser. Returns null if there is no such link.
    */
   find: async (linkHash: Uint8Array): Promise<FoundLink | null> => {
-    const { statements } = scope
-    const [bound] = await statements.query<LinkRow>(
+    const { query } = unidentifiedReads(scope)
+    const [bound] = await query<LinkRow>(
       'SELECT organization_id, session_id, cookie_hash FROM portal_browsers WHERE link_hash = ?',
       [linkHash],
     )
     if (bound !== undefined) return fieldsOf(bound)
-    const [fresh] = await statements.query<LinkRow>(
+    const [fresh] = await query<LinkRow>(
       `SELECT organization_id, session_id, NULL AS cookie_hash FROM session_tokens WHERE hash = ?
        UNION ALL
        SELECT organization_id, session_id, NULL FROM portal_handovers WHERE hash = ? AND expires_at_seconds > ?`,
@@ -129,7 +129,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
    * days.
    */
   findBrowser: async (cookieHash: Uint8Array, sessionId: string): Promise<FoundBrowser | null> => {
-    const [row] = await scope.statements.query<{ organization_id: string; status: SessionStatus }>(
+    const [row] = await unidentifiedReads(scope).query<{ organization_id: string; status: SessionStatus }>(
       `SELECT browser.organization_id, session.status FROM portal_browsers browser
        JOIN sessions session ON session.organization_id = browser.organization_id AND session.id = browser.session_id
        WHERE browser.cookie_hash = ? AND browser.session_id = ? AND browser.bound_at_seconds > ?`,

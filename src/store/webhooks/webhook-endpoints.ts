@@ -3,7 +3,7 @@
 import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
-import type { TableScope } from '../copy/table-scope.ts'
+import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { defineTable } from '../table.ts'
 
 // Importers of the table get the type from here.
@@ -49,7 +49,7 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   find: (organizationId: string, id: string) => ENDPOINTS.find(scope, { organizationId, id, ...THERE }),
 
   /** Finds an endpoint by its id alone, because the owner of an incoming result is not known yet. */
-  findDecider: (id: string) => ENDPOINTS.everywhere.find(scope, { id, ...DECIDES }),
+  findDecider: (id: string) => ENDPOINTS.everywhere.find(unidentifiedReads(scope), { id, ...DECIDES }),
 
   /** Returns the organizations whose sessions an external service decides, for the cache used by registrations. */
   organizationsWithDecider: async (): Promise<readonly string[]> =>

@@ -1,0 +1,52 @@
+// Lookups of callers without a key, while PostgreSQL answers none of them: few wait, and further ones are refused.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { QueueFullError } from '../../src/domain/errors.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import { openPostgresDatabase, UNIDENTIFIED_MAX } from '../../src/store/postgres/postgres.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
+import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
+
+const HASH = new Uint8Array(32)
+
+/** Each with the table that its first statement reads. */
+const LOOKUPS: readonly [string, string, (store: Store) => Promise<unknown>][] = [
+  ['links of the page', 'portal_browsers', (store) => store.portalLinks.find(HASH)],
+  ['browsers of the page', 'portal_browsers', (store) => store.portalLinks.findBrowser(HASH, 'session_x')],
+  ['cookies of the dashboard', 'user_sessions', (store) => store.userSessions.findByToken(HASH)],
+  ['links to accounts', 'user_links', (store) => store.userLinks.find(HASH)],
+  ['endpoints of services', 'webhook_endpoints', (store) => store.webhookEndpoints.findDecider('x')],
+]
+
+describe.skipIf(POSTGRES_MISSING !== null)('over PostgreSQL', () => {
+  let temporary: TemporaryDatabase
+  let store: Store
+
+  beforeAll(async () => {
+    temporary = await createTemporaryDatabase()
+    store = await openStore({ target: temporary.target, clock: systemClock })
+  })
+  afterAll(async () => {
+    await store.close()
+    await temporary.remove()
+  })
+
+  test.each(LOOKUPS)('%s', async (_, table, look) => {
+    const other = await openPostgresDatabase({ target: temporary.target, clock: systemClock })
+    const locked = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const lock = other.transaction(async ({ execute }) => {
+      await execute(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
+      locked.resolve()
+      await release.promise
+    })
+    await locked.promise
+    const waiting = Promise.all(Array.from({ length: UNIDENTIFIED_MAX }, () => look(store)))
+    const beyond = await look(store).catch((error: unknown) => error)
+    release.resolve()
+    await lock
+    expect(beyond).toBeInstanceOf(QueueFullError)
+    expect((await waiting).every((found) => found === null)).toBe(true)
+    expect(await look(store)).toBeNull()
+    await other.close()
+  })
+})
