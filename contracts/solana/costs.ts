@@ -1,8 +1,8 @@
 // `bun contracts/solana/costs.ts`: compute units and rent of each instruction, as the Markdown table of docs/contracts.md;
 // with --write it is put there. Fixed keys, uuids and time, so that the same programs give the same numbers.
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js'
+import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import { solanaMessage } from '../../src/client/solana-attestation.ts'
-import { accountOf, programDataOf } from '../../src/client/solana-fields.ts'
 import { ed25519Instruction, solanaRegistryAccounts } from '../../src/client/solana-instructions.ts'
 import {
   acceptAuthorityInstruction,

@@ -3,8 +3,9 @@
 // Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
+import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { decodeKey, hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** Complete Solana call that an attestation covers. */
 export interface SolanaAttestedCall {

@@ -8,9 +8,11 @@ import {
   TransactionInstruction,
 } from '@solana/web3.js'
 import type { Attestation } from './attestation-types.ts'
+import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
+import { accountOf, publicKeyOf } from './solana-accounts.ts'
 import { type SolanaAttestedCall, solanaMessage } from './solana-attestation.ts'
-import { accountOf, decodeKey, hexBytes, publicKeyOf, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
+import { hexBytes, secondsBytes, u64Bytes, uuidBytes } from './solana-fields.ts'
 
 /** Anchor instruction discriminator: first 8 bytes of SHA-256 of `global:validate_attestation`. */
 const VALIDATE_ATTESTATION = Buffer.from('fae8248f950149dc', 'hex')

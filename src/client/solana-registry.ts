@@ -3,8 +3,10 @@
 // step of a transfer exist only in contracts/solana/registry.
 import { createHash } from 'node:crypto'
 import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
+import { decodeKey } from './base58.ts'
 import { ArgumentInvalidError } from './errors.ts'
-import { accountOf, decodeKey, programDataOf, publicKeyOf, uuidBytes } from './solana-fields.ts'
+import { accountOf, programDataOf, publicKeyOf } from './solana-accounts.ts'
+import { uuidBytes } from './solana-fields.ts'
 
 /** Anchor instruction discriminator. */
 const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)

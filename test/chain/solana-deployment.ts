@@ -8,7 +8,7 @@ import {
   SystemProgram,
   TransactionInstruction,
 } from '@solana/web3.js'
-import { programDataOf } from '../../src/client/solana-fields.ts'
+import { programDataOf } from '../../src/client/solana-accounts.ts'
 import type { LocalSvm } from './svm.ts'
 
 const LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')

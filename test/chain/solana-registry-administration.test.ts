@@ -2,7 +2,7 @@
 // reads what the program wrote (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
-import { accountOf, programDataOf } from '../../src/client/solana-fields.ts'
+import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import {
   acceptAuthorityInstruction,
   closeSpentUuidInstruction,

@@ -2,7 +2,7 @@
 // owners who were declared, and accounts that sign (threats row 42).
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { type Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js'
-import { accountOf, programDataOf } from '../../src/client/solana-fields.ts'
+import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import {
   setPolicyInstruction,
   setPolicyOwnerInstruction,

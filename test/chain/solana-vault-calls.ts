@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto'
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import type { Attestation } from '../../src/client/attestation-types.ts'
+import { accountOf, programDataOf } from '../../src/client/solana-accounts.ts'
 import type { SolanaAttestedCall } from '../../src/client/solana-attestation.ts'
-import { accountOf, programDataOf } from '../../src/client/solana-fields.ts'
 import { validateAttestationInstruction } from '../../src/client/solana-instructions.ts'
 
 const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)

@@ -2,7 +2,7 @@
 // The machine is native code from an optional package, so a suite that needs it is skipped where there is none.
 import { describe, test } from 'bun:test'
 import { Keypair, type PublicKey, Transaction, type TransactionInstruction } from '@solana/web3.js'
-import { programDataOf } from '../../src/client/solana-fields.ts'
+import { programDataOf } from '../../src/client/solana-accounts.ts'
 import { testKey } from '../signing/test-keys.ts'
 
 type LiteSvmModule = typeof import('litesvm')

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { PublicKey } from '@solana/web3.js'
 import { programFile } from '../../contracts/solana/build.ts'
 import { REGISTRY_FILE } from '../../src/cli/solana.ts'
-import { accountOf } from '../../src/client/solana-fields.ts'
+import { accountOf } from '../../src/client/solana-accounts.ts'
 import { type CommandWorld, openCommandWorld } from './world.ts'
 
 const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'

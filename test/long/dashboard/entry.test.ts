@@ -144,7 +144,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
       },
     })
     await page.goto(`${dashboard.url}/account`)
-    await page.getByRole('button', { name: 'Add passkey' }).click()
+    await page.getByRole('button', { name: 'Add passkey' }).first().click()
     await page.getByRole('dialog').getByLabel('Name').fill('laptop')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByRole('cell', { name: 'laptop', exact: true }).waitFor()

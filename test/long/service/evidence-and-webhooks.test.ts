@@ -359,7 +359,7 @@ describe('the evidence key', () => {
       expect(await running.stop()).toBe(0)
       await told.stop()
     }
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain('is not the one')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain('is not the key with which')
   }, 90_000)
 
   test('opens everything at a start, wherever its rotation was interrupted, and goes on', async () => {

@@ -1,0 +1,24 @@
+// Decodes base58 keys of 32 bytes, so that attestations can be checked without a library.
+import { ArgumentInvalidError } from './errors.ts'
+
+const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const BYTES = 32
+
+/** @throws ArgumentInvalidError */
+export const decodeKey = (argument: string, text: string): Uint8Array => {
+  const fail = (): never => {
+    throw new ArgumentInvalidError(argument, 'must be base58 of 32 bytes')
+  }
+  if (text.length < BYTES || text.length > 44) return fail()
+  let value = 0n
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character)
+    if (digit < 0) return fail()
+    value = value * 58n + BigInt(digit)
+  }
+  const hex = value === 0n ? '' : value.toString(16)
+  const digits = hex.length % 2 === 0 ? hex : `0${hex}`
+  // Each leading 1 is a zero byte; any other encoding of zero bytes is invalid.
+  const zeros = text.length - text.replace(/^1+/, '').length
+  return zeros + digits.length / 2 === BYTES ? Uint8Array.from(Buffer.from(digits.padStart(64, '0'), 'hex')) : fail()
+}
