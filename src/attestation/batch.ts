@@ -5,7 +5,7 @@ import { DeadlineExceededError } from '../domain/errors.ts'
 
 export interface BatchOptions {
   readonly size: number
-  /** Answers the element at this index. Rejects with the element's error. */
+  /** Processes the element at this index and resolves with its answer. Rejects with the element's error. */
   readonly perform: (index: number) => Promise<ElementAnswer>
   /** Returns the response line for an element's error. */
   readonly describe: (index: number, error: unknown) => string

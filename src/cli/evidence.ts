@@ -95,7 +95,7 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
     verb: 'save',
     summary: 'Save a document of a session to a file',
     description:
-      'The read is recorded with the name of its author. Open the file in a program that runs nothing: a stranger made it.',
+      'The audit log records who read the file. Open it in a program that executes nothing: it comes from an untrusted person.',
     words: [SESSION, { name: 'DOCUMENT', help: 'By id' }],
     options: [text('out', 'FILE', 'Where to write the document; must not exist', { required: true }), BY, ORG],
     run: save,

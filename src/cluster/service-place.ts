@@ -12,6 +12,6 @@ export interface ServicePlace {
   /** Collects the metrics of all processes. `own` reads this process's metrics. */
   readonly collectMetrics: (own: () => Promise<string>) => Promise<string>
   readonly control: ProcessControl
-  /** Trial of a restored backup: sends and fetches nothing, and runs no leader task except the log's tree. */
+  /** Trial of a restored backup: makes no outgoing calls, and runs no leader task except building the log's tree. */
   readonly isTrial?: boolean
 }

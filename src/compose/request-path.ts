@@ -55,7 +55,7 @@ export interface RequestPath {
   readonly signedGate: ReturnType<typeof createSignedGate>
   /** For attestations. */
   readonly idempotent: IdempotencyGuard
-  /** For sessions, whose rows contain the outcome. */
+  /** Idempotency guard for session registrations. Their outcome is stored in the session rows. */
   readonly idempotentSessions: IdempotencyGuard
   readonly metrics: Metrics
   /** Logs internal failures, each at most once per second. */

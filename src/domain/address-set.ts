@@ -15,7 +15,7 @@ import {
 /** Number of header words: the counts of EVM and Solana keys. Each family's index and keys follow. */
 const HEADER_WORDS = 2
 const WORD_BYTES = 4
-/** Number of words of a cache line. Keys start at a line, so that few of them cross two lines. */
+/** Words per cache line. Key arrays are aligned to cache lines, so that few keys span two lines. */
 const LINE_WORDS = 16
 
 interface Section {

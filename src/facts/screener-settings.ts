@@ -42,7 +42,7 @@ export interface ScreenerSettings {
   /** JSON whose strings may contain placeholders. Null: no body. */
   readonly body: unknown
   readonly answer: {
-    /** Location of the address that the answer repeats. Null skips this check. */
+    /** Path of the wallet address that the response echoes. If null, the address is not checked. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null

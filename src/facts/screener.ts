@@ -11,7 +11,7 @@ import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } f
 import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** The wallet to screen, of a request or a session. A session's chain may be known only by name. */
+/** Wallet to screen, from a request or a session. For a session, only the chain's name may be known. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {

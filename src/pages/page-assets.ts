@@ -73,8 +73,8 @@ export interface PageBuild {
   /** Inserts the parts of the HTML that are known only at startup. */
   readonly fill?: (html: string) => string
   /**
-   * Names without extension of files of which a visitor needs exactly one with the page, such as the texts of a
-   * language.
+   * Base names of alternative files, such as one text file per language. Each visitor needs exactly one of them with
+   * the page.
    */
   readonly early?: readonly string[]
 }

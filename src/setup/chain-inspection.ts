@@ -86,7 +86,13 @@ const inspectAttester = async (
       'problem',
       'active and not registered, so the chain refuses it: have the registry’s owner register it',
     )
-  else report('attester', address, 'note', 'retiring and not registered: what it signed before is refused')
+  else
+    report(
+      'attester',
+      address,
+      'note',
+      'retiring and not registered: the chain refuses attestations that it signed earlier',
+    )
 }
 
 const inspectRegistry = async (

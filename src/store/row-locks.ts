@@ -1,6 +1,5 @@
-// Locks until the end of the transaction, in SQL for both dialects: an unchanged write locks the row. SQLite runs
-// transactions alone; on PostgreSQL, a row that was only read may be outdated. To avoid deadlocks, transactions lock in
-// this order: the rows that they change, then `changes`, then `audit`.
+// Row locks that last until the end of the transaction, in SQL for both dialects: a no-op update locks the row. SQLite
+// serializes transactions; on PostgreSQL, a row read without a lock may be stale.
 import type { Transaction } from './database.ts'
 
 /**

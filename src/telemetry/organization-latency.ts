@@ -1,4 +1,4 @@
-// Measures the time until each organization's verdicts. The counts move to the store once per minute.
+// Measures each organization's time to verdict. Counts are flushed to the store once per minute.
 import type { BucketCounts } from '../lib/fine-histogram.ts'
 import { createFineHistogram, type FineHistogram } from '../lib/fine-histogram.ts'
 

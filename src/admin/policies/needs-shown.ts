@@ -21,7 +21,7 @@ export const wordsOf = (need: FactNeed): string => {
   }
 }
 
-/** Returns an example for a need, as part of a simulation's facts or lists. */
+/** Returns an example value for a need, in the format of a simulation's facts or lists. */
 const exampleOf = (need: FactNeed): Readonly<Record<string, unknown>> => {
   switch (need.kind) {
     case 'list':

@@ -41,7 +41,10 @@ const VERIFICATION = named(
     ok: Type.Boolean(),
     entries: Type.Integer(),
     broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'The first entry that breaks the chain' }),
-    head_hash: Type.String({ description: 'Keep it elsewhere: it proves later that no entry up to here was changed' }),
+    head_hash: Type.String({
+      description:
+        'Hash of the newest entry. Store it elsewhere to prove later that no entry up to this one was changed.',
+    }),
     problems: Type.Array(Type.String(), {
       description: 'Differences between the log and its signed heads, which are kept beside the decision log’s tree',
     }),

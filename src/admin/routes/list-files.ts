@@ -10,7 +10,7 @@ const UPLOADED = named(
   'UploadedList',
   closed({
     applied: Type.Boolean({ description: 'False: some lines are bad, and nothing was changed' }),
-    entries: Type.Integer({ description: 'Entries of the list now' }),
+    entries: Type.Integer({ description: 'Number of entries in the list after the upload' }),
     read: Type.Integer({ description: 'Entries read from the file' }),
     bad_line_count: Type.Integer(),
     bad_lines: Type.Array(closed({ line: Type.Integer(), problem: Type.String() }), {

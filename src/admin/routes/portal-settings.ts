@@ -128,7 +128,7 @@ export const PORTAL_SETTING_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { logo: { file: 'base64' } } },
     alone: 'texts',
-    summary: 'Change the organization’s colors, logo and texts on the verification page',
+    summary: 'Change the colors, logo and text of the organization’s verification page',
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
       logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {

@@ -284,7 +284,8 @@ export const SESSION_ROUTES = [
           const user = await tables.users.find(userId)
           const member = await tables.memberships.find(organization.id, userId)
           if (user === null || (member === null && !user.deploymentAdmin)) throw new SubjectUnknownError('member')
-          if (member?.role === 'viewer') throw new ConflictError('a viewer reviews nothing')
+          if (member?.role === 'viewer')
+            throw new ConflictError('a viewer cannot review sessions: assign a reviewer or an admin')
         }
         const assigned = await tables.sessionAssignments.assign({
           organizationId: organization.id,
@@ -340,7 +341,7 @@ export const SESSION_ROUTES = [
     summary: 'Revoke a completed session',
     description:
       'The session stops verifying its wallets at once, in other processes within a second. Until it is decided again, ' +
-      'results of other organizations do not count for them. `rejected` is final and needs a comment, public or private.',
+      'other organizations’ results do not count for these wallets. `rejected` is final and needs a comment, public or private.',
     body: closed({ status: oneOf(['rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],

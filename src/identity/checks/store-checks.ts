@@ -39,7 +39,7 @@ export interface CheckTables extends SessionTables {
 
 /** The actor of a change caused by a new hit. */
 const ACTOR = 'screening'
-const REASON = 'A new hit was found when lists were looked at again: see the checks.'
+const REASON = 'A new hit was found when the session was screened again: see the checks.'
 
 /** @param basisOf makes a keyed hash of a compared entry or subject */
 export const createStoreChecks = (

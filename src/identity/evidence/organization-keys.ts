@@ -15,8 +15,8 @@ export interface WrappedOrganizationKey {
 export interface OrganizationKeyStore {
   find(organizationId: string): Promise<WrappedOrganizationKey | null>
   /**
-   * Adds a key, unless another process has added one; returns the stored one. Null when new keys must be wrapped by
-   * another deployment key.
+   * Adds a key unless the organization already has one, and returns the stored key. Returns null if new keys must be
+   * wrapped with a different deployment key.
    */
   add(organizationId: string, key: WrappedOrganizationKey): Promise<WrappedOrganizationKey | null>
 }

@@ -34,7 +34,7 @@ const PROBE_BYTES = 64
 /** Text that decodes to fewer bytes is not filter text, and too short for the name of a script. */
 const TEXT_BYTES_MIN = 8
 
-/** RFC 1950: the method is deflate, and the two bytes pass their check. */
+/** Reports whether the bytes start with a zlib header (RFC 1950): method deflate and a valid header checksum. */
 const isZlib = (bytes: Buffer): boolean =>
   bytes.length > 2 && (bytes[0]! & 0x0f) === 8 && bytes.readUInt16BE(0) % 31 === 0
 

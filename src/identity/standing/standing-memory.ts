@@ -21,7 +21,7 @@ export interface StandingRecord {
   readonly personIds: Iterable<string>
   /** Other wallets whose change invalidates the record, because it includes or omits them. */
   readonly otherAddresses: Iterable<string>
-  /** The value of `now` before its first data was read. */
+  /** Value of `now()` before the record's data was first read. */
   readonly readAt: number
 }
 

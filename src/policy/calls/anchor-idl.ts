@@ -75,7 +75,7 @@ class TypeReader {
     this.#tuples = tuples
     for (const definition of listOf(idl['types'], 'types')) {
       if (!isObject(definition) || !isObject(definition['type']))
-        throw new IdlMalformedError('types holds an entry that is not a type')
+        throw new IdlMalformedError('`types` contains an entry that is not a type definition')
       this.#definitions.set(textOf(definition['name'], 'a type'), definition['type'])
     }
   }

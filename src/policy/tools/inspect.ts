@@ -189,7 +189,10 @@ class Inspector {
     return factField(this.#scope, group, field)?.refuseLiteral
   }
 
-  /** Reports a fact compared with a literal that it can never equal: a denial would silently never apply. */
+  /**
+   * Reports a comparison between a fact and a literal that it can never equal. A deny rule with such a comparison
+   * would never apply.
+   */
   #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
     const refuseLiteral = sides.map((side) => this.#literalCheck(side, place)).find((check) => check !== undefined)

@@ -1,7 +1,7 @@
 // Stores wallets and uuids as 64-bit numbers: 8 bytes per row instead of 40. If two share a number, the line in the log
 // distinguishes them: a collision costs one read and never causes a wrong answer.
 
-/** XXH64 is a fixed standard, so stored numbers stay valid. */
+/** Returns the XXH64 hash of a wallet. XXH64 is a fixed algorithm, so stored hashes stay valid. */
 export const walletKey = (wallet: string): bigint => BigInt.asIntN(64, Bun.hash.xxHash64(wallet))
 
 /** Returns the first half of a uuid's bits. */

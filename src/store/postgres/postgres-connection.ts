@@ -78,7 +78,7 @@ const whyNotConnected = (error: unknown): unknown => {
   // Errors that are not from the driver come from reading the authority file or from the TLS library.
   return ['ENOENT', 'EACCES', 'EISDIR'].includes(String(errorCodeOf(error)))
     ? new AuthorityUnreadableError('the authority file cannot be read', { cause: error })
-    : new CertificateRefusedError('the certificate of the server is not accepted', { cause: error })
+    : new CertificateRefusedError('could not verify the server’s certificate', { cause: error })
 }
 
 const setUp = (limits: ConnectionLimits, readOnly: boolean): string =>

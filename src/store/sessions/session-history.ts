@@ -39,7 +39,7 @@ const replay = ({ session, wallets }: SessionState, events: readonly SessionEven
 const WAITS_READ = 100
 const WAITS_MIN = 5
 
-/** Uses the index over states, each state separately, so that the cost does not depend on the number of sessions. */
+/** Queries the status index once per status, so that the cost does not depend on the number of sessions. */
 const newestDecided = (status: SessionStatus): string =>
   `SELECT id, environment FROM (SELECT id, environment FROM sessions WHERE organization_id = ? AND status = '${status}'
      ORDER BY id DESC LIMIT ${WAITS_READ}) AS newest_${status}`

@@ -20,7 +20,7 @@ const TYPES: Readonly<Partial<Record<SessionEventKind, WebhookMessageType>>> = {
   'wallet-removed': 'session.wallets_changed',
 }
 
-/** Visible to receivers. Contains no full stop, which separates the parts of the signed text. */
+/** Visible to receivers. Contains no period, because a period separates the parts of the signed text. */
 const newMessageId = (): string => `msg_${newOrderedId().replaceAll('-', '')}`
 
 interface TargetRow {

@@ -2,7 +2,7 @@
 // piece to piece, and each step predicts the next position. Proportional text ends the walk.
 import type { Piece } from './ink.ts'
 
-/** A piece with its column in the row, counted in pitches. Columns may be missing. */
+/** A piece and its column in the row, in pitches. Column numbers may have gaps. */
 export interface Placed extends Piece {
   readonly column: number
 }

@@ -3,7 +3,7 @@ import type { Approval } from '../api/types.ts'
 
 export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
   'policy.activate': 'Make a policy’s revision live',
-  'project.create': 'Make a project',
+  'project.create': 'Create a project',
   'project.change': 'Change a project',
   'binding.create': 'Bind a contract to a project',
   'binding.remove': 'Remove a contract from its project',

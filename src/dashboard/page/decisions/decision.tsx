@@ -167,7 +167,7 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
       )}
       <h3>Facts beyond the request</h3>
       {basis.facts === null ? (
-        <p class="soft">The policy asked for none.</p>
+        <p class="soft">The policy used no other facts.</p>
       ) : (
         <>
           <CodeBlock label="the facts" code={JSON.stringify(basis.facts, null, 2)} />

@@ -141,7 +141,7 @@ export const VerifyLog = () => {
           />
           <p class="soft" role="status">
             {shown.state === 'queued'
-              ? 'Waits for its turn'
+              ? 'Queued'
               : shown.progress.total === 0
                 ? 'Begins'
                 : `${Math.floor((100 * shown.progress.done) / shown.progress.total)} % of ${countWord(shown.progress.total)} bytes`}

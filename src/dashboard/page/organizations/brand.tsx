@@ -1,4 +1,4 @@
-// Appearance and texts of the verification page for the organization’s users.
+// Appearance and text of the verification page for the organization's users.
 import { call } from '../api/client.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'

@@ -133,7 +133,7 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
     data.reload()
   })
   const runInShadow = (parts: PolicyLabParts, revision: Revision): Action => ({
-    label: 'Run in shadow',
+    label: 'Run in shadow mode',
     icon: 'screen',
     run: async () => {
       await parts.setShadow(policy, revision.id, params)

@@ -62,7 +62,7 @@ const EVENT_WORDS: Readonly<Record<string, string>> = {
   'origin-changed': 'Way back changed',
   'level-changed': 'Level changed',
   consented: 'Agreed to share the result',
-  'consent-withdrawn': 'Withdrew the consent to share the result',
+  'consent-withdrawn': 'Withdrew consent to share the result',
   'evidence-changed': 'Evidence given',
   'evidence-erased': 'Evidence erased',
 }

@@ -104,7 +104,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Owners: incomplete',
     texts: {
-      en: 'Please name everyone who owns or controls 25% of the business or more.',
+      en: 'Please name everyone who owns or controls at least 25% of the business.',
       de: 'Bitte nennen Sie alle Personen, denen mindestens 25 % des Unternehmens gehören oder die es in diesem Maß kontrollieren.',
     },
     parts: ['owners'],

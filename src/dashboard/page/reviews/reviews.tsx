@@ -181,7 +181,7 @@ export const Reviews = () => {
               label="Reviewer"
               choices={[
                 { value: '', label: 'Anyone' },
-                { value: 'nobody', label: 'Nobody yet' },
+                { value: 'nobody', label: 'Unassigned' },
                 { value: 'me', label: 'You' },
                 ...reviewers.all.filter(({ id }) => id !== ownId).map(({ id, name }) => ({ value: id, label: name })),
               ]}

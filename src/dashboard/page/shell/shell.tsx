@@ -76,7 +76,7 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
         text={
           page.needs === 'organization-admin' || page.needs === 'reviewer' || page.needs === 'viewer'
             ? roleMissing(page.needs, roleOf(account, organization))
-            : 'This page is for deployment admins. One of them can make you one, under Accounts.'
+            : 'This page is for deployment admins. A deployment admin can grant you the role under Accounts.'
         }
       />
     )

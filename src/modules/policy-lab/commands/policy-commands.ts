@@ -8,7 +8,7 @@ export const LAB_COMMANDS: readonly Command[] = [
     noun: 'policy',
     verb: 'replay',
     isLocal: true,
-    summary: 'Run a revision or a file over recorded decisions and report the changes by rule',
+    summary: 'Replay recorded decisions against a revision or a file, and report the changes by rule',
     description:
       'A policy that decides sessions runs over the newest sessions that people have decided, and must be tried so before it decides.',
     words: [REVISION_WORD],

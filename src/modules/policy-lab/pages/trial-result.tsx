@@ -10,7 +10,7 @@ type Rule = Simulation['rules'][number]
 type Decisive = { readonly [Kind in Rule['kind']]: { readonly tone: 'good' | 'bad' | 'info'; readonly words: string } }
 
 const REQUEST_WORDS: Decisive = {
-  allow: { tone: 'good', words: 'Decides: compliant' },
+  allow: { tone: 'good', words: 'Decisive: compliant' },
   deny: { tone: 'bad', words: 'Decides: denied' },
   require: { tone: 'bad', words: 'Decides: denied' },
   review: { tone: 'info', words: 'Decides: a person' },

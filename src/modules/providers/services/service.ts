@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/s
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
 export interface ServiceDecision {
-  /** Reference of the session at the service. A decision counts only if this is the session's id. */
+  /** The service's reference for the session. A decision is ignored unless this is the session's ID. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
   /** Time of the decision, by the service's clock. */

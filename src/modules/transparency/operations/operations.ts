@@ -14,7 +14,7 @@ const route = declareRoutes('Decisions')
 const HEAD = named(
   'LogHead',
   closed({
-    size: Type.Integer({ description: 'Number of lines under the newest signed head' }),
+    size: Type.Integer({ description: 'Number of lines covered by the newest signed head' }),
     log_key: Type.String({ description: 'Verifier key of the log' }),
     published: Type.String({
       description: 'The published head (C2SP tlog-checkpoint), with its cosignatures',

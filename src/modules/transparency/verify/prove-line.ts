@@ -17,7 +17,7 @@ export interface ProvingTree {
   head(): Promise<{ readonly checkpoint: string } | null>
   /** Returns the published head, with cosignatures if witnesses are configured. */
   published(): Promise<string | null>
-  /** Returns, for each node with this segment, the leaf range that contains the line at the byte. */
+  /** Returns the leaf range that contains the line at this byte offset, one per node that has the segment. */
   spansAt(
     place: { readonly slot: string; readonly segment: string },
     byte: number,

@@ -142,7 +142,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
 
   const checkTiles = async (): Promise<void> => {
     if (!same(await rootOfLeaves(tree.readTiles, head.size), head.root)) {
-      problems.push('the leaves of the tree do not make up its root: they were changed in its tables')
+      problems.push('the tree’s leaves do not match its root: the leaves in the database were changed')
     } else if (head.size > 0 && !same(await readRoot(tree.readTiles, head.size), head.root)) {
       problems.push('the upper tiles of the tree do not fit its leaves: they were changed in its tables')
     }

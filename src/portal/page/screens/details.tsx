@@ -22,7 +22,7 @@ export const Details = ({ view, calls, apply, next, back }: StepProps) => {
   const messages = useMessages()
   const { details, locale, common } = messages
   const { sessionId, checkType } = view
-  // Fields at the time the form was opened, so that a corrected field stays on the form.
+  // Captured when the form opens, so that a field stays visible after it is corrected.
   const [names] = useState(() => partsOf(view, 'details') as readonly FieldName[])
   const [draft, setDraft] = useState<Draft>(() => loadDraft(sessionId) ?? EMPTY_DRAFT)
   const [loading, setLoading] = useState(() => loadDraft(sessionId) === null && view.fields.length > 0)
