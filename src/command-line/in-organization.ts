@@ -22,6 +22,6 @@ export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,
 ): Promise<string> => {
-  const hint = given === undefined ? ': specify one with --org; to list all, run `countersign organization list`' : ''
+  const hint = given === undefined ? ': specify one with --org; the command organization list shows all' : ''
   return (await findOrganization(opened, given ?? ORGANIZATION_DEFAULT, hint)).id
 }

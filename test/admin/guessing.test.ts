@@ -45,7 +45,8 @@ describeStores((open) => {
       [...codes, codeOf(0)].map((code) => harness.request('POST', '/sign-in/code', { cookie: half, body: { code } })),
     )
     const count = (status: number): number => answers.filter((answer) => answer.status === status).length
-    expect([count(200), count(401), count(429)]).toEqual([0, 5, answers.length - 5])
+    // Over PostgreSQL, few of them may wait for the store at once; the others get 503.
+    expect([count(200), count(401), count(429) + count(503)]).toEqual([0, 5, answers.length - 5])
   })
 
   test('of 30 passwords at once no more than the free ones are judged', async () => {

@@ -47,7 +47,7 @@ test.each([
 test('without the demo organization, the refusal says which option names another', async () => {
   const temporary = await openTemporaryStore()
   const opened = await openOver(temporary)()
-  await expect(requireOrganization(opened, undefined)).rejects.toThrow('name one with --org')
+  await expect(requireOrganization(opened, undefined)).rejects.toThrow('specify one with --org')
   await expect(requireOrganization(opened, 'acme')).rejects.toThrow('there is no organization acme')
   const { id } = await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })
   expect(await requireOrganization(opened, 'acme')).toBe(id)

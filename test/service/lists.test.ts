@@ -167,12 +167,12 @@ test('a policy reads lists and places; what it can’t know is no verdict', asyn
   const without = { from: BOB, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
   const missing = (await (await service.attest(without)).json()) as { message?: string }
   expect(missing.message).toBe('Missing required field: user_ip')
-  expect(await attest(BOB, { user_ip: '192.0.2.1' })).toMatchObject({ status: 503, code: 'DEPENDENCY_UNAVAILABLE' })
+  expect(await attest(BOB, { user_ip: '192.0.2.1' })).toMatchObject({ status: 422, code: 'POLICY_FAILED' })
   // Nothing was signed, so a key is not held: the retry is decided, not told to wait.
   const body = { from: BOB, chain: 'base', verification_hash: service.quickstart['VERIFICATION_HASH'] }
   const keyed = async (user_ip: string) =>
     (await service.attest({ ...body, user_ip }, { 'idempotency-key': 'a-source-fails' })).status
-  expect([await keyed('192.0.2.1'), await keyed('192.0.2.1'), await keyed('203.0.113.9')]).toEqual([503, 503, 200])
+  expect([await keyed('192.0.2.1'), await keyed('192.0.2.1'), await keyed('203.0.113.9')]).toEqual([422, 422, 200])
   const metrics = await (await fetch(`${service.quickstart['ATTESTATION_URL']}/metrics`)).text()
   expect(metrics).toContain('countersign_list_entries{list="ofac"} 152')
   expect(metrics).toMatch(/countersign_list_age_seconds\{list="ofac"\} \d+/)

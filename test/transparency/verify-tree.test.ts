@@ -235,7 +235,7 @@ describe('found', () => {
       file.close()
     }
     change('UPDATE decision_tree_tiles SET hashes = zeroblob(length(hashes)) WHERE level = 0')
-    await expectProblem(/the leaves of the tree do not make up its root/)
+    await expectProblem(/the tree’s leaves do not match its root/)
     change('DELETE FROM decision_tree_tiles')
     await expectProblem(/hashes are missing from the tables of the tree/)
   })
