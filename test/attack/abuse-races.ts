@@ -143,7 +143,12 @@ const decidesDuringSendBack = async (attacked: Attacked, faults: Faults): Promis
           key: alpha.keys.admin,
           body: { sequence, status: 'retry' },
         })
-      const [decided, sentBack] = await Promise.all([decider.decides(sessionId, sequence), sendsBack()])
+      // The operator's request takes longer: in every other round, the decider begins one request later.
+      const decides = async () => {
+        if (round % 2 === 1) await sessionOf(attacked, sessionId)
+        return decider.decides(sessionId, sequence)
+      }
+      const [sentBack, decided] = await Promise.all([sendsBack(), decides()])
       const { status } = await sessionOf(attacked, sessionId)
       const isSentBack = succeeded([sentBack]) === 1
       won[isSentBack ? 'operator' : 'decider'] += 1
