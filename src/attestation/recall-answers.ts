@@ -79,7 +79,8 @@ export const createDecisionMemory = (
     }
   }
   const find = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
-    take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
+    // An earlier search in the queue may have found it.
+    found.get(uuid) ?? take(await findDecision(decisionsDirectory, uuid, sinceSeconds * 1000))
   const recall = async (uuid: string, sinceSeconds: number): Promise<Found | null> =>
     (await find(uuid, sinceSeconds)) ??
     take(await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000))

@@ -94,7 +94,8 @@ const verify: Run = async ({ command, output, clock }, io, directory) => {
     io.checkOf === null || command.flag('chains') ? null : io.checkOf(command.texts('checkpoint'), archivedBefore)
   const { monotonicMs } = clock
   if (from !== undefined) {
-    if (io.copies === null) throw new CommandFailedError('this deployment copies no logs: see --without')
+    if (io.copies === null)
+      throw new CommandFailedError('this requires the module log-shipping: remove it from --without')
     return io.copies.verifyDecisions({ target: io.openTarget(place), json, monotonicMs, stdout, stderr, checkTree })
   }
   let lastPrintedMs = monotonicMs()

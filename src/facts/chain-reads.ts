@@ -115,16 +115,20 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
     // After the deadline, the value is no longer needed.
     const batch = next.filter(({ deadlineMs }) => nowMs < deadlineMs)
     const calls = batch.map(({ call }) => call)
-    const values = calls.length === 0 ? [] : await readBatch(organizationId, calls)
-    totals.refused += next.length - batch.length
-    totals[values === null ? 'failed' : 'answered'] += batch.length
-    const found = new Map(calls.map(({ key }, index) => [key, values?.[index]]))
-    for (const { call, resolve } of next) {
-      lane.pending.delete(call.key)
-      resolve(found.get(call.key) ?? null)
+    let values: readonly (ReadValue | null)[] | null = null
+    try {
+      values = calls.length === 0 ? [] : await readBatch(organizationId, calls)
+    } finally {
+      totals.refused += next.length - batch.length
+      totals[values === null ? 'failed' : 'answered'] += batch.length
+      const found = new Map(calls.map(({ key }, index) => [key, values?.[index]]))
+      for (const { call, resolve } of next) {
+        lane.pending.delete(call.key)
+        resolve(found.get(call.key) ?? null)
+      }
+      if (lane.pending.size === 0) lanes.delete(organizationId)
+      release?.()
     }
-    if (lane.pending.size === 0) lanes.delete(organizationId)
-    release?.()
   }
 
   return {

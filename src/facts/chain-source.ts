@@ -45,18 +45,10 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const fresh = (): KnownBlock | null =>
     known !== null && clock.monotonicMs() - known.readAtMs < blockTimeMs ? known : null
 
-  const readBlock = singleFlight(async (): Promise<KnownBlock> => {
-    const readAtMs = clock.monotonicMs()
-    const block = await endpoint.latestBlock()
-    // If the latest block is unchanged, its cached values are still valid.
-    known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
-    return known
-  })
-
-  const latestBlock = async (): Promise<KnownBlock | null> => {
-    if (!breaker.permits()) return null
+  /** Counts each query once, however many batches wait for it. */
+  const askLatestBlock = async (): Promise<bigint> => {
     try {
-      const block = await readBlock()
+      const block = await endpoint.latestBlock()
       breaker.succeeded()
       return block
     } catch (error) {
@@ -64,6 +56,16 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
       throw error
     }
   }
+
+  const readBlock = singleFlight(async (): Promise<KnownBlock> => {
+    const readAtMs = clock.monotonicMs()
+    const block = await askLatestBlock()
+    // If the latest block is unchanged, its cached values are still valid.
+    known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
+    return known
+  })
+
+  const latestBlock = async (): Promise<KnownBlock | null> => (breaker.permits() ? readBlock() : null)
 
   const readAt = async (
     organizationId: string,

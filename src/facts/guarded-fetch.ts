@@ -124,11 +124,7 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   options.signal?.addEventListener('abort', interrupt, { once: true })
   try {
     options.signal?.throwIfAborted()
-    const response = await responseTo(
-      outgoing,
-      body,
-      () => new FetchFailedError('the server sent too many informational responses'),
-    )
+    const response = await responseTo(outgoing, body, (detail) => new FetchFailedError(detail))
     const refusal = refusalOf(response, maxBytes)
     if (refusal !== null) throw refusal
     options.onHeaders?.(response.headers)

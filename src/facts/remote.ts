@@ -99,9 +99,9 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
 
   return {
     ask: (key, question, { organizationId, deadlineMs } = SERVICE) => {
-      const place = `${organizationId} ${key}`
       const known = findAnswer(key)
       if (known !== undefined) return known
+      const place = `${organizationId} ${key}`
       const joined = waiting.get(place)
       if (joined !== undefined) {
         joined.deadlineMs = Math.max(joined.deadlineMs, deadlineMs)

@@ -7,12 +7,12 @@ const INFORMATIONAL_MAX = 4
 
 /**
  * Sends `body` and resolves to the response. Rejects with the request's error.
- * @param tooMany creates the error for too many informational responses
+ * @param fail creates the error if the server does not answer as it should
  */
 export const responseTo = (
   outgoing: ClientRequest,
   body: string | undefined,
-  tooMany: () => Error,
+  fail: (detail: string) => Error,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     let informational = 0
@@ -20,15 +20,15 @@ export const responseTo = (
       informational += 1
       if (informational <= INFORMATIONAL_MAX) return
       // Rejects before the response, which may be in the same packet.
-      reject(tooMany())
+      reject(fail('the server sent too many informational responses'))
       outgoing.destroy()
     })
     // Without a handler, a request whose answer is 101 never ends, and nothing can abort it.
     outgoing.once('upgrade', (_response, socket) => {
-      reject(new Error('the server switched protocols'))
+      reject(fail('the server switched protocols'))
       socket.destroy()
     })
-    outgoing.once('close', () => reject(new Error('the connection was closed')))
+    outgoing.once('close', () => reject(fail('the server closed the connection')))
     outgoing.once('response', resolve)
     outgoing.on('error', reject)
     outgoing.end(body)

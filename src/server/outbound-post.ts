@@ -76,11 +76,7 @@ export const createOutboundPost =
       outgoing.destroy(new OutboundFailedError('it took too long'))
     }, timeoutMs)
     try {
-      const response = await responseTo(
-        outgoing,
-        body,
-        () => new OutboundFailedError('the server sent too many informational responses'),
-      )
+      const response = await responseTo(outgoing, body, (detail) => new OutboundFailedError(detail))
       let received = 0
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         received += chunk.length

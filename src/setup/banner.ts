@@ -51,7 +51,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     lines.push(
       '',
       'The first start made two attesters, and no organization and no key, as --no-demo asks. Make the first account by the',
-      `link below; then make an organization in the dashboard (or: ${PROGRAM} org create SLUG --name NAME), and in`,
+      `link below; then make an organization in the dashboard (or: ${PROGRAM} organization create SLUG --name NAME), and in`,
       'it a policy, a project and keys.',
     )
   } else if (first) {

@@ -65,7 +65,7 @@ test('every sentence that counts is listed here as it reads with 1, so that some
       '1 worker',
       ', … µs each, on… 1 core',
       'and 1 business',
-      'Compared with today’s lists: …1 session that was handed in or completed.…',
+      'Compared with today’s lists: …1 session submitted or completed.…',
       'The file has 1 address.',
       'Try again in 1 second.',
       'Webhook … fails: 1 message not taken, the first …',

@@ -36,7 +36,7 @@ test('the first start makes two attesters and the log’s key and nothing else, 
   const { stdout } = service.output()
   expect(stdout).not.toMatch(/(attestation|identity|admin) key|Try it/)
   expect(stdout).toContain('no organization and no key')
-  expect(stdout).toContain('org create SLUG')
+  expect(stdout).toContain('organization create SLUG')
   const link = new RegExp(`${dashboard}/\\S+`).exec(stdout)?.[0] ?? ''
   expect(link).not.toBe('')
   expect(Object.keys(service.quickstart).filter((name) => /KEY|POLICY|DEMO|HASH/.test(name))).toEqual([])

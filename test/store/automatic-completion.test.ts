@@ -177,7 +177,7 @@ describeStores((open) => {
         await temporary.store.database.execute(row, [organizationId, newSessionId(), WALLET])
       }
     }
-    await add(2 * SESSIONS_PER_WALLET_MAX - 1)
+    await add(SESSIONS_PER_WALLET_MAX - 1)
     await register(WALLET)
     await expect(register(WALLET, organizationId, 'kyb')).rejects.toThrow('the wallet has')
     await expect(connect(await register())).rejects.toThrow('the wallet has')

@@ -1,5 +1,5 @@
 // Checks attester keys in the hardware token, in a process that is killed after a timeout. A start checks all active
-// keys; `attester add`, doctor and restore check some.
+// keys; `attester create`, doctor and restore check some.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { sendToChild } from '../../cluster/send.ts'

@@ -2,9 +2,10 @@
 import type { Session } from '../../domain/session.ts'
 import { RejectedBeforeError } from '../../domain/session-errors.ts'
 import type { Transaction } from '../database.ts'
+import { lockDeployment } from '../row-locks.ts'
 import { IS_SAME_WALLET, personsOf } from './persons.ts'
 
-/** For statements over `sessions` as `s`: the session's decision was made by an operator. */
+/** For statements over `sessions` as `s`: an operator gave the session its present status, now or earlier. */
 const DECIDED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_events decision
     WHERE decision.organization_id = s.organization_id AND decision.session_id = s.id AND decision.kind = 'status'
       AND decision.status = s.status AND decision.actor LIKE 'operator:%')`
@@ -49,6 +50,8 @@ export const requireNoRejection = async (
   transaction: Transaction,
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
 ): Promise<void> => {
+  // A rejection of the same wallet or person takes this lock, too, so it has either committed or waits.
+  await lockDeployment(transaction)
   const session = [organizationId, id]
   const decisions = await transaction.query<{ readonly address: string; readonly status: string }>(DECISIONS, [
     ...session,

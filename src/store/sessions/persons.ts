@@ -148,7 +148,7 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
  */
 export const rejectPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id: sessionId, checkType } = session
-  // The lock serializes concurrent completions: none adds a wallet of the person that the rejection misses.
+  // Concurrent completions wait: none assigns a person that the rejection misses.
   await lockDeployment(transaction)
   const known = await findPersons(transaction, session, `${OF_SAME_WALLETS} UNION ${OF_OTHER_WALLETS}`)
   const personIds = new Set(known.map(({ person_id: personId }) => personId))

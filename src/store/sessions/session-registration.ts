@@ -136,7 +136,6 @@ const create = async (
   nowSeconds: number,
 ): Promise<Session | null> => {
   const { organizationId, sessionId, environment, checkType, provider, walletAddress, originUrl } = input
-  if (walletAddress !== null) await requireFewSessions(transaction, input, walletAddress)
   const inserted = await transaction.execute(INSERT, [
     organizationId,
     sessionId,
@@ -169,6 +168,7 @@ const create = async (
     createdAtSeconds: nowSeconds,
     completedAtSeconds: null,
   }
+  if (walletAddress !== null) await requireFewSessions(transaction, session, walletAddress)
   await addFirstToken(transaction, session, tokenOf(input), nowSeconds)
   await addEvent(transaction, session, {
     sequence: 1,

@@ -100,24 +100,22 @@ const insertWallet = async (
 }
 
 /**
- * Call it in the transaction that creates a session for a wallet or connects the wallet.
+ * Call it in the transaction that creates a session for a wallet or connects the wallet. The session itself does not count.
  * @throws WalletSessionsError
  */
 export const requireFewSessions = async (
   transaction: Transaction,
-  { organizationId, environment }: Pick<Session, 'organizationId' | 'environment'>,
+  { organizationId, environment, id }: Pick<Session, 'organizationId' | 'environment' | 'id'>,
   address: WalletAddress,
 ): Promise<void> => {
   const ofWallet = 'address = ? AND environment = ? AND organization_id = ?'
   const wallet = [address, environment, organizationId]
-  // A session that is locked to the wallet and has it connected has two rows.
-  const rowsMax = 2 * SESSIONS_PER_WALLET_MAX
-  const rows = await transaction.query(
-    `SELECT 1 FROM sessions WHERE locked_${ofWallet} UNION ALL SELECT 1 FROM session_wallets WHERE ${ofWallet}
-     UNION ALL SELECT 1 FROM session_removed_wallets WHERE ${ofWallet} LIMIT ${rowsMax}`,
+  const sessions = await transaction.query<{ readonly id: string }>(
+    `SELECT id FROM sessions WHERE locked_${ofWallet} UNION SELECT session_id FROM session_wallets WHERE ${ofWallet}
+     UNION SELECT session_id FROM session_removed_wallets WHERE ${ofWallet} LIMIT ${SESSIONS_PER_WALLET_MAX + 1}`,
     [...wallet, ...wallet, ...wallet],
   )
-  if (rows.length >= rowsMax) throw new WalletSessionsError()
+  if (sessions.filter((session) => session.id !== id).length >= SESSIONS_PER_WALLET_MAX) throw new WalletSessionsError()
 }
 
 /** The proof as it was verified when the wallet was connected. */
@@ -150,7 +148,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
    * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
    * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
    * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError
+   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {

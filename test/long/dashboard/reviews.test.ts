@@ -181,7 +181,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     expect((await read(second)).status).toBe('submitted')
     await pressed(page, 'a')
     await page.keyboard.press('Enter')
-    await page.getByText('Nobody waits').waitFor()
+    await page.getByText('No sessions to review').waitFor()
     await stream.until('"completed"')
     stream.stop()
 

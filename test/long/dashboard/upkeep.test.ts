@@ -304,7 +304,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     )
     expect(ends[0]).toBe(ends[1])
     for (const [path, change, seen] of [
-      [OWN, 'Make a policy’s revision live', ['Second', 'revision 1', 'Tried for a week']],
+      [OWN, 'Activate a policy revision', ['Second', 'revision 1', 'Tried for a week']],
       [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
     ] as const) {
       let actions = 0

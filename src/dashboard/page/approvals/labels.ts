@@ -2,12 +2,12 @@
 import type { Approval } from '../api/types.ts'
 
 export const ACTIONS: Readonly<Record<Approval['action'], string>> = {
-  'policy.activate': 'Make a policy’s revision live',
+  'policy.activate': 'Activate a policy revision',
   'project.create': 'Create a project',
   'project.change': 'Change a project',
   'binding.create': 'Bind a contract to a project',
   'binding.remove': 'Remove a contract from its project',
-  'list.create': 'Make a list',
+  'list.create': 'Create a list',
   'list.edit': 'Change a list’s addresses',
   'list.upload': 'Fill a list from a file',
   'list.source': 'Have a list kept by a source',

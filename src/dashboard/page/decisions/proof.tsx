@@ -71,7 +71,7 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
   const { slot, segment, offset, length, hash, previous_hash, previous_matches, next_matches } = proof
   const broken = !previous_matches || next_matches === false || check === 'wrong'
   return (
-    <Card title="Place in the log" text="Nobody can change a line without breaking the chain after it.">
+    <Card title="Place in the log" text="A changed line breaks the chain after it.">
       {broken && (
         <Notice tone="bad" title="The chain is broken here" urgent>
           <p>

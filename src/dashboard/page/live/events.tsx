@@ -71,7 +71,7 @@ export const Sources = () => {
   return (
     <Card title="Who asked" text={`Decisions by key, since ${since}.`} flush>
       {value.data.length === 0 ? (
-        <p class="card-note soft">Nobody since then.</p>
+        <p class="card-note soft">No events since then.</p>
       ) : (
         <Table
           caption="Who asked"

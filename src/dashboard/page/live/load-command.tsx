@@ -60,7 +60,7 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
       text={`The charts move by themselves as soon as there are some. This command asks for ${REQUESTS.toLocaleString('en')}, ${AT_A_TIME} at a time; an attestation key goes into ATTESTATION_API_KEY.`}
     >
       {value?.project === undefined ? (
-        <p class="soft">Make a project first: the command names the one that decides.</p>
+        <p class="soft">Create a project first: the command contains its verification hash.</p>
       ) : (
         <CodeBlock
           label="the command"

@@ -8,7 +8,7 @@ const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =
 
 /** Shows a link that sets a password. */
 export const showInvitation = (link: OneTimeLink): Outcome =>
-  showLink(link, 'Send it over a channel that you trust. Whoever opens it first sets the account’s password.')
+  showLink(link, 'Send it over a channel that you trust. The first person to open it sets the account’s password.')
 
 /** Shows a link for a person with an account. */
 export const showAcceptance = (link: OneTimeLink): Outcome =>

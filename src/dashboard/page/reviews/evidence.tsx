@@ -128,7 +128,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
   const erased = session.events.findLast(({ kind }) => kind === 'evidence-erased')
   if (documents.length === 0 && !hasFields) {
     return erased === undefined ? (
-      <Empty icon="project" title="Nothing was handed in">
+      <Empty icon="project" title="No evidence submitted">
         <p>
           {session.environment === 'test'
             ? 'The sandbox moved this test session along: nobody typed or uploaded anything.'
@@ -138,7 +138,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
     ) : (
       <Notice title="The evidence was erased">
         <p>
-          Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history stay. Until it is handed in
+          Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history stay. Until it is submitted
           again, the session can’t be completed.
         </p>
       </Notice>

@@ -35,9 +35,9 @@ export const FirstSession = () => {
         }
       >
         <p>
-          A person opens the link of a session, connects wallets and hands in what your level asks for. Make the first
-          link here, or have your backend make them with the identity API. What is handed in waits here for your
-          decision, and your backend is told of it at once.
+          A person opens the link of a session, connects wallets and submits the evidence of your level. Create the
+          first link here, or let your backend create links with the identity API. Submissions appear here, and your
+          backend is notified of your decision at once.
         </p>
       </Empty>
       <div class="card-note">

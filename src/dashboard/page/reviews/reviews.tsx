@@ -126,7 +126,7 @@ export const Reviews = () => {
   return (
     <Page
       title="Reviews"
-      lead="People and businesses who handed in what you asked for. Whoever waits longest comes first."
+      lead="Submissions from people and businesses, longest waiting first."
       actions={
         <>
           {mayInvite && (
@@ -238,10 +238,10 @@ const NothingWaits = () => {
   return (
     <Empty
       icon="check"
-      title="Nobody waits"
+      title="No sessions to review"
       actions={<Button onClick={() => navigate(`${path('/reviews')}?status=all`)}>Show all sessions</Button>}
     >
-      <p>Everything that was handed in is decided. What comes in shows here by itself.</p>
+      <p>All submissions are decided. New ones appear here automatically.</p>
     </Empty>
   )
 }

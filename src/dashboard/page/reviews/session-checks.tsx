@@ -57,8 +57,8 @@ export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProp
   const needsLook = SEVEREST_FIRST.flatMap((outcome) => checks.filter((check) => check.outcome === outcome))
   const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => describe(check).label)
   return (
-    <Card title="Checks" text="Made by the service. By themselves they decide nothing.">
-      {waiting && <p class="soft">They are being made.</p>}
+    <Card title="Checks" text="Run by the service. Checks don’t decide sessions.">
+      {waiting && <p class="soft">Checks are running.</p>}
       {needsLook.length > 0 && (
         <Table
           caption="Checks that need a look"
@@ -85,7 +85,7 @@ export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProp
         />
       )}
       {passed.length > 0 && <p class="soft">Passed: {passed.join(', ')}.</p>}
-      {value.address_country !== null && <p class="soft">Handed in from {countryWord(value.address_country)}.</p>}
+      {value.address_country !== null && <p class="soft">Submitted from {countryWord(value.address_country)}.</p>}
       {parts.map(({ Comparison }, index) => Comparison && <Comparison key={index} session={session} checks={checks} />)}
     </Card>
   )

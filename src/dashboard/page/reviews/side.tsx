@@ -48,7 +48,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
     ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
     ...(session.retry_count > 0 ? [['Sent back', counted(session.retry_count, 'time', 'times')] as const] : []),
     ['Made', <Time key="made" at={session.created_at} />],
-    ...(session.submitted_at === null ? [] : [['Handed in', <Time key="in" at={session.submitted_at} />] as const]),
+    ...(session.submitted_at === null ? [] : [['Submitted', <Time key="in" at={session.submitted_at} />] as const]),
     ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
     ...(session.user_id === null
       ? []

@@ -57,7 +57,7 @@ const SideBySide = ({ session, checks }: ComparisonProps) => {
   }
   return (
     <Table
-      caption="What was typed beside what the document says"
+      caption="Entered data and document data"
       rows={rows}
       rowKey={({ label }) => label}
       columns={{

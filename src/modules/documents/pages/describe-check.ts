@@ -23,14 +23,17 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   },
   'document.country': { label: 'Country', look: 'The document is of another country than the address.' },
   'document.expiry': { label: 'Validity', failed: 'The document has expired.' },
-  'document.number': { label: 'Same document', look: 'Someone else handed in this document.' },
+  'document.number': { label: 'Same document', look: 'Another person submitted this document.' },
   person: { label: 'Person', 'not-done': NOT_DONE },
   'person.age': { label: 'Age' },
   'person.name': {
     label: 'Same person',
     look: 'Another identity, or a rejected session, has this name and date of birth.',
   },
-  'person.address': { label: 'Country of the address', look: 'It was handed in from another country than was typed.' },
+  'person.address': {
+    label: 'Country of the address',
+    look: 'It was submitted from a country other than the one entered.',
+  },
   'person.portrait': {
     label: 'Same portrait',
     look: 'Another identity, or a rejected session, has this picture.',

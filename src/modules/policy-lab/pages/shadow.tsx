@@ -161,7 +161,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
           text={
             ofSessions === null
               ? 'Evaluated on every request beside the live one. Its verdicts are recorded, and never answered.'
-              : 'Evaluated on each session that is handed in while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
+              : 'Evaluated on each submitted session while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
           }
           actions={
             mayChange && (
@@ -183,7 +183,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
       text={
         ofSessions === null
           ? 'A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation.'
-          : 'A revision in shadow is evaluated on each session that is handed in, beside the live one or alone, so that you see what it would do before it does.'
+          : 'A revision in shadow is evaluated on each submitted session, beside the live one or alone, so that you see what it would do before it does.'
       }
     >
       {policy.active_revision_id === null && ofSessions === null ? (

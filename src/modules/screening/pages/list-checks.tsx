@@ -30,16 +30,16 @@ const CLEAR = 'Clear the hit'
 const CONFIRM = 'Confirm the hit'
 const BY_NAME: Readonly<Record<Decided, Decision>> = {
   cleared: {
-    word: 'Somebody else',
-    title: 'Somebody else',
+    word: 'Not a match',
+    title: 'Not a match',
     label: CLEAR,
-    hint: 'What shows that it is somebody else, for example another date of birth. Kept with the session.',
+    hint: 'Reason, for example a different date of birth. Stored with the session.',
   },
   confirmed: {
-    word: 'The same',
+    word: 'Confirm match',
     title: 'The same person or company',
     label: CONFIRM,
-    hint: 'What shows that it is the same. Kept with the session, which then is yours to reject.',
+    hint: 'Reason. Stored with the session, which you can then reject.',
   },
 }
 const BY_WALLET: Readonly<Record<Decided, Decision>> = {
@@ -47,13 +47,13 @@ const BY_WALLET: Readonly<Record<Decided, Decision>> = {
     word: 'No concern',
     title: 'The wallet is no concern',
     label: CLEAR,
-    hint: 'What shows that it does not count here, for example that it was listed by mistake. Kept with the session.',
+    hint: 'Reason, for example that the wallet was listed by mistake. Stored with the session.',
   },
   confirmed: {
     word: 'It counts',
     title: 'The wallet counts against the person',
     label: CONFIRM,
-    hint: 'What shows it. Kept with the session, which then is yours to reject.',
+    hint: 'Reason. Stored with the session, which you can then reject.',
   },
 }
 
@@ -148,7 +148,7 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
       {outcome === 'waiting' && <p class="soft">The names are being compared.</p>}
       {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (
-        <p class="soft">Nobody alike on {versions.map(({ list }) => list).join(', ')}.</p>
+        <p class="soft">No match on {versions.map(({ list }) => list).join(', ')}.</p>
       )}
       {rows.length > 0 && (
         <Table

@@ -28,7 +28,7 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
   <Card
     flush
     title="Hits from each score on"
-    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session that was', 'sessions that were')} handed in or completed.${
+    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session', 'sessions')} submitted or completed.${
       trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them can’t be read.`
     }`}
   >

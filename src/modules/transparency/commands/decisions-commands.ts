@@ -98,7 +98,7 @@ const TABLE: DecisionsTable<TreeIo> = [
     verb: 'begin-tree',
     summary: 'Begin the tree over the log again, under another name and key, with the service stopped',
     description:
-      'For use after a restore of an older backup. Whoever checks proofs needs the new key; proofs of the old tree remain valid.',
+      'For use after a restore of an older backup. Verifiers of proofs need the new key; proofs of the old tree remain valid.',
     run: beginTree,
   },
 ]

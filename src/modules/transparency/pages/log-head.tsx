@@ -30,10 +30,7 @@ export const LogHeadCard = () => {
   const { value } = head
   useReadLater(value !== null, value, LOOK_AGAIN_MS, head.reload)
   return (
-    <Card
-      title="Signed head"
-      text="One signature over every line. Whoever keeps it can tell later whether the log goes on from it."
-    >
+    <Card title="Signed head" text="One signature over every line. Keep it to check later that the log extends it.">
       {value === null ? (
         head.error === null ? (
           <Loading />

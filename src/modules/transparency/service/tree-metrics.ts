@@ -11,7 +11,7 @@ export const TREE_METRICS = {
   treeAge: defineMetric(
     'countersign_decision_tree_age_seconds',
     'gauge',
-    'Time since this node had last handed in everything that is in its decision log.',
+    'Seconds since this node last submitted its complete decision log.',
   ),
   treeFailures: defineMetric(
     'countersign_decision_tree_failures_total',
@@ -26,7 +26,7 @@ export const TREE_METRICS = {
   cosignedAge: defineMetric(
     'countersign_decision_tree_cosigned_age_seconds',
     'gauge',
-    'Time since a head of the log had last got the cosignatures that it has to have. Only where witnesses are set.',
+    'Seconds since a head of the log last had the required cosignatures, if witnesses are configured.',
   ),
   cosignaturesLate: defineMetric(
     'countersign_decision_tree_cosignatures_late',
