@@ -98,6 +98,8 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
     await queue.getByLabel('Hits').selectOption('open')
     await queue.getByText('1 open').waitFor()
     expect(new URL(queue.url()).search).toBe('?hits=open')
+    // Rows of the previous filter may still be shown.
+    await queue.locator('a[data-row]').nth(1).waitFor({ state: 'detached' })
     expect(await queue.locator('a[data-row]').count()).toBe(1)
     await queue.getByLabel('Level').selectOption('enhanced')
     await queue.getByText('Nothing matches these filters').waitFor()

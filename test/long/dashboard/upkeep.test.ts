@@ -347,7 +347,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await asks.getByRole('dialog').waitFor({ state: 'detached' })
     await accessible(asks)
     await asks.getByRole('link', { name: 'View approvals' }).click()
-    await asks.getByRole('article', { name: 'Make a list' }).getByText('Theirs are checked').waitFor()
+    await asks.getByRole('article', { name: 'Create a list' }).getByText('Theirs are checked').waitFor()
     expect(await asks.getByText('This change awaits approval').count()).toBe(0)
 
     const level = [
@@ -367,7 +367,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     expect(await command.exited).toBe(0)
 
     const approves = await grace.enter(OWN, PHONE)
-    const card = approves.getByRole('article', { name: 'Make a list' })
+    const card = approves.getByRole('article', { name: 'Create a list' })
     await card.getByText('list partners').waitFor()
     await approves.getByText('organization.change Demo by').waitFor()
     for (const place of [OWN, '/o/demo/audit']) {
