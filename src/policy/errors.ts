@@ -35,7 +35,8 @@ const excerpt = (sourceLine: string, column: number): string => {
 
 /** Formats each issue with its source line and a caret below its position. */
 export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
-  const lines = source.split(/\r?\n/)
+  const lastLine = Math.max(0, ...issues.map(({ line }) => line))
+  const lines = source.split(/\r?\n/, lastLine)
   return issues
     .map(({ line, column, message, pointer }) => {
       const head = `${line}:${column} ${pointer === '' ? '' : `${pointer} `}${message}`

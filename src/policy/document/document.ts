@@ -54,8 +54,10 @@ const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
 /** Returns a function that converts UTF-16 offsets to lines and columns, counted from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
   const lineStarts = [0]
-  for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) lineStarts.push(at + 1)
+  /** The first line end that was not looked at yet; -1 after the last. */
+  let next = source.indexOf('\n')
   return (offset) => {
+    for (; next !== -1 && next < offset; next = source.indexOf('\n', next + 1)) lineStarts.push(next + 1)
     let low = 0
     let high = lineStarts.length - 1
     while (low < high) {

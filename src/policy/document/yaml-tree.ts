@@ -65,7 +65,8 @@ const STEP_TOKENS = 1_000
 /** No text in a valid policy has more lines. The composer takes one microsecond per line, in a single step. */
 const LINES_MAX = POLICY_LIMITS.expressionLength
 
-const hasTooManyLines = (token: string): boolean => token.length > LINES_MAX && token.split('\n').length > LINES_MAX
+const hasTooManyLines = (token: string): boolean => 
+  token.length > LINES_MAX && token.split('\n', LINES_MAX + 1).length > LINES_MAX
 
 /**
  * Parses the source into concrete syntax and counts the tokens, because time and memory depend on them. Returns null if
