@@ -1,7 +1,8 @@
 // Compares a name with an indexed one, word by word in any order. The similarity is 1 for an identical name, and lower
 // for misspelt, missing or different words. Common words count less than rare ones.
 import { foldWord } from './fold.ts'
-import { isSmall, type NameIndex, roleAt, type WordMatch, wordAt } from './name-index.ts'
+import type { NameIndex, WordMatch } from './name-index.ts'
+import { isSmall, roleAt, wordAt } from './packed-word.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
 /** How strongly each kind of word identifies a person or company. */

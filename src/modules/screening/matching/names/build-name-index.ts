@@ -1,0 +1,126 @@
+// Builds the index of a list's names (name-index.ts): flat arrays hold thirty thousand names in a few megabytes.
+import { type FlatArrays, prefixed } from '../../../../lib/flat-arrays.ts'
+import { skeletonOf } from './consonants.ts'
+import { joinsOf } from './joined-words.ts'
+import { packWord } from './packed-word.ts'
+import type { NameWord } from './read-name.ts'
+import { hashOf } from './word-hash.ts'
+import { buildWordTable } from './word-table.ts'
+
+interface WordDraft {
+  readonly written: string
+  readonly folded: string
+  readonly skeleton: string
+  /** 1: a join; 2: written without vowels. */
+  readonly flags: number
+  readonly names: number[]
+}
+
+/** Groups numbers by another number: `groups[starts[n]]` to `groups[starts[n + 1]]`. */
+const grouped = (groupOf: Uint32Array, groups: number) => {
+  const starts = new Uint32Array(groups + 1)
+  for (const group of groupOf) starts[group + 1] = starts[group + 1]! + 1
+  for (let group = 0; group < groups; group++) starts[group + 1] = starts[group + 1]! + starts[group]!
+  const members = new Uint32Array(groupOf.length)
+  const filled = starts.slice()
+  for (let member = 0; member < groupOf.length; member++) members[filled[groupOf[member]!]!++] = member
+  return { starts, members }
+}
+
+/** The distinct written or folded forms of some drafts, each with its drafts. */
+const buildWords = (
+  drafts: readonly WordDraft[],
+  isOne: (draft: WordDraft) => boolean,
+  textOf: (draft: WordDraft) => string,
+): { readonly arrays: FlatArrays; readonly rows: ReadonlyMap<string, number> } => {
+  const members = Uint32Array.from(drafts.keys()).filter((word) => isOne(drafts[word]!))
+  const { arrays, numbers } = buildWordTable([...new Set(Array.from(members, (word) => textOf(drafts[word]!)))])
+  const rows = Uint32Array.from(members, (word) => numbers.get(textOf(drafts[word]!)) ?? 0)
+  const groups = grouped(rows, numbers.size)
+  const ordered = groups.members.map((member) => members[member]!)
+  return { arrays: { ...arrays, groupStarts: groups.starts, groupMembers: ordered }, rows: numbers }
+}
+
+export interface NameIndexBuilder {
+  /** @param entry identifies the name's entry for the caller */
+  add(words: readonly NameWord[], entry: number): void
+  build(): FlatArrays
+}
+
+export const createNameIndexBuilder = (): NameIndexBuilder => {
+  const numbers = new Map<string, number>()
+  const drafts: WordDraft[] = []
+  const packed: number[] = []
+  const starts: number[] = [0]
+  const entries: number[] = []
+
+  const draftOf = (written: string, folded: string, skeleton: string, flags: number): number => {
+    const key = flags === 0 ? written : `${flags}${written}`
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    numbers.set(key, drafts.length)
+    drafts.push({ written, folded, skeleton, flags, names: [] })
+    return drafts.length - 1
+  }
+
+  return {
+    add: (words, entry) => {
+      const name = entries.length
+      const has = (word: number): void => {
+        const { names } = drafts[word]!
+        if (names.at(-1) !== name) names.push(name)
+      }
+      for (const { written, folded, skeletons, role } of words) {
+        const [skeleton] = skeletons
+        const word =
+          skeleton === undefined
+            ? draftOf(written, folded, skeletonOf(written).consonants, 0)
+            : draftOf(written, folded, skeleton.consonants, 2)
+        packed.push(packWord(role, word))
+        has(word)
+      }
+      for (const { written, folded } of joinsOf(words)) has(draftOf(written, folded, '', 1))
+      starts.push(packed.length)
+      entries.push(entry)
+    },
+
+    build: () => {
+      const isJoin = (draft: WordDraft): boolean => (draft.flags & 1) !== 0
+      const isSingle = (draft: WordDraft): boolean => !isJoin(draft)
+      const written = buildWords(drafts, isSingle, (draft) => draft.written)
+      const folded = buildWords(drafts, isSingle, (draft) => draft.folded)
+      const joinsWritten = buildWords(drafts, isJoin, (draft) => draft.written)
+      const joinsFolded = buildWords(drafts, isJoin, (draft) => draft.folded)
+      const postingStarts = new Uint32Array(drafts.length + 1)
+      for (const [word, { names }] of drafts.entries()) postingStarts[word + 1] = postingStarts[word]! + names.length
+      const postings = new Uint32Array(postingStarts[drafts.length]!)
+      for (const [word, { names }] of drafts.entries()) postings.set(names, postingStarts[word])
+      const hashes = Uint32Array.from(drafts, ({ skeleton }) => hashOf(skeleton))
+      const counts = new Map<string, number>()
+      for (const { folded: sound, names } of drafts.filter(isSingle))
+        counts.set(sound, (counts.get(sound) ?? 0) + names.length)
+      return {
+        ...prefixed('written', written.arrays),
+        ...prefixed('folded', folded.arrays),
+        ...prefixed('joinsWritten', joinsWritten.arrays),
+        ...prefixed('joinsFolded', joinsFolded.arrays),
+        flags: Uint8Array.from(drafts, ({ flags }) => flags),
+        skeletons: hashes,
+        // Words without joins, sorted by consonants.
+        bySkeleton: Uint32Array.from(drafts.keys())
+          .filter((word) => isSingle(drafts[word]!))
+          .sort((left, right) => hashes[left]! - hashes[right]!),
+        rows: Uint32Array.from(
+          drafts,
+          (draft) => (isJoin(draft) ? joinsWritten : written).rows.get(draft.written) ?? 0,
+        ),
+        frequencies: Uint32Array.from(drafts, (draft) => counts.get(draft.folded) ?? draft.names.length),
+        postingStarts,
+        postings,
+        nameWords: Uint32Array.from(packed),
+        nameStarts: Uint32Array.from(starts),
+        entries: Uint32Array.from(entries),
+      }
+    },
+  }
+}
