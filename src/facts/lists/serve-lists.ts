@@ -2,43 +2,18 @@
 // reloaded and published atomically. If a change cannot be read, the list is published as not current, so that no
 // decision uses outdated content.
 
-import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
-import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
-import type { ListEdit, ListKeeper } from '../../domain/list.ts'
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
-import { NamedError } from '../../lib/named-error.ts'
-import { type Clock, nextTurn } from '../../lib/time.ts'
+import type { Clock } from '../../lib/time.ts'
+import {
+  createListReader,
+  ListMovedError,
+  type ReadList,
+  type StoredListRow,
+  type StoredLists,
+  unreadable,
+} from './read-stored-list.ts'
 
-/** A list as stored (src/store/lists/lists.ts). */
-export interface StoredListRow {
-  readonly id: string
-  readonly organizationId: string | null
-  readonly name: string
-  readonly baseId: string | null
-  readonly entryCount: number
-  readonly version: number
-  /** Lists kept by people have no age. Other lists age. */
-  readonly keptBy: ListKeeper
-  readonly isOfSanctioned: boolean
-  readonly enablingId: string | null
-  readonly confirmedAtSeconds: number | null
-}
-
-export interface ServedListsDependencies {
-  readonly lists: {
-    listAll(): Promise<readonly StoredListRow[]>
-    findById(listId: string): Promise<StoredListRow | null>
-    readEdits(listId: string): Promise<readonly ListEdit[]>
-  }
-  readonly bases: {
-    find(baseId: string): Promise<{ readonly evmCount: number; readonly solanaCount: number } | null>
-    readKeys(
-      baseId: string,
-      width: KeyWidth,
-      afterKey: Uint8Array | null,
-      limit: number,
-    ): Promise<readonly Uint8Array[]>
-  }
+export interface ServedListsDependencies extends StoredLists {
   /** Publishes new versions to the threads that read them, and removes deleted lists. */
   readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
   readonly clock: Clock
@@ -98,48 +73,10 @@ const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
 /** A list that is behind for longer than this is published as not current. Changes are due within a second. */
 const GIVE_UP_AFTER_MS = 2_000
-/** Chunks read in one turn: about a megabyte, a few milliseconds of work. */
-const CHUNKS_A_TURN = 16
-
-interface Held {
-  readonly row: StoredListRow
-  readonly image: ListImage
-}
-
-class ListMovedError extends NamedError {}
-
-/** Packs the keys into a set, in ascending order within each width. Null if there are no keys. */
-const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
-  if (keys.length === 0) return null
-  const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
-  const evm = byWidth(EVM_KEY_WIDTH)
-  const solana = byWidth(SOLANA_KEY_WIDTH)
-  const builder = createAddressSetBuilder(evm.length, solana.length)
-  builder.append(EVM_KEY_WIDTH, Buffer.concat(evm))
-  builder.append(SOLANA_KEY_WIDTH, Buffer.concat(solana))
-  return builder.finish()
-}
-
-const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 'removed' | 'current'> => ({
-  id: row.id,
-  organizationId: row.organizationId,
-  name: row.name,
-  keptBy: row.keptBy === 'people' ? 'people' : 'source',
-  confirmedAtSeconds: row.confirmedAtSeconds,
-})
-
-/** Returns the image of an unreadable list: lookups in it are refused. */
-const unreadable = (row: StoredListRow): ListImage => ({
-  ...describe(row),
-  entries: EMPTY_ADDRESS_SET,
-  added: null,
-  removed: null,
-  current: false,
-})
-
 export const createServedLists = (dependencies: ServedListsDependencies): ServedLists => {
-  const { lists, bases, publish, clock, onError, wait = Bun.sleep } = dependencies
-  const held = new Map<string, Held>()
+  const { lists, publish, clock, onError, wait = Bun.sleep } = dependencies
+  const { read, readWhileItMoves } = createListReader(dependencies, onError)
+  const held = new Map<string, ReadList>()
   /** Lists whose latest version could not be read. */
   const newest = new Map<string, StoredListRow>()
   /** Changed lists, with the time at which the change was reported. */
@@ -154,60 +91,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   let woken = false
   let nudge: () => void = () => undefined
 
-  const readBase = async (baseId: string | null): Promise<SharedArrayBuffer> => {
-    if (baseId === null) return EMPTY_ADDRESS_SET
-    const base = await bases.find(baseId)
-    if (base === null) throw new ListMovedError()
-    const builder = createAddressSetBuilder(base.evmCount, base.solanaCount)
-    for (const width of KEY_WIDTHS) {
-      let after: Uint8Array | null = null
-      for (;;) {
-        const chunks: readonly Uint8Array[] = await bases.readKeys(baseId, width, after, CHUNKS_A_TURN)
-        for (const keys of chunks) builder.append(width, keys)
-        const last = chunks.at(-1)
-        if (last === undefined) break
-        after = last.subarray(0, width)
-        await nextTurn()
-      }
-    }
-    return builder.finish()
-  }
-
-  const read = async (row: StoredListRow): Promise<Held> => {
-    const known = held.get(row.id)
-    const entries =
-      known?.image.current === true && known.row.baseId === row.baseId
-        ? known.image.entries
-        : await readBase(row.baseId)
-    const edits = await lists.readEdits(row.id)
-    // Single-entry changes belong to one base. Changes of a later base would hide entries of this one.
-    if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
-    const keysOf = (present: boolean): Uint8Array[] =>
-      edits.filter((edit) => edit.present === present).map(({ key }) => key)
-    return {
-      row,
-      image: { ...describe(row), entries, added: setOf(keysOf(true)), removed: setOf(keysOf(false)), current: true },
-    }
-  }
-
-  /** @returns null if the list was deleted */
-  const readWhileItMoves = async (row: StoredListRow): Promise<Held | null> => {
-    for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
-      try {
-        return await read(current)
-      } catch (error) {
-        if (error instanceof AddressSetInvalidError) {
-          // The stored data is no longer a valid list. The service starts anyway, but no decision may use this list.
-          onError(error)
-          return { row, image: unreadable(row) }
-        }
-        if (!(error instanceof ListMovedError)) throw error
-      }
-    }
-    return null
-  }
-
-  const hold = (next: Held): void => {
+  const hold = (next: ReadList): void => {
     held.set(next.row.id, next)
     publish([next.image], [])
   }
@@ -219,7 +103,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
       return
     }
     newest.set(listId, row)
-    hold(await read(row))
+    hold(await read(row, held.get(listId) ?? null))
     newest.delete(listId)
   }
 

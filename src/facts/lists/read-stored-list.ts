@@ -1,0 +1,134 @@
+// Reads a stored list into memory that all threads share: its base, and the entries added and removed since.
+import { EVM_KEY_WIDTH, KEY_WIDTHS, type KeyWidth, SOLANA_KEY_WIDTH } from '../../domain/address-key.ts'
+import { AddressSetInvalidError, createAddressSetBuilder, EMPTY_ADDRESS_SET } from '../../domain/address-set.ts'
+import type { ListEdit, ListKeeper } from '../../domain/list.ts'
+import type { ListImage } from '../../domain/list-image.ts'
+import { NamedError } from '../../lib/named-error.ts'
+import { nextTurn } from '../../lib/time.ts'
+
+/** A list as stored (src/store/lists/lists.ts). */
+export interface StoredListRow {
+  readonly id: string
+  readonly organizationId: string | null
+  readonly name: string
+  readonly baseId: string | null
+  readonly entryCount: number
+  readonly version: number
+  /** Lists kept by people have no age. Other lists age. */
+  readonly keptBy: ListKeeper
+  readonly isOfSanctioned: boolean
+  readonly enablingId: string | null
+  readonly confirmedAtSeconds: number | null
+}
+
+export interface StoredLists {
+  readonly lists: {
+    listAll(): Promise<readonly StoredListRow[]>
+    findById(listId: string): Promise<StoredListRow | null>
+    readEdits(listId: string): Promise<readonly ListEdit[]>
+  }
+  readonly bases: {
+    find(baseId: string): Promise<{ readonly evmCount: number; readonly solanaCount: number } | null>
+    readKeys(
+      baseId: string,
+      width: KeyWidth,
+      afterKey: Uint8Array | null,
+      limit: number,
+    ): Promise<readonly Uint8Array[]>
+  }
+}
+
+/** Chunks read in one turn: about a megabyte, a few milliseconds of work. */
+const CHUNKS_A_TURN = 16
+
+export interface ReadList {
+  readonly row: StoredListRow
+  readonly image: ListImage
+}
+
+export class ListMovedError extends NamedError {}
+
+/** Packs the keys into a set, in ascending order within each width. Null if there are no keys. */
+const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
+  if (keys.length === 0) return null
+  const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
+  const evm = byWidth(EVM_KEY_WIDTH)
+  const solana = byWidth(SOLANA_KEY_WIDTH)
+  const builder = createAddressSetBuilder(evm.length, solana.length)
+  builder.append(EVM_KEY_WIDTH, Buffer.concat(evm))
+  builder.append(SOLANA_KEY_WIDTH, Buffer.concat(solana))
+  return builder.finish()
+}
+
+const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 'removed' | 'current'> => ({
+  id: row.id,
+  organizationId: row.organizationId,
+  name: row.name,
+  keptBy: row.keptBy === 'people' ? 'people' : 'source',
+  confirmedAtSeconds: row.confirmedAtSeconds,
+})
+
+/** Returns the image of an unreadable list: lookups in it are refused. */
+export const unreadable = (row: StoredListRow): ListImage => ({
+  ...describe(row),
+  entries: EMPTY_ADDRESS_SET,
+  added: null,
+  removed: null,
+  current: false,
+})
+
+export const createListReader = ({ lists, bases }: StoredLists, onError: (error: unknown) => void) => {
+  const readBase = async (baseId: string | null): Promise<SharedArrayBuffer> => {
+    if (baseId === null) return EMPTY_ADDRESS_SET
+    const base = await bases.find(baseId)
+    if (base === null) throw new ListMovedError()
+    const builder = createAddressSetBuilder(base.evmCount, base.solanaCount)
+    for (const width of KEY_WIDTHS) {
+      let after: Uint8Array | null = null
+      for (;;) {
+        const chunks: readonly Uint8Array[] = await bases.readKeys(baseId, width, after, CHUNKS_A_TURN)
+        for (const keys of chunks) builder.append(width, keys)
+        const last = chunks.at(-1)
+        if (last === undefined) break
+        after = last.subarray(0, width)
+        await nextTurn()
+      }
+    }
+    return builder.finish()
+  }
+
+  const read = async (row: StoredListRow, known: ReadList | null): Promise<ReadList> => {
+    const entries =
+      known?.image.current === true && known.row.baseId === row.baseId
+        ? known.image.entries
+        : await readBase(row.baseId)
+    const edits = await lists.readEdits(row.id)
+    // Single-entry changes belong to one base. Changes of a later base would hide entries of this one.
+    if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
+    const keysOf = (present: boolean): Uint8Array[] =>
+      edits.filter((edit) => edit.present === present).map(({ key }) => key)
+    return {
+      row,
+      image: { ...describe(row), entries, added: setOf(keysOf(true)), removed: setOf(keysOf(false)), current: true },
+    }
+  }
+
+  /** @returns null if the list was deleted */
+  const readWhileItMoves = async (row: StoredListRow): Promise<ReadList | null> => {
+    for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
+      try {
+        return await read(current, null)
+      } catch (error) {
+        if (error instanceof AddressSetInvalidError) {
+          // The stored data is no longer a valid list. The service starts anyway, but no decision may use this list.
+          onError(error)
+          return { row, image: unreadable(row) }
+        }
+        if (!(error instanceof ListMovedError)) throw error
+      }
+    }
+    return null
+  }
+
+  return { read, readWhileItMoves }
+}
