@@ -116,13 +116,13 @@ const checkInput = (route: Route, { params = {}, query = {}, body }: CommandInpu
 const bodyOf = (answer: unknown): unknown =>
   answer instanceof Reply || answer instanceof SecretReply ? answer.body : answer
 
-export interface CommandDoorDependencies {
+export interface CommandClientDependencies {
   readonly routes: readonly Route[]
   readonly services: CommandServices
   readonly actor: CommandActor
 }
 
-export const createCommandClient = ({ routes, services, actor }: CommandDoorDependencies): CommandClient => {
+export const createCommandClient = ({ routes, services, actor }: CommandClientDependencies): CommandClient => {
   // By declared paths: parameters are not interpreted, so `..` can't lead to another path.
   const declared = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]))
 

@@ -16,7 +16,7 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import { locatePassphrase } from '../setup/passphrase.ts'
 import type { Store } from '../store/store.ts'
 
-export interface OpenDoorInput {
+export interface AdminClientInput {
   readonly config: Config
   readonly folder: DataFolder
   readonly store: Store
@@ -42,7 +42,7 @@ export const openAdminClient = ({
   override,
   openKeys,
   openEvidence,
-}: OpenDoorInput): Opened => {
+}: AdminClientInput): Opened => {
   let parts: EvidenceParts | null = null
   const evidenceParts = onceMade(async () => {
     parts = await openEvidence()

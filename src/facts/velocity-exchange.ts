@@ -20,7 +20,7 @@ export interface VelocityTallies {
 }
 
 export interface VelocityExchangeDependencies {
-  readonly counters: Pick<VelocityCounters, 'tell' | 'hear'>
+  readonly counters: Pick<VelocityCounters, 'publish' | 'addRemote'>
   readonly tallies: VelocityTallies
   readonly writeMax: number
   /** Id of this process, new at each start. */
@@ -51,29 +51,29 @@ const ALONE_MS = 1_000
 export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
   const { counters, tallies, writeMax, processId, processes, clock, after, onError } = dependencies
   /** Last sequence number read, by process. */
-  const heard = new Map<string, number>()
+  const readUntil = new Map<string, number>()
   let sequence = 0
   let cancel = (): void => undefined
   let stopped = false
 
   const tellAll = async (): Promise<void> => {
-    const write = (told: readonly VelocityTally[]): Promise<void> => {
+    const write = (batch: readonly VelocityTally[]): Promise<void> => {
       sequence += 1
-      return tallies.write(processId, sequence, told)
+      return tallies.write(processId, sequence, batch)
     }
-    while ((await counters.tell(writeMax, write)) === writeMax);
+    while ((await counters.publish(writeMax, write)) === writeMax);
   }
 
   const hearFrom = async (writer: string, until: number): Promise<void> => {
-    for (let from = heard.get(writer) ?? 0; from < until; ) {
+    for (let from = readUntil.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
       // The rows were deleted because all their counts have expired.
       if (page === null) from = until
       else {
-        counters.hear(writer, page.tallies, clock.unixSeconds())
+        counters.addRemote(writer, page.tallies, clock.unixSeconds())
         from = page.sequence
       }
-      heard.set(writer, from)
+      readUntil.set(writer, from)
     }
   }
 
@@ -83,7 +83,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
       if (writer.processId !== processId) await hearFrom(writer.processId, writer.sequence)
     }
     const known = new Set(writers.map((writer) => writer.processId))
-    for (const writer of heard.keys()) if (!known.has(writer)) heard.delete(writer)
+    for (const writer of readUntil.keys()) if (!known.has(writer)) readUntil.delete(writer)
   }
 
   const exchange = singleFlight(async () => {

@@ -23,9 +23,9 @@ export interface VelocityCounters {
    * Passes up to `limit` unwritten tallies of this process to `write`, which is not called if there are none. Returns
    * their number. If `write` rejects, they are passed again next time.
    */
-  tell(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
+  publish(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
   /** Replaces the earlier report of another process. */
-  hear(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
+  addRemote(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
 /** Parts per window. The oldest part counts until all of it is outside the window. */
@@ -52,7 +52,7 @@ interface Part {
   /** By chain. */
   readonly own: Map<string, OwnTally>
   /** Latest report by process and chain. */
-  readonly heard: Map<string, { readonly count: number; readonly value: bigint }>
+  readonly remote: Map<string, { readonly count: number; readonly value: bigint }>
 }
 
 interface History {
@@ -91,7 +91,7 @@ const factsOf = (history: History, windowSeconds: number, chainName: string, now
 const partOf = (history: History, windowSeconds: number, number: number): Part => {
   const parts = history.windows.get(windowSeconds) ?? new Map<number, Part>()
   history.windows.set(windowSeconds, parts)
-  const part = parts.get(number) ?? { total: emptyTally(), own: new Map(), heard: new Map() }
+  const part = parts.get(number) ?? { total: emptyTally(), own: new Map(), remote: new Map() }
   parts.set(number, part)
   return part
 }
@@ -117,7 +117,7 @@ export interface VelocityOptions {
 export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions = {}): VelocityCounters => {
   // Each organization has its own limit, so that no organization can displace another's wallets.
   const organizations = new Map<string, Organization>()
-  const untold = new Set<OwnTally>()
+  const unpublished = new Set<OwnTally>()
 
   const organizationOf = (organizationId: string): Organization => {
     const known = organizations.get(organizationId)
@@ -179,7 +179,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       part.own.set(chain.name, own)
       own.count += 1
       own.value += value
-      untold.add(own)
+      unpublished.add(own)
       add(part.total, chain.name, 1, value)
       history.expiresAtSeconds = Math.max(history.expiresAtSeconds, expiresAtSeconds)
     }
@@ -197,8 +197,8 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     const part = partOf(history, windowSeconds, tally.part)
     const source = `${processId} ${chainName}`
     const value = BigInt(tally.value)
-    const before = part.heard.get(source) ?? { count: 0, value: 0n }
-    part.heard.set(source, { count, value })
+    const before = part.remote.get(source) ?? { count: 0, value: 0n }
+    part.remote.set(source, { count, value })
     add(part.total, chainName, count - before.count, value - before.value)
     history.expiresAtSeconds = Math.max(history.expiresAtSeconds, expiresAtSeconds)
   }
@@ -229,19 +229,19 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
         },
       }
     },
-    tell: async (limit, write) => {
-      const told = [...untold.values().take(limit)]
-      if (told.length === 0) return 0
-      for (const own of told) untold.delete(own)
+    publish: async (limit, write) => {
+      const batch = [...unpublished.values().take(limit)]
+      if (batch.length === 0) return 0
+      for (const own of batch) unpublished.delete(own)
       try {
-        await write(told.map((own) => ({ ...own, value: own.value.toString() })))
+        await write(batch.map((own) => ({ ...own, value: own.value.toString() })))
       } catch (error) {
-        for (const own of told) untold.add(own)
+        for (const own of batch) unpublished.add(own)
         throw error
       }
-      return told.length
+      return batch.length
     },
-    hear: (processId, tallies, nowSeconds) => {
+    addRemote: (processId, tallies, nowSeconds) => {
       for (const tally of tallies) hearOne(processId, tally, nowSeconds)
     },
   }

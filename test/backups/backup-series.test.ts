@@ -71,7 +71,7 @@ const runFor = async (
       if (nowMs >= START + endMs) controller.abort()
     },
     signal: controller.signal,
-    tell: async () => undefined,
+    report: async () => undefined,
   })
   return { code, made, said }
 }

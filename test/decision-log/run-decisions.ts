@@ -2,7 +2,7 @@
 import { type DecisionsIo, decisionsCommandsOver } from '../../src/cli/decisions.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { type Clock, systemClock } from '../../src/lib/time.ts'
-import { type ShipIo, shipCommandsOver } from '../../src/modules/log-shipping/commands/ship-command.ts'
+import { type ShipIo, shipCommandsOver } from '../../src/modules/log-shipping/commands/decisions-ship.ts'
 import { verifyCopies } from '../../src/modules/log-shipping/commands/verify-copies.ts'
 import { type TreeIo, treeCommandsOver } from '../../src/modules/transparency/commands/decisions-commands.ts'
 import { createTreeCheck } from '../../src/modules/transparency/commands/decisions-tree.ts'

@@ -99,15 +99,15 @@ test('never fewer than what happened within the window, and never what is older 
   )
 })
 
-test('what could not be told to others is told again', async () => {
+test('what could not be published to others is published again', async () => {
   const counters = createVelocityCounters()
   counters.begin(subject(), [HOUR])?.settle(true)
-  const failed = counters.tell(10, () => Promise.reject(new Error('the store is down')))
+  const failed = counters.publish(10, () => Promise.reject(new Error('the store is down')))
   await expect(failed).rejects.toThrow('the store is down')
-  const told: unknown[] = []
-  expect(await counters.tell(10, async (tallies) => void told.push(...tallies))).toBe(1)
-  expect(told).toMatchObject([{ wallet: '0x01', count: 1, value: '10' }])
-  expect(await counters.tell(10, async (tallies) => void told.push(...tallies))).toBe(0)
+  const published: unknown[] = []
+  expect(await counters.publish(10, async (tallies) => void published.push(...tallies))).toBe(1)
+  expect(published).toMatchObject([{ wallet: '0x01', count: 1, value: '10' }])
+  expect(await counters.publish(10, async (tallies) => void published.push(...tallies))).toBe(0)
 })
 
 describe('room', () => {
@@ -156,17 +156,17 @@ describe('room', () => {
         const part = Math.floor(NOW / Math.ceil(windowSeconds / 60))
         const expiresAtSeconds = NOW + 2 * windowSeconds
         const tally = { organizationId: 'org', projectId: 'project', wallet: '0x02', chainName: 'base' }
-        full.hear('other', [{ ...tally, windowSeconds, part, count: 1, value: '1', expiresAtSeconds }], NOW)
+        full.addRemote('other', [{ ...tally, windowSeconds, part, count: 1, value: '1', expiresAtSeconds }], NOW)
       }
       expect(full.begin(subject({ from: '0x03', nowSeconds }), [MINUTE])).toBeNull()
       expect(full.begin(subject({ from: '0x03', nowSeconds: NOW + 2 * MONTH }), [MINUTE])).not.toBeNull()
     }
   })
 
-  test('that comes back does not know what others told meanwhile of wallets that had none', () => {
+  test('that comes back does not know what others published meanwhile of wallets that had none', () => {
     const counters = createVelocityCounters({ maxWallets: 1 })
     counters.begin(subject({ from: '0x01' }), [60])?.settle(true)
-    const told: VelocityTally = {
+    const published: VelocityTally = {
       organizationId: 'org',
       projectId: 'project',
       wallet: '0x02',
@@ -177,7 +177,7 @@ describe('room', () => {
       value: '10',
       expiresAtSeconds: NOW + 60 + HOUR,
     }
-    counters.hear('elsewhere', [told], NOW)
+    counters.addRemote('elsewhere', [published], NOW)
     // There is room again, but three of this wallet's may not be among what is counted here.
     expect(counters.begin(subject({ from: '0x02', nowSeconds: NOW + 600 }), [HOUR])).toBeNull()
     expect(facts(counters, { from: '0x02', nowSeconds: NOW + 60 + HOUR })?.count).toBe(0)

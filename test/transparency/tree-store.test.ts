@@ -47,10 +47,10 @@ describeDatabases((dialect) => {
     const reader = createDecisionTreeReader(database)
     expect(await reader.head()).toBeNull()
     const texts = Array.from({ length: 700 }, (_, index) => leaf(`line ${index}`))
-    await one?.handIn([runOf('w00', 0, texts.slice(0, 300)), runOf('w01', 0, texts.slice(300, 301))])
-    await two?.handIn([runOf('w00', 0, texts.slice(301, 500))])
+    await one?.submit([runOf('w00', 0, texts.slice(0, 300)), runOf('w01', 0, texts.slice(300, 301))])
+    await two?.submit([runOf('w00', 0, texts.slice(301, 500))])
     while (await one?.grow());
-    await one?.handIn([runOf('w00', 3_000, texts.slice(500, 700))])
+    await one?.submit([runOf('w00', 3_000, texts.slice(500, 700))])
     while (await two?.grow());
     const head = await two?.sign(signer)
     expect(head?.size).toBe(700)
@@ -83,9 +83,9 @@ describeDatabases((dialect) => {
 
   test('a line is handed in once: whoever comes second with the same place gets nothing in', async () => {
     const writers = ['x', 'y'].map(() => createDecisionTreeWriter(database, 'web-1'))
-    await writers[0]?.handIn([runOf('w00', 0, [leaf('a')])])
+    await writers[0]?.submit([runOf('w00', 0, [leaf('a')])])
     await expect(
-      writers[1]?.handIn([runOf('w01', 0, [leaf('b')]), runOf('w00', 0, [leaf('a')])]) ?? Promise.resolve(),
+      writers[1]?.submit([runOf('w01', 0, [leaf('b')]), runOf('w00', 0, [leaf('a')])]) ?? Promise.resolve(),
     ).rejects.toBeInstanceOf(TreeMovedError)
     expect(await writers[1]?.taken()).toEqual(new Map([['w00/a.ndjson', 10]]))
     while (await writers[0]?.grow());
@@ -98,7 +98,7 @@ describeDatabases((dialect) => {
     for (let round = 0; round < 8; round++) {
       await Promise.all(
         writers.map((writer, index) =>
-          writer.handIn([runOf('w00', round * 20, [leaf(`${index} ${round}`), leaf('x')])]),
+          writer.submit([runOf('w00', round * 20, [leaf(`${index} ${round}`), leaf('x')])]),
         ),
       )
       await Promise.all(
@@ -122,7 +122,7 @@ describeDatabases((dialect) => {
     const writer = createDecisionTreeWriter(database, 'web-1')
     const reader = createDecisionTreeReader(database)
     for (let round = 0; round < 5; round++) {
-      await writer.handIn([runOf('w00', round * 20, [leaf(`a${round}`), leaf(`b${round}`)])])
+      await writer.submit([runOf('w00', round * 20, [leaf(`a${round}`), leaf(`b${round}`)])])
       while (await writer.grow());
     }
     const place = { node: 'web-1', slot: 'w00', segment: 'a.ndjson' }

@@ -148,15 +148,15 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     while (!stopped && isWaiting()) {
       woken = false
       let failed = !(await expandAll())
-      for (const [listId, heardMs] of [...pending]) {
+      for (const [listId, reportedMs] of [...pending]) {
         if (stopped) return
         pending.delete(listId)
-        readingMs = heardMs
+        readingMs = reportedMs
         if (!(await attempt(() => update(listId)))) {
           failed = true
           // Keep the earlier time unless the list has changed again in the meantime.
-          pending.set(listId, heardMs)
-          if (clock.monotonicMs() - heardMs > GIVE_UP_AFTER_MS) disown(listId)
+          pending.set(listId, reportedMs)
+          if (clock.monotonicMs() - reportedMs > GIVE_UP_AFTER_MS) disown(listId)
         }
         readingMs = null
       }

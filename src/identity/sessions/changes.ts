@@ -45,7 +45,7 @@ const standingOf = ({ session, wallets }: SessionState, gone: readonly SessionSt
 })
 
 export const createSessionChanges = ({ sessions, wallets, listener }: SessionChangesDependencies): SessionChanges => {
-  const tell = (state: SessionState | null, ...before: SessionState[]): SessionState => {
+  const announce = (state: SessionState | null, ...before: SessionState[]): SessionState => {
     if (state === null) throw new SessionUnknownError()
     listener.standingChanged(standingOf(state, before))
     listener.stateChanged(state)
@@ -59,13 +59,13 @@ export const createSessionChanges = ({ sessions, wallets, listener }: SessionCha
       return registered
     },
     // These changes are frequent and can be requested again. Operators' decisions (admin/routes) wait for the disk.
-    changeStatus: async (change) => tell(await sessions.changeStatus(change, { survives: 'process-crash' })),
-    connectWallet: async (connection) => tell(await wallets.connect(connection)),
+    changeStatus: async (change) => announce(await sessions.changeStatus(change, { survives: 'process-crash' })),
+    connectWallet: async (connection) => announce(await wallets.connect(connection)),
     removeWallet: async (removal) => {
       const before = await sessions.find(removal.organizationId, removal.sessionId)
-      return tell(await wallets.remove(removal), ...(before === null ? [] : [before]))
+      return announce(await wallets.remove(removal), ...(before === null ? [] : [before]))
     },
-    recordConsent: async (consent) => tell(await sessions.recordConsent(consent)),
+    recordConsent: async (consent) => announce(await sessions.recordConsent(consent)),
   }
 }
 
@@ -83,19 +83,19 @@ export const createChangeTogether =
     listener: ChangeListener,
   ): ChangeTogether<Tables> =>
   async (work) => {
-    const { result, told } = await transaction(async (tables) => {
-      const told: (() => void)[] = []
+    const { result, announcements } = await transaction(async (tables) => {
+      const announcements: (() => void)[] = []
       const { sessions, wallets } = tables
       const changes = createSessionChanges({
         sessions,
         wallets,
         listener: {
-          stateChanged: (state) => void told.push(() => listener.stateChanged(state)),
-          standingChanged: (change) => void told.push(() => listener.standingChanged(change)),
+          stateChanged: (state) => void announcements.push(() => listener.stateChanged(state)),
+          standingChanged: (change) => void announcements.push(() => listener.standingChanged(change)),
         },
       })
-      return { result: await work(changes, tables), told }
+      return { result: await work(changes, tables), announcements }
     })
-    for (const tell of told) tell()
+    for (const announce of announcements) announce()
     return result
   }

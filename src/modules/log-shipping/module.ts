@@ -29,7 +29,7 @@ export const logShipping = defineModule({
     ]
   },
   commands: {
-    decisions: async () => (await import('./commands/ship-command.ts')).SHIP_COMMANDS,
+    decisions: async () => (await import('./commands/decisions-ship.ts')).SHIP_COMMANDS,
   },
   openAttestation: async (core) => (await import('./service/open-shipping.ts')).openShipping(core),
 })

@@ -106,7 +106,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     if (!(await tables.sessionPolicies.record({ ...target, ...decision }))) throw new AlreadyDecidedError()
   }
 
-  const told = async ({ organizationId, id }: Session, outcome: DecisionOutcome): Promise<void> => {
+  const notify = async ({ organizationId, id }: Session, outcome: DecisionOutcome): Promise<void> => {
     const handedInSeconds = (await store.sessions.findSubmittedTimes(organizationId, [id])).get(id)
     if (handedInSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - handedInSeconds)
   }
@@ -118,7 +118,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     await store.transaction((tables) => record(tables, session, policy, decision))
-    await told(session, decision.decided === null ? 'none' : 'review')
+    await notify(session, decision.decided === null ? 'none' : 'review')
   }
 
   const carryOut = async (
@@ -162,7 +162,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
       revision: revision.number,
       outcome,
     })
-    await told(session, outcome)
+    await notify(session, outcome)
   }
 
   /** @throws PolicyReplacedError */

@@ -26,7 +26,7 @@ export interface BackupSeries {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
   /** Called for each complete backup. */
-  readonly tell: (where: string, manifest: BackupManifest) => Promise<void>
+  readonly report: (where: string, manifest: BackupManifest) => Promise<void>
 }
 
 const reasonOf = (error: unknown): string => {
@@ -36,12 +36,12 @@ const reasonOf = (error: unknown): string => {
   return typeof code === 'string' ? `${code}${typeof path === 'string' ? ` at ${path}` : ''}` : 'it failed'
 }
 
-const makeNext = async ({ place, keep, output, now, tell }: BackupSeries): Promise<void> => {
+const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Promise<void> => {
   // Remove leftovers of killed commands, but only after a day: another command may still be running.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
-  await tell(place.whereIs(made), manifest)
+  await report(place.whereIs(made), manifest)
   if (keep === null) return
   // The place may also contain backups of other deployments: leave them.
   const own = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)

@@ -318,7 +318,7 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     if (command.positionals.length > 0) throw new UsageError('backup takes options only')
     const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
     const makeIn = (to: string): Promise<BackupManifest> => make(to, choice, context)
-    const tell = async (where: string, manifest: BackupManifest): Promise<void> => {
+    const report = async (where: string, manifest: BackupManifest): Promise<void> => {
       if (command.flag('json')) output.stdout(`${JSON.stringify({ folder: where, ...manifest })}\n`)
       else print(manifest, where, output)
       await noteBackup(manifest, context)
@@ -330,7 +330,7 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       const to = command.text('to')
       if (to === undefined || to === '') throw new UsageError('--to or --into is required')
       const folder = resolve(to)
-      await tell(folder, await makeIn(folder))
+      await report(folder, await makeIn(folder))
       return 0
     }
     if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')
@@ -345,6 +345,6 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       now: context.now,
       sleep: sleepUnless,
       signal: everyMs === null ? new AbortController().signal : context.stopped(),
-      tell,
+      report,
     })
   })

@@ -1,62 +1,56 @@
-// Copies the log of a node to its target in repeated passes.
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { CommandOutput } from '../../../command-line/output.ts'
-import { nodeNameOf } from '../../../decision-log/node-name.ts'
-import { listSlots } from '../../../decision-log/segment-name.ts'
-import type { ShipTarget } from '../../../object-store/ship-target.ts'
-import { createShipper } from '../ship.ts'
+// `countersign decisions ship`: copies the log to another place, as the service does.
+import { type Command, type CommandContext, flag, text } from '../../../command-line/command.ts'
+import {
+  type DecisionsTable,
+  decisionsCommands,
+  PLACE,
+  parsePlace,
+  type RunDecisions,
+} from '../../../command-line/decisions-commands.ts'
+import type { ShipPlace, ShipTarget } from '../../../object-store/ship-target.ts'
+import { runShip } from './run-ship.ts'
 
-const PROGRESS_MS = 1_000
-
-export interface ShipCommand extends CommandOutput {
-  readonly directory: string
-  readonly target: ShipTarget
-  readonly intervalMs: number
-  /** A single pass; its result determines the exit code. */
-  readonly once: boolean
-  readonly json: boolean
-  readonly signal: AbortSignal
-  readonly monotonicMs: () => number
+export interface ShipIo {
+  readonly dataDirectory: string
+  /** Ends the command. Without it, the command runs until the process ends. */
+  readonly signal?: AbortSignal
+  /** @param place null: the configured place. @throws CommandFailedError */
+  readonly openTarget: (place: ShipPlace | null) => ShipTarget
+  /** Milliseconds between two passes. */
+  readonly shipEveryMs: number
 }
 
-/** @throws DecisionDirectoryMissingError */
-export const runShip = async (command: ShipCommand): Promise<number> => {
-  const { directory, target, intervalMs, once, json, signal, monotonicMs, stdout, stderr } = command
-  // Throws for a mistyped folder before a node name is created in it.
-  listSlots(directory)
-  const node = nodeNameOf(directory)
-  let printedMs = monotonicMs()
-  const shipper = createShipper({
+const ioOfDeployment = ({ deployment }: CommandContext): ShipIo => ({
+  dataDirectory: deployment.config.dataDir,
+  shipEveryMs: deployment.shipping?.intervalMs ?? 0,
+  openTarget: deployment.shipTarget,
+})
+
+const ship: RunDecisions<ShipIo> = async ({ command, output, clock }, io, directory) =>
+  runShip({
     directory,
-    node,
-    target,
-    monotonicMs,
-    tailEveryMs: intervalMs,
-    onProgress: ({ segments, bytes }) => {
-      if (json || monotonicMs() - printedMs < PROGRESS_MS) return
-      printedMs = monotonicMs()
-      stderr(`${segments} segments, ${bytes} bytes shipped\n`)
-    },
+    target: io.openTarget(parsePlace('to', command.text('to'))),
+    intervalMs: io.shipEveryMs,
+    once: command.flag('once'),
+    json: command.flag('json'),
+    signal: io.signal ?? new AbortController().signal,
+    monotonicMs: clock.monotonicMs,
+    ...output,
   })
-  for (;;) {
-    const before = shipper.progress()
-    const { complete, bytesUnshipped, failure } = await shipper.pass()
-    const { segments, bytes } = shipper.progress()
-    const reason = failure === null ? null : failure instanceof Error ? failure.message : String(failure)
-    const changed = bytes !== before.bytes || !complete
-    if (json)
-      stdout(
-        `${JSON.stringify({ node, target: target.description, complete, segments, bytes, bytesUnshipped, reason })}\n`,
-      )
-    else if (complete && (changed || once))
-      stdout(`${node}: ${bytes - before.bytes} bytes shipped to ${target.description}\n`)
-    else if (!complete) stderr(`${node}: not everything could be shipped: ${reason ?? 'unknown'}\n`)
-    if (once) return complete ? 0 : 1
-    try {
-      await sleep(intervalMs, undefined, { signal })
-    } catch (error) {
-      if (signal.aborted) return 0
-      throw error
-    }
-  }
-}
+
+const TABLE: DecisionsTable<ShipIo> = [
+  {
+    verb: 'ship',
+    summary: 'Copy the log to another place, as the service does if decisions-ship is set',
+    options: [
+      text('to', 'PLACE', `${PLACE}. Defaults to the place of decisions-ship`),
+      flag('once', 'Ship the present log and end, instead of continuing until interrupted'),
+    ],
+    run: ship,
+  },
+]
+
+export const shipCommandsOver = (ioOf: (context: CommandContext) => ShipIo): readonly Command[] =>
+  decisionsCommands(TABLE, ioOf)
+
+export const SHIP_COMMANDS = shipCommandsOver(ioOfDeployment)

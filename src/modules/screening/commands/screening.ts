@@ -148,8 +148,8 @@ const check = async (context: CommandContext): Promise<number> => {
       threshold,
     )
     const detail = problem === null ? null : NAME_PROBLEMS[problem]
-    const told = detail === null ? { id, hits } : { id, hits, problem: detail }
-    if (command.flag('json')) output.stdout(`${JSON.stringify(told)}\n`)
+    const result = detail === null ? { id, hits } : { id, hits, problem: detail }
+    if (command.flag('json')) output.stdout(`${JSON.stringify(result)}\n`)
     else {
       const found = hits.map((hit) => `${hit.score} ${hit.list} ${hit.entry} ${hit.name}`).join('; ')
       output.stdout(`${id}\t${[found, detail].filter(Boolean).join('; ') || 'no hit'}\n`)

@@ -86,7 +86,7 @@ export interface DecisionTreeWriter {
   /** Returns `slot/segment` → number of bytes that this node has submitted. */
   taken(): Promise<ReadonlyMap<string, number>>
   /** Submits runs of this node. @throws TreeMovedError if a run doesn't start at the taken position of its segment */
-  handIn(runs: readonly LeafRun[]): Promise<void>
+  submit(runs: readonly LeafRun[]): Promise<void>
   /**
    * Adds submitted runs and the given runs of this node to the tree.
    * @returns true if more submitted runs may remain
@@ -115,7 +115,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
       ).map(({ slot, segment, taken_bytes }) => [`${slot}/${segment}`, taken_bytes]),
     ),
 
-  handIn: (runs) =>
+  submit: (runs) =>
     database.transaction(async (transaction) => {
       for (const run of runs) {
         const { segment_id, start_byte, end_byte, hashes } = await take(transaction, node, run)

@@ -102,7 +102,7 @@ export const createTreeMaker = (options: TreeMakerOptions): TreeMaker => {
   return {
     pass: async (leads) => {
       if (!leads) {
-        while (await readLog(tree.writer.handIn));
+        while (await readLog(tree.writer.submit));
         onStep('handed-in')
         return null
       }
