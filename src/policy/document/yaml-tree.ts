@@ -65,7 +65,7 @@ const STEP_TOKENS = 1_000
 /** No text in a valid policy has more lines. The composer takes one microsecond per line, in a single step. */
 const LINES_MAX = POLICY_LIMITS.expressionLength
 
-const hasTooManyLines = (token: string): boolean => 
+const hasTooManyLines = (token: string): boolean =>
   token.length > LINES_MAX && token.split('\n', LINES_MAX + 1).length > LINES_MAX
 
 /**
