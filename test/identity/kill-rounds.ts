@@ -1,5 +1,5 @@
 // Kills the real service amid registrations and changes, starts it again over the same folder, and checks that whatever
-// was acknowledged is there, once. Used by the suite for a few rounds and by test/long/identity-kill.ts for many.
+// was acknowledged is there, once. Used by the suite for a few rounds and by `bun test/long/rounds.ts kills` for many.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -10,7 +10,6 @@ import { buildScreening, openScreening } from '../../src/modules/screening/match
 import { answerHelp } from '../support/head-help.ts'
 import { createRandom, VARIANTS, type Variant } from './support/name-variants.ts'
 import { nativeNames, ordinaryNames } from './support/ordinary-names.ts'
-import { screeningProcessMemory } from './support/screening-memory.ts'
 
 answerHelp(import.meta)
 
@@ -187,12 +186,6 @@ least.sort()
 const quantile = (at: number): string => (least[Math.floor(least.length * at)] ?? 0).toFixed(2)
 console.log(
   `one search, the least of ${ROUNDS} rounds: ${quantile(0.5)} ms median, ${quantile(0.99)} ms p99, of ${timed.length}; ${((user + system) / 1_000 / ROUNDS / timed.length).toFixed(2)} ms of processor on average`,
-)
-console.log(
-  await screeningProcessMemory(
-    image,
-    ordinary.map(({ name }) => name),
-  ),
 )
 
 const rowsOf = (file: string): readonly (readonly string[])[] =>

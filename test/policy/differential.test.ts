@@ -1,4 +1,4 @@
-// Our policies and @bufbuild/cel agree on random expressions; test/long/policy-differential.ts does it 100,000 times.
+// Our policies and @bufbuild/cel agree on random expressions; `bun test/long/rounds.ts policies` compares 100,000.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { chainOf } from '../support/request.ts'

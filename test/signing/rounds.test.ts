@@ -5,7 +5,7 @@ import { backendCandidates } from './test-keys.ts'
 const natives = backendCandidates().flatMap(({ name, backend }) => (backend && name !== 'noble' ? [backend] : []))
 
 test.skipIf(natives.length === 0)(
-  // test/long/sign-verify-rounds.ts does a million.
+  // `bun test/long/rounds.ts signatures` does a million.
   'a thousand rounds of encode, sign and verify agree (skipped where no native backend is installed)',
   async () => {
     let done = 0

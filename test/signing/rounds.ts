@@ -1,5 +1,5 @@
 // One round: a random v2 statement and a random Solana statement, encoded, signed by every backend, checked. Ten
-// thousand rounds run in the suite, a million by test/long/sign-verify-rounds.ts. The statements come from a seed, so a
+// thousand rounds run in the suite, a million by `bun test/long/rounds.ts signatures`. The statements come from a seed, so a
 // failure can be run again.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { createRequire } from 'node:module'

@@ -1,4 +1,4 @@
-// Sessions against their model. `bun test/long/session-model.ts` compares as many steps as are wanted.
+// Sessions against their model. `bun test/long/rounds.ts sessions` compares as many steps as are wanted.
 import { expect, test } from 'bun:test'
 import { compareWithModel } from './compare-sessions.ts'
 import { describeStores } from './dialects.ts'

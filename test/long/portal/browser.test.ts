@@ -28,7 +28,12 @@ import {
   solanaKey,
   type WalletBehaviour,
 } from '../../portal/support/wallets.ts'
-import { accessible, fits, zoomingFields } from '../../support/browser/accessible.ts'
+import {
+  accessible as accessibleAnywhere,
+  fits,
+  smallTargets,
+  zoomingFields,
+} from '../../support/browser/accessible.ts'
 import { CHROMIUM, DESKTOP, PHONE, type Watched } from '../../support/browser/chromium.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
@@ -58,6 +63,11 @@ if (CHROMIUM !== null) {
     expect(complaints).toEqual([])
     expect(host.failures.splice(0)).toEqual([])
   })
+}
+
+const accessible = async (page: Page): Promise<void> => {
+  await accessibleAnywhere(page)
+  expect(await smallTargets(page)).toEqual([])
 }
 
 interface Opened {

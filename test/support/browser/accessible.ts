@@ -41,3 +41,15 @@ export const zoomingFields = (page: Page): Promise<readonly string[]> =>
       .filter((field) => field.checkVisibility() && Number.parseFloat(getComputedStyle(field).fontSize) < 16)
       .map((field) => field.outerHTML),
   )
+
+/** Controls of the verification page that are smaller than the 44 pixels of WCAG 2.2, 2.5.5. Links within a text are exempt. */
+export const smallTargets = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('button, select, input, summary, a.button, a.app-link')]
+      .filter((control) => control.checkVisibility() && control.offsetParent !== null)
+      .map((control) => ({ control, target: control.closest('label') ?? control }))
+      .flatMap(({ control, target }) => {
+        const { width, height } = target.getBoundingClientRect()
+        return Math.round(Math.min(width, height)) < 44 ? [`${control.outerHTML}: ${width} by ${height}`] : []
+      }),
+  )
