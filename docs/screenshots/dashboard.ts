@@ -1,5 +1,5 @@
 // Pictures of the dashboard, desktop and phone, light and dark, made from the real service by a real browser:
-// `bun docs/screenshots/dashboard.ts [FOLDER] [NAME …]`. Needs Chromium; uses Inter where that font is installed.
+// `bun docs/screenshots/dashboard.ts [FOLDER] [NAME …]`. Needs Chromium.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -128,7 +128,7 @@ const PICTURES: readonly Picture[] = [
   { name: 'audit', path: '/o/acme/audit', ready: text('binding.create') },
   { name: 'settings', path: '/o/acme/settings', ready: text('Verification level') },
   { name: 'attesters', path: '/attesters', ready: text('Active') },
-  { name: 'account', path: '/account', scheme: 'dark', ready: text('This one') },
+  { name: 'account', path: '/account', scheme: 'dark', ready: text('Current') },
   {
     name: 'find',
     path: '/o/acme',

@@ -1,6 +1,5 @@
 // Pictures of every step of the verification page, phone and desktop, light and dark, four looks in one picture, made from
-// the real page by a real browser: `bun docs/screenshots/portal.ts [FOLDER]`. Needs Chromium; uses Inter where that font
-// is installed.
+// the real page by a real browser: `bun docs/screenshots/portal.ts [FOLDER]`. Needs Chromium.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

@@ -260,14 +260,18 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   }
   let listener: Listener
   try {
+    const assets = await buildDashboardAssets(dependencies.without)
     listener = startDashboardListener({
       listen: config.dashboardListen,
       publicUrl: urls.dashboard,
       tls: dependencies.tls,
       api,
       explain: createExplainMissing(gate, dependencies.findLeftOut),
-      reference: createReferencePages(services.documents),
-      pages: createDashboardPages(await buildDashboardAssets(dependencies.without)),
+      reference: createReferencePages(
+        services.documents,
+        assets.all.map(({ path }) => path),
+      ),
+      pages: createDashboardPages(assets),
       requestIds: dependencies.requestIds,
       recordError: metrics.recordError,
       report: dependencies.report,

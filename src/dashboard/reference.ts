@@ -2,6 +2,8 @@
 // security policy forbids requests to other hosts.
 import { createHash } from 'node:crypto'
 import type { ApiDocuments } from '../admin/routes/reference.ts'
+import { ASSET_PATH } from '../pages/bundled-page.ts'
+import ROOT from '../pages/root.css' with { type: 'text' }
 import { RouteNotFoundError } from '../server/route-errors.ts'
 import { PAGE_HEADERS } from '../server/security-headers.ts'
 import TOKENS from './page/styles/tokens.css' with { type: 'text' }
@@ -15,6 +17,7 @@ const CONTENT_SECURITY_POLICY = [
   "script-src 'self'",
   "style-src 'self'",
   'img-src data:',
+  "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -74,7 +77,16 @@ interface File {
   readonly immutable: boolean
 }
 
-const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
+/** Returns the style rules of the dashboard's fonts. */
+const fontFaces = (assets: readonly string[]): string =>
+  Object.entries({ inter: '"Inter";font-weight:100 900', 'ibm-plex-mono': '"IBM Plex Mono"' })
+    .map(([name, family]) => {
+      const path = assets.find((each) => each.startsWith(`${ASSET_PATH}${name}-`)) ?? ''
+      return `@font-face{font-family:${family};font-display:swap;src:url(${path})}`
+    })
+    .join('')
+
+const prepare = (documents: ApiDocuments, assets: readonly string[]): ReadonlyMap<string, File> => {
   const files = new Map<string, File>()
   const add = (name: string, extension: string, type: string, text: string): string => {
     const hash = createHash('sha256').update(text).digest('hex').slice(0, 16)
@@ -83,7 +95,7 @@ const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
     return path
   }
   const links = {
-    stylesheet: add('reference', 'css', 'text/css', TOKENS + STYLES),
+    stylesheet: add('reference', 'css', 'text/css', ROOT + fontFaces(assets) + TOKENS + STYLES),
     script: add('reference', 'js', 'text/javascript', SCRIPT),
   }
   const pages = pagesOf(documents)
@@ -93,8 +105,11 @@ const prepare = (documents: ApiDocuments): ReadonlyMap<string, File> => {
   return files
 }
 
-/** @param documents null if the reference is disabled; its paths then don't exist */
-export const createReferencePages = (documents: ApiDocuments | null): ReferencePages => {
+/**
+ * @param documents null if the reference is disabled; its paths then don't exist
+ * @param assets paths of the dashboard's assets, which include the fonts
+ */
+export const createReferencePages = (documents: ApiDocuments | null, assets: readonly string[]): ReferencePages => {
   // Built on the first request, because the reference is rarely used.
   let files: ReadonlyMap<string, File> | null = null
   return {
@@ -107,7 +122,7 @@ export const createReferencePages = (documents: ApiDocuments | null): ReferenceP
         return new Response(null, { status: 302, headers: { ...HEADERS, location: '/docs/attestation' } })
       }
       if (!path.startsWith('/docs/')) return null
-      files ??= prepare(documents)
+      files ??= prepare(documents, assets)
       const file = files.get(path)
       if (file === undefined) return null
       const isCompressed = /\bgzip\b/.test(headers.get('accept-encoding') ?? '')

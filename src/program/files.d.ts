@@ -5,6 +5,11 @@ declare module '*.bin' {
   export default path
 }
 
+declare module '*.woff2' {
+  const path: string
+  export default path
+}
+
 declare module '*.css' {
   const text: string
   export default text

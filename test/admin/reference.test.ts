@@ -16,7 +16,7 @@ const DOCUMENTS = {
   attestation: attestationDocument('1.2.3', 'http://127.0.0.1:8080'),
   identity: identityDocument('1.2.3', 'http://127.0.0.1:8080'),
 }
-const pages = createReferencePages(DOCUMENTS)
+const pages = createReferencePages(DOCUMENTS, [])
 const parsed = (name: keyof typeof DOCUMENTS): OpenApiDocument => JSON.parse(DOCUMENTS[name]) as OpenApiDocument
 const NAMES = ['admin', 'attestation', 'identity'] as const
 

@@ -2,7 +2,13 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { DEMO_POLICY } from '../../src/policy/tools/templates.ts'
 import { CHROMIUM } from '../support/browser/chromium.ts'
-import { FIRST_LOAD_MAX_BYTES, type FirstLoad, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
+import {
+  FIRST_LOAD_MAX_BYTES,
+  type FirstLoad,
+  fontsAfterPaint,
+  measureFirstLoad,
+  sumOf,
+} from '../support/browser/first-load.ts'
 import { type Dashboard, useDashboard } from './support/dashboard.ts'
 
 setDefaultTimeout(60_000)
@@ -28,6 +34,7 @@ describe.skipIf(CHROMIUM === null)('the first load of the dashboard', () => {
     })
     expect(sumOf(load)).toBeLessThan(FIRST_LOAD_MAX_BYTES)
     expectAtMost(load, { page: 2_000, scripts: 30_500, styles: 6_300, icons: 700, answers: 2_100 })
+    expect(await fontsAfterPaint(page)).toEqual([true])
   })
 
   /** With nothing kept of the page before. */

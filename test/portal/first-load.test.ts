@@ -1,7 +1,7 @@
 // How little there is to load before someone who opens their link can read who asks and why.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { CHROMIUM, PHONE } from '../support/browser/chromium.ts'
-import { FIRST_LOAD_MAX_BYTES, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
+import { FIRST_LOAD_MAX_BYTES, fontsAfterPaint, measureFirstLoad, sumOf } from '../support/browser/first-load.ts'
 import { heading } from './support/person.ts'
 import { type PortalBrowser, usePortal } from './support/portal-browser.ts'
 
@@ -42,6 +42,7 @@ describe.skipIf(CHROMIUM === null)('the first load of the verification page', ()
       for (const [part, bytes] of Object.entries(load)) {
         expect([part, bytes]).toEqual([part, Math.min(bytes, most[part as keyof typeof most])])
       }
+      expect(await fontsAfterPaint(page)).toEqual([true])
       const [own, other] = locale === 'en-GB' ? ['english', 'german'] : ['german', 'english']
       const named = (name: string) => files.filter((path) => path.startsWith(`/assets/${name}-`)).length
       expect([named(own), named(other), named('later')]).toEqual([1, 0, 0])

@@ -1,6 +1,7 @@
 // Starts the page. The language is loaded first, so that no text changes after it is shown.
 import { render } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
+import { loadFonts } from '../../pages/load-fonts.ts'
 import type { Language } from '../contract.ts'
 import { App } from './app.tsx'
 import { loadMessages, rememberLanguage, type Speech, SpeechContext, startLanguage } from './language.ts'
@@ -33,6 +34,7 @@ const Root = ({ start, words }: { readonly start: Language; readonly words: Mess
   )
 }
 
+loadFonts()
 const language = startLanguage()
 const words = await loadMessages(language)
 const place = document.getElementById('app')

@@ -1,13 +1,25 @@
 // The API reference in a real browser: on a phone and on a desktop, light and dark, nothing serious from axe, nothing asked
 // of another host, calls that are copied whole, and a list that narrows down. Needs Chromium.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { adminDocument } from '../../../src/admin/openapi/admin.ts'
 import { attestationDocument } from '../../../src/admin/openapi/attestation.ts'
 import { identityDocument } from '../../../src/admin/openapi/identity.ts'
+import { buildDashboardAssets, createDashboardPages } from '../../../src/dashboard/pages.ts'
 import { createReferencePages } from '../../../src/dashboard/reference.ts'
 import { ADMIN_ROUTES } from '../../admin/support/all-routes.ts'
 import { seriousFindings } from '../../support/browser/axe.ts'
 import { CHROMIUM, DESKTOP, PHONE, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
+
+/** The fonts of the page that the browser has loaded. */
+const usedFonts = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(async () => {
+    const faces = await document.fonts.ready
+    return [...faces]
+      .filter(({ status }) => status === 'loaded')
+      .map(({ family }) => family.replaceAll('"', ''))
+      .sort()
+  })
 
 describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
   let browser: TestBrowser
@@ -15,16 +27,27 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
   let url: string
 
   beforeAll(async () => {
-    const pages = createReferencePages({
-      admin: adminDocument(ADMIN_ROUTES, '1.2.3', false),
-      attestation: attestationDocument('1.2.3', 'http://127.0.0.1:8080'),
-      identity: identityDocument('1.2.3', 'http://127.0.0.1:8080'),
-    })
+    const assets = await buildDashboardAssets([])
+    const pages = createReferencePages(
+      {
+        admin: adminDocument(ADMIN_ROUTES, '1.2.3', false),
+        attestation: attestationDocument('1.2.3', 'http://127.0.0.1:8080'),
+        identity: identityDocument('1.2.3', 'http://127.0.0.1:8080'),
+      },
+      assets.all.map(({ path }) => path),
+    )
+    const otherPages = createDashboardPages(assets)
     server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
-      fetch: ({ url: address, headers }) =>
-        pages.find(new URL(address).pathname, headers) ?? new Response(null, { status: 404 }),
+      fetch: async (request) => {
+        const { pathname } = new URL(request.url)
+        return (
+          pages.find(pathname, request.headers) ??
+          (await otherPages(request, pathname)) ??
+          new Response(null, { status: 404 })
+        )
+      },
     })
     url = `http://127.0.0.1:${server.port}`
     browser = await startBrowser()
@@ -43,6 +66,7 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
         const { context, page, foreign, complaints } = await browser.open(url, { ...options, colorScheme })
         await page.goto(`${url}/docs/attestation`)
         expect(await seriousFindings(page)).toEqual([])
+        expect(await usedFonts(page)).toEqual(['IBM Plex Mono', 'Inter'])
         const [width = 0, window = 0] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth])
         expect(width).toBeLessThanOrEqual(window)
         expect([foreign, complaints]).toEqual([[], []])

@@ -33,6 +33,8 @@ export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>)
     if (part !== undefined) load[part] += bytes
   }
   debug.on('Network.requestWillBeSent', ({ requestId, type = '', redirectResponse }) => {
+    // Fonts come after the first paint.
+    if (type === 'Font') return
     const part = PARTS[type]
     if (part === undefined) throw new Error(`a first load has no ${type}`)
     parts.set(requestId, part)
@@ -45,6 +47,16 @@ export const measureFirstLoad = async (page: Page, open: () => Promise<unknown>)
   await debug.detach()
   return load
 }
+
+/** Whether each requested font began after the first paint with content. */
+export const fontsAfterPaint = (page: Page): Promise<readonly boolean[]> =>
+  page.evaluate(() => {
+    const [paint] = performance.getEntriesByName('first-contentful-paint')
+    return performance
+      .getEntriesByType('resource')
+      .filter(({ name }) => name.endsWith('.woff2'))
+      .map(({ startTime }) => startTime >= (paint?.startTime ?? Number.POSITIVE_INFINITY))
+  })
 
 export const sumOf = (load: FirstLoad): number => Object.values(load).reduce((sum, bytes) => sum + bytes, 0)
 
