@@ -100,6 +100,7 @@ describe('a tour of the admin API', () => {
     expect(whole.status).toBe(200)
     const other = cookieOf(whole)
     expect((await harness.request('POST', '/sign-out', { cookie: other, body: {} })).status).toBe(204)
+    expect((await harness.request('GET', '/me', { cookie: other })).status).toBe(401)
     const rule = '/deployment/second-factor-rule'
     expect(await call<object>(200, 'PUT', rule, { body: { required: true } })).toEqual({ required: true })
     await call(409, 'POST', '/me/totp/remove', { body: {} })

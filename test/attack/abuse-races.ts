@@ -12,10 +12,20 @@ import { runCountersign } from '../service/run-to-end.ts'
 import { startPostgres } from '../support/postgres-server.ts'
 import { nextSecond, until } from '../support/until.ts'
 import type { Abuse, Faults } from './abuse.ts'
-import { bystander } from './abuse-accounts.ts'
 import { type Answer, type Deployment, policySource, startDeployment } from './deployment.ts'
 
 const LIMIT = { limitMs: 60_000 }
+
+/** A person of an organization of their own, whom other attacks do not meet. */
+const bystander = async (deployment: Deployment, slug: string) => {
+  const { must, deploymentKey, invite } = deployment
+  const created = await must('POST', '/organizations', {
+    key: deploymentKey,
+    body: { slug, name: slug, admin_key: true },
+  })
+  const key: string = created.body.admin_key
+  return { key, slug, person: await invite(slug, key, `admin@${slug}.example`, 'organization-admin') }
+}
 
 interface Attacked extends Deployment {
   /** Of the database. */

@@ -1,9 +1,7 @@
 // Runs the named attacks, then the structured inputs, then looks whether the service and its records are whole.
 import { runCommand } from '../service/start-service.ts'
 import { type Abuse, createFaults } from './abuse.ts'
-import { ACCOUNT_ABUSES } from './abuse-accounts.ts'
 import { ATTESTATION_ABUSES } from './abuse-attestation.ts'
-import { IDENTITY_ABUSES } from './abuse-identity.ts'
 import { LATE_ABUSES } from './abuse-late.ts'
 import { LIST_ABUSES } from './abuse-lists.ts'
 import { NAME_ABUSES } from './abuse-names.ts'
@@ -18,9 +16,7 @@ import { attackedRoutes } from './routes.ts'
 import { exchange } from './wire.ts'
 
 const ABUSES: readonly Abuse[] = [
-  ...ACCOUNT_ABUSES,
   ...ATTESTATION_ABUSES,
-  ...IDENTITY_ABUSES,
   ...LATE_ABUSES,
   ...LIST_ABUSES,
   ...NAME_ABUSES,

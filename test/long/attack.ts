@@ -1,6 +1,5 @@
-// `bun test/long/attack.ts`: attacks a service that it starts itself, on all three listeners: the named abuses of
-// docs/threat-model.md that can be tried from outside, then structured inputs over every route. Exit code 1 when anything
-// gave way.
+// `bun test/long/attack.ts`: starts a service and attacks its three listeners: the attacks that docs/threat-model.md names,
+// then structured inputs over every route. Exit code 1 if a defense fails.
 import { parseArgs } from 'node:util'
 import { runAttack } from '../attack/attack.ts'
 
