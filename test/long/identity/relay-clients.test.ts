@@ -1,7 +1,6 @@
-// What a customer's users have: a browser, an EventSource in a backend, curl. Each follows a session through the documented
-// relay or straight, loses its connection on the way, and comes back with what it saw last.
+// A browser follows a session through the documented relay, loses its connection, and continues after the last event. Other
+// clients are in test/conformance/identity-stream.test.ts.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { EventSource } from 'eventsource'
 import { createRelay } from '../../../docs/examples/sse-relay.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
 import { CHROMIUM, startBrowser, type TestBrowser } from '../../support/browser/chromium.ts'
@@ -9,7 +8,6 @@ import { until } from '../../support/until.ts'
 
 const TIMEOUT_MS = 60_000
 setDefaultTimeout(TIMEOUT_MS)
-const CURL = Bun.which('curl')
 
 const PAGE = `<!doctype html><title>follow</title><script>
   window.seen = []
@@ -155,68 +153,3 @@ describe.skipIf(CHROMIUM === null)('a browser (where Chromium is installed)', ()
     await context.close()
   })
 })
-
-test('an EventSource in a backend comes back with what it saw last, and hears of what it missed', async () => {
-  const sessionId = await register()
-  const source = new EventSource(`${relay.url}events/individual/${sessionId}`)
-  const seen: [string, string][] = []
-  source.onmessage = ({ data, lastEventId }) => {
-    seen.push([lastEventId, (JSON.parse(data) as { status: string }).status])
-  }
-  try {
-    await until(() => seen.length === 1, { what: 'the first event' })
-    relay.cut()
-    await decide(sessionId, 'rejected')
-    await until(() => seen.at(-1)?.[1] === 'rejected', { what: 'the last event' })
-    // Each connection begins with the current status: the one it had, where it was back before the decision.
-    expect(seen.filter(([id], index) => index === 0 || id !== '1')).toEqual([
-      ['1', 'pending'],
-      ['2', 'rejected'],
-    ])
-    expect(relay.asked).toEqual([null, '1'])
-  } finally {
-    source.close()
-  }
-})
-
-test.skipIf(CURL === null)(
-  'curl (where it is installed) shows the frames to the letter, straight from the service',
-  async () => {
-    const sessionId = await register()
-    const curl = Bun.spawn(
-      [
-        CURL ?? 'curl',
-        '-sN',
-        '-i',
-        '-H',
-        `Authorization: Bearer ${value('IDENTITY_API_KEY')}`,
-        '-H',
-        'Last-Event-ID: 1',
-        `${value('IDENTITY_URL')}/api/v1/status/realtime/individual/${sessionId}`,
-      ],
-      { stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
-    )
-    let text = ''
-    const reading = (async () => {
-      const decoder = new TextDecoder()
-      for await (const chunk of curl.stdout) text += decoder.decode(chunk, { stream: true })
-    })()
-    try {
-      await until(() => text.includes('"pending"'), { what: 'the first event' })
-      await decide(sessionId, 'retry')
-      await until(() => text.includes('"retry"'), { what: 'the second event' })
-      const [head = '', body = ''] = text.split(/\r\n\r\n/)
-      expect(head.toLowerCase()).toContain('content-type: text/event-stream; charset=utf-8\r\n')
-      expect(head.toLowerCase()).toContain('cache-control: no-cache, no-transform')
-      const status = (name: string) =>
-        JSON.stringify({ sessionId, status: name, verifiedWallets: [], unverifiedWallets: [] })
-      expect(body).toBe(`retry: 3000\nid: 1\ndata: ${status('pending')}\n\nid: 2\ndata: ${status('retry')}\n\n`)
-      // The keep-alive, once its 15 seconds are over.
-      await until(() => text.endsWith('\n\n: keep-alive\n\n'), { what: 'a keep-alive' })
-    } finally {
-      curl.kill()
-      await curl.exited
-      await reading
-    }
-  },
-)

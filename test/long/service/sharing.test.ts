@@ -1,4 +1,4 @@
-// Two processes of the service as one: limits, counters and retries that hold over both, and duties that go over when
+// Two processes of the service as one: limits and counters that hold over both, and duties that go over when
 // whoever did them is killed.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -103,21 +103,6 @@ onLinux('a key’s rate limit holds over both', PATIENCE_MS, async () => {
   // Both were asked.
   const after = await metric('countersign_decisions_total')
   for (const index of ['0', '1']) expect(after[index] ?? 0).toBeGreaterThan(before[index] ?? 0)
-})
-
-onLinux('retries with one Idempotency-Key that reach both at once yield one attestation', async () => {
-  for (let round = 0; round < 5; round++) {
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => attest(2, { 'idempotency-key': `retry ${round}`.replace(' ', '-') })),
-    )
-    const bodies = new Set<string>()
-    for (const answer of answers) {
-      expect([200, 409]).toContain(answer.status)
-      const text = await answer.text()
-      if (answer.status === 200) bodies.add(text)
-    }
-    expect(bodies.size).toBe(1)
-  }
 })
 
 onLinux(
