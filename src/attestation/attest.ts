@@ -3,9 +3,7 @@
 // afterwards. A revoked key or identity or a replaced policy thus never leads to a signature.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { type Chain, isTestNetwork } from '../domain/chain.ts'
-import { FieldMissingError, PolicyMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'
-import type { OptionalField } from '../domain/target.ts'
-import type { Catalog } from '../policy/catalog.ts'
+import { FieldMissingError, TestKeyOnLiveChainError } from '../domain/errors.ts'
 import type { ResolvedTarget } from '../policy/types/source.ts'
 import { JobOutdatedError, type PoolAnswer } from '../pool/pending-job.ts'
 import type { Pool } from '../pool/pool.ts'
@@ -14,18 +12,9 @@ import type { Principal } from '../server/authenticate.ts'
 import type { AdmittedRequest } from '../server/gate.ts'
 import { mayHaveSigned, type OnDispatch } from '../server/idempotency.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
-import type { TaskExpiry } from './expiry.ts'
-import { type CollectJobFacts, carriesFacts, type JobFacts } from './job-facts.ts'
-
-/** Decoded request, with the data that is needed only until its target is found. */
-export interface DecodedRequest {
-  readonly request: AttestationRequest
-  readonly targetBy: 'address' | 'verification hash'
-  /** `to` as sent by the caller, used only in the text of Errors row 1; or the verification hash. */
-  readonly targetText: string
-  /** Optional fields that the caller omitted; the request contains their defaults. */
-  readonly missing: readonly OptionalField[]
-}
+import { findTarget, type TargetDependencies } from './find-target.ts'
+import type { CollectJobFacts, JobFacts } from './job-facts.ts'
+import type { DecodedRequest } from './schema.ts'
 
 export interface Caller extends Pick<AdmittedRequest, 'requestId' | 'confirmKey'> {
   readonly principal: Pick<Principal, 'organizationId' | 'keyId' | 'environment'>
@@ -55,8 +44,7 @@ export interface CallAnswer {
 
 export type AttestHandler = (decoded: DecodedRequest, context: CallContext) => Promise<CallAnswer>
 
-export interface JobDependencies {
-  readonly catalog: Pick<Catalog, 'resolveBinding' | 'resolveProject'>
+export interface JobDependencies extends TargetDependencies {
   readonly pool: Pick<Pool, 'submit' | 'changes'>
   readonly collectFacts: CollectJobFacts
 }
@@ -68,22 +56,20 @@ export interface JobTerms {
   readonly lifetimeSeconds: number
 }
 
-type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>
+export type TermsOf = (request: AttestationRequest, target: ResolvedTarget) => JobTerms | Promise<JobTerms>
 
 const NO_FACTS: JobFacts = { text: '', confirm: null, finishCount: () => undefined }
 
 /** Maximum number of attempts for a job whose key or target changes in flight. */
 const ATTEMPTS = 3
 
-const required = (target: ResolvedTarget | null, { targetBy, targetText }: DecodedRequest): ResolvedTarget => {
-  if (target === null) throw new PolicyMissingError(targetBy, targetText)
-  return target
-}
-
-const requiredLater = async (
-  loading: Promise<ResolvedTarget | null>,
+/** Decides a request under the revision that is active when a worker receives the job. */
+export type Decide = (
+  kind: Job['kind'],
   decoded: DecodedRequest,
-): Promise<ResolvedTarget> => required(await loading, decoded)
+  context: CallContext,
+  termsOf: TermsOf,
+) => Promise<CallAnswer>
 
 /**
  * A test key uses sandbox identities, which any holder of a test key can create. Test and live keys share the
@@ -94,150 +80,150 @@ const requireTestNetwork = (kind: Job['kind'], chain: Chain): void => {
   if (kind === 'task' || !isTestNetwork(chain)) throw new TestKeyOnLiveChainError()
 }
 
+/**
+ * Waits for the latest state. Returns the number of pool changes before the state was read.
+ * @throws JobOutdatedError; the gate's errors for the key
+ */
+const requireCurrent = async (
+  dependencies: JobDependencies,
+  decoded: DecodedRequest,
+  context: CallContext,
+  target: ResolvedTarget,
+): Promise<number> => {
+  const changes = dependencies.pool.changes()
+  const latest = await findTarget(dependencies, decoded, context.caller.principal.organizationId)
+  await context.caller.confirmKey()
+  if (latest.id !== target.id) throw new JobOutdatedError()
+  return changes
+}
+
 const isLoading = (pending: unknown): boolean => {
   // The next attempt awaits the same load and throws its rejection.
   if (pending instanceof Promise) pending.catch(() => undefined)
   return pending instanceof Promise
 }
 
-/** Decides a request under the revision that is active when a worker receives the job. */
-export type Decide = (
+/** Returns whether the caches confirm the key and the target; false if either isn't cached. */
+const isCurrent = (
+  dependencies: JobDependencies,
+  decoded: DecodedRequest,
+  context: CallContext,
+  target: ResolvedTarget,
+): boolean => {
+  try {
+    const confirmed = context.caller.confirmKey()
+    const latest = findTarget(dependencies, decoded, context.caller.principal.organizationId)
+    return !isLoading(confirmed) && !isLoading(latest) && (latest as ResolvedTarget).id === target.id
+  } catch {
+    return false
+  }
+}
+
+/** Returns whether jobs of this target contain facts. */
+export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
+  needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
+
+const collect = (
+  { collectFacts }: JobDependencies,
+  { request, missing }: DecodedRequest,
+  { caller, deadlineMs, trace }: CallContext,
+  target: ResolvedTarget,
+): JobFacts | Promise<JobFacts> => {
+  const { organizationId, projectId } = target
+  const { environment } = caller.principal
+  const shadowless = target.shadowRequires.some((field) => missing.includes(field))
+  trace?.enter('facts')
+  return collectFacts(target, { request, organizationId, projectId, environment, deadlineMs }, shadowless, trace?.asks)
+}
+
+const submit = (
+  dependencies: JobDependencies,
+  job: Job,
+  target: ResolvedTarget,
+  changes: number,
+  decoded: DecodedRequest,
+  context: CallContext,
+  confirmFacts: JobFacts['confirm'],
+): Promise<PoolAnswer> => {
+  const { pool } = dependencies
+  const confirms = (): boolean => isCurrent(dependencies, decoded, context, target)
+  if (confirmFacts === null) return pool.submit(job, target, changes, confirms)
+  // The pool doesn't count changes of facts, because sessions change hundreds of times per second.
+  const isStillCurrent = (): boolean => confirmFacts() === true && (pool.changes() === changes || confirms())
+  return pool.submit(job, target, undefined, isStillCurrent)
+}
+
+/**
+ * @throws JobOutdatedError if the key, the target or a fact has changed; PolicyMissingError; FieldMissingError if the
+ * active policy reads a field that the request lacks, because a policy that can't be evaluated never gives a verdict
+ * (decisions §2); the errors of `termsOf` and Pool.submit; the gate's errors for the key
+ */
+const attemptOnce = async (
+  dependencies: JobDependencies,
   kind: Job['kind'],
   decoded: DecodedRequest,
   context: CallContext,
   termsOf: TermsOf,
-) => Promise<CallAnswer>
-
-export const createDecide = ({ catalog, pool, collectFacts }: JobDependencies): Decide => {
-  /**
-   * Returns synchronously if the target is cached.
-   * @throws PolicyMissingError (spec, Errors row 1), also for a target of another organization; synchronously or as a
-   * rejection
-   */
-  const findTarget = (decoded: DecodedRequest, { caller }: CallContext): ResolvedTarget | Promise<ResolvedTarget> => {
-    const { request, targetBy, targetText } = decoded
-    const { organizationId } = caller.principal
-    const found =
-      targetBy === 'address'
-        ? catalog.resolveBinding(organizationId, request.chain.name, request.to)
-        : catalog.resolveProject(organizationId, targetText)
-    return found instanceof Promise ? requiredLater(found, decoded) : required(found, decoded)
-  }
-
-  /**
-   * Waits for the latest state. Returns the number of pool changes before the state was read.
-   * @throws JobOutdatedError; the gate's errors for the key
-   */
-  const requireCurrent = async (
-    decoded: DecodedRequest,
-    context: CallContext,
-    target: ResolvedTarget,
-  ): Promise<number> => {
-    const changes = pool.changes()
-    const latest = await findTarget(decoded, context)
-    await context.caller.confirmKey()
-    if (latest.id !== target.id) throw new JobOutdatedError()
-    return changes
-  }
-
-  /** Returns whether the caches confirm the key and the target; false if either isn't cached. */
-  const isCurrent = (decoded: DecodedRequest, context: CallContext, target: ResolvedTarget): boolean => {
-    try {
-      const confirmed = context.caller.confirmKey()
-      const latest = findTarget(decoded, context)
-      return !isLoading(confirmed) && !isLoading(latest) && (latest as ResolvedTarget).id === target.id
-    } catch {
-      return false
+): Promise<CallAnswer> => {
+  const { request, missing } = decoded
+  const { caller, uuid, deadlineMs, trace } = context
+  let changes = dependencies.pool.changes()
+  const found = findTarget(dependencies, decoded, context.caller.principal.organizationId)
+  const target = found instanceof Promise ? await found : found
+  const confirmed = caller.confirmKey()
+  if (confirmed !== undefined) await confirmed
+  for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)
+  trace?.decides(request.chain.name, target.revisionId)
+  let facts = NO_FACTS
+  let submitted = false
+  try {
+    const asked = termsOf(request, target)
+    const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
+    if (asked instanceof Promise) changes = await requireCurrent(dependencies, decoded, context, target)
+    const collected = carriesFacts(target) ? collect(dependencies, decoded, context, target) : NO_FACTS
+    facts = collected instanceof Promise ? await collected : collected
+    const marked = context.onDispatch(lifetimeSeconds)
+    if (marked !== undefined) await marked
+    if (collected instanceof Promise || marked !== undefined)
+      changes = await requireCurrent(dependencies, decoded, context, target)
+    if (facts.confirm !== null && !(await facts.confirm())) throw new JobOutdatedError()
+    const { keyId } = caller.principal
+    const job: Job = {
+      kind,
+      uuid,
+      targetId: target.id,
+      keyId,
+      requestId: caller.requestId,
+      request,
+      facts: facts.text,
+      expiration,
+      deadlineMs,
+      stages: trace?.enterPool(),
     }
+    submitted = true
+    const { body, compliant } = await submit(dependencies, job, target, changes, decoded, context, facts.confirm)
+    // A compliant answer without a signature is submitted again, and the second submission counts.
+    facts.finishCount(compliant && body !== '')
+    return { body, compliant, lifetimeSeconds }
+  } catch (error) {
+    // A retry may still receive an answer that was signed before the failure.
+    facts.finishCount(submitted && mayHaveSigned(error))
+    throw error
   }
+}
 
-  const collect = (
-    { request, missing }: DecodedRequest,
-    { caller, deadlineMs, trace }: CallContext,
-    target: ResolvedTarget,
-  ): JobFacts | Promise<JobFacts> => {
-    const { organizationId, projectId } = target
-    const { environment } = caller.principal
-    const shadowless = target.shadowRequires.some((field) => missing.includes(field))
-    trace?.enter('facts')
-    return collectFacts(
-      target,
-      { request, organizationId, projectId, environment, deadlineMs },
-      shadowless,
-      trace?.asks,
-    )
-  }
-
-  const submit = (
-    job: Job,
-    target: ResolvedTarget,
-    changes: number,
-    decoded: DecodedRequest,
-    context: CallContext,
-    confirmFacts: JobFacts['confirm'],
-  ): Promise<PoolAnswer> => {
-    if (confirmFacts === null) return pool.submit(job, target, changes, () => isCurrent(decoded, context, target))
-    // The pool doesn't count changes of facts, because sessions change hundreds of times per second.
-    const isStillCurrent = (): boolean =>
-      confirmFacts() === true && (pool.changes() === changes || isCurrent(decoded, context, target))
-    return pool.submit(job, target, undefined, isStillCurrent)
-  }
-
-  /**
-   * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the active policy reads a field that the
-   * request lacks, because a policy that can't be evaluated never gives a verdict (decisions §2); the errors of
-   * `termsOf` and Pool.submit; the gate's errors for the key
-   */
-  return async (kind, decoded, context, termsOf) => {
-    const { request, missing } = decoded
-    const { caller, uuid, deadlineMs, trace } = context
-    if (caller.principal.environment === 'test') requireTestNetwork(kind, request.chain)
+export const createDecide =
+  (dependencies: JobDependencies): Decide =>
+  async (kind, decoded, context, termsOf) => {
+    if (context.caller.principal.environment === 'test') requireTestNetwork(kind, decoded.request.chain)
     for (let attempt = 1; ; attempt++) {
-      let changes = pool.changes()
-      const found = findTarget(decoded, context)
-      const target = found instanceof Promise ? await found : found
-      const confirmed = caller.confirmKey()
-      if (confirmed !== undefined) await confirmed
-      for (const field of target.requires) if (missing.includes(field)) throw new FieldMissingError(field)
-      trace?.decides(request.chain.name, target.revisionId)
-      let facts = NO_FACTS
-      let submitted = false
       try {
-        const asked = termsOf(request, target)
-        const { expiration, lifetimeSeconds } = asked instanceof Promise ? await asked : asked
-        if (asked instanceof Promise) changes = await requireCurrent(decoded, context, target)
-        const collected = carriesFacts(target) ? collect(decoded, context, target) : NO_FACTS
-        facts = collected instanceof Promise ? await collected : collected
-        const marked = context.onDispatch(lifetimeSeconds)
-        if (marked !== undefined) await marked
-        if (collected instanceof Promise || marked !== undefined)
-          changes = await requireCurrent(decoded, context, target)
-        if (facts.confirm !== null && !(await facts.confirm())) throw new JobOutdatedError()
-        const job: Job = {
-          kind,
-          uuid,
-          targetId: target.id,
-          keyId: caller.principal.keyId,
-          requestId: caller.requestId,
-          request,
-          facts: facts.text,
-          expiration,
-          deadlineMs,
-          stages: trace?.enterPool(),
-        }
-        submitted = true
-        const { body, compliant } = await submit(job, target, changes, decoded, context, facts.confirm)
-        // A compliant answer without a signature is submitted again, and the second submission counts.
-        facts.finishCount(compliant && body !== '')
-        return { body, compliant, lifetimeSeconds }
+        return await attemptOnce(dependencies, kind, decoded, context, termsOf)
       } catch (error) {
-        // A retry may still receive an answer that was signed before the failure.
-        facts.finishCount(submitted && mayHaveSigned(error))
         if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
       }
     }
   }
-}
 
 const attestationTerms: TermsOf = ({ nowSeconds }, { lifetimeSeconds }) => ({
   expiration: nowSeconds + lifetimeSeconds,
@@ -248,16 +234,3 @@ export const createAttest =
   (decide: Decide): AttestHandler =>
   (decoded, context) =>
     decide('attestation', decoded, context, attestationTerms)
-
-export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHandler => {
-  const knownTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
-    expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds }
-  const latestTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
-    expiry.after(chain.name, nowSeconds, lifetimeSeconds)
-  return async (decoded, context) => {
-    const answer = await decide('task', decoded, context, knownTerms)
-    if (answer.body !== '') return answer
-    // Only a signature needs the latest block. The policy may change while the block is requested, so decide again.
-    return decide('task', decoded, context, latestTerms)
-  }
-}

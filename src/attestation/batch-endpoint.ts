@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { DeadlineExceededError, FieldInvalidError, FieldMissingError, fixedError } from '../domain/errors.ts'
-import type { Timers } from '../lib/time.ts'
+import type { Clock, Timers } from '../lib/time.ts'
 import type { AdmittedRequest, Endpoint } from '../server/gate.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
@@ -13,19 +13,19 @@ import { API_KEY_CHALLENGE, jsonResponse, setRateLimit } from '../server/respons
 import { isJsonObject, type JsonObject, type JsonValue, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { StageTrace } from '../telemetry/request-trace.ts'
-import type { AttestHandler, DecodedRequest } from './attest.ts'
+import type { AttestHandler } from './attest.ts'
 import { type Batch, createBatch, type ElementAnswer } from './batch.ts'
-import type { EndpointDependencies } from './endpoint.ts'
+import { type DecodeRequest, type EndpointDependencies, refusalOf } from './endpoint.ts'
 import { ATTESTATION_PATHS, BATCH_SIZE_MAX, IDEMPOTENCY_KEY_MAX } from './paths.ts'
 
 export interface BatchEndpointDependencies extends EndpointDependencies {
   readonly metrics: Pick<Metrics, 'recordDecision' | 'recordError'>
   readonly limiter: Pick<RateLimiter, 'ready' | 'take' | 'takeSome'>
-  readonly monotonicMs: () => number
+  readonly clock: Pick<Clock, 'monotonicMs' | 'unixSeconds'>
   readonly after: Timers['after']
   /** Reports an internal error of an element. Must not throw. */
   readonly report: (error: unknown, requestId: string) => void
-  readonly decode: (body: JsonObject) => DecodedRequest
+  readonly decode: DecodeRequest
   readonly attest: AttestHandler
 }
 
@@ -129,8 +129,9 @@ const streamLines = (
 }
 
 export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): Endpoint => {
-  const { gate, idempotent, metrics, withhold, refusal, limiter, monotonicMs, after, report, decode, attest } =
-    dependencies
+  const { gate, idempotent, metrics, pool, limiter, chains, clock, after, report, decode, attest } = dependencies
+  const { withhold } = pool
+  const { monotonicMs } = clock
 
   const describe = (requestId: string) => {
     const write = (error: unknown) => {
@@ -162,7 +163,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
     return async (index: number, trace: StageTrace | null): Promise<ElementAnswer> => {
       const element = elements[index]
       if (!isJsonObject(element)) throw new ElementInvalidError()
-      const decoded = decode(element)
+      const decoded = decode(element, chains, clock.unixSeconds())
       const key = readIdempotencyKey(element)
       let decided: string | null = null
       if (key !== null) trace?.enter('idempotency')
@@ -204,7 +205,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
       challenge: API_KEY_CHALLENGE,
       readKey: (headers) => headers.get('x-api-key'),
       // If the first element would be refused, the whole call is refused before its body is read.
-      refusal: ({ organizationId }, _headers, deadlineMs) => refusal(organizationId, deadlineMs),
+      refusal: ({ organizationId }, _headers, deadlineMs) => refusalOf(dependencies, organizationId, deadlineMs),
     },
     async (call) => {
       const { request, requestId, principal, deadline, trace = null } = call

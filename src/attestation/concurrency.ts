@@ -21,8 +21,6 @@ export interface Concurrency {
   capped(attest: AttestHandler): AttestHandler
 }
 
-export const UNCAPPED: Concurrency = { refusal: () => null, capped: (attest) => attest }
-
 /** @param capOf whole number of 1 or higher, or Infinity for no limit */
 export const createConcurrency = (capOf: (organizationId: string) => number): Concurrency => {
   const underWay = new Map<string, number>()

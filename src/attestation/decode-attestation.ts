@@ -10,9 +10,9 @@ import { FieldInvalidError, FieldMissingError, fixedError } from '../domain/erro
 import type { OptionalField } from '../domain/target.ts'
 import { parseIpAddress } from '../lib/ip-address.ts'
 import type { JsonObject } from '../server/strict-json.ts'
-import type { DecodedRequest } from './attest.ts'
 import {
   alternativeText,
+  type DecodedRequest,
   decodeAddress,
   decodeData,
   decodeOnBehalf,

@@ -8,8 +8,8 @@ import type { ChainTable, EvmChain } from '../domain/chain.ts'
 import { ChainUnsupportedError, FieldInvalidError } from '../domain/errors.ts'
 import type { OptionalField } from '../domain/target.ts'
 import type { JsonObject, JsonValue } from '../server/strict-json.ts'
-import type { DecodedRequest } from './attest.ts'
 import {
+  type DecodedRequest,
   decodeAddress,
   decodeData,
   decodeOnBehalf,

@@ -1,36 +1,42 @@
 // Handles an admitted request of the attestation API: body, idempotency, decision, response. Both single-request
 // endpoints use it, so that neither can omit a step.
+import type { ChainTable } from '../domain/chain.ts'
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
-import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
+import type { Clock } from '../lib/time.ts'
+import type { Pool } from '../pool/pool.ts'
+import type { AdmittedRequest, Endpoint, Gate } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
 import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
-import type { AttestHandler, CallAnswer, DecodedRequest } from './attest.ts'
+import type { AttestHandler, CallAnswer } from './attest.ts'
+import type { Concurrency } from './concurrency.ts'
+import type { DecodedRequest } from './schema.ts'
 
 export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
-  /** Called if a decision was made after its request was answered 408: the log must record it (invariant 4). */
-  readonly withhold: (uuids: readonly string[]) => void
-  /**
-   * Returns the error with which a request would be refused, because of its organization's limit or the pool, or null.
-   * Returns the same object each time.
-   */
-  readonly refusal: (organizationId: string, deadlineMs: number) => CountersignError | null
+  /** `withhold`: the log must record each decision that was made after its request was answered 408 (invariant 4). */
+  readonly pool: Pick<Pool, 'refusal' | 'withhold'>
+  /** Null if no organization has a limit. */
+  readonly concurrency: Pick<Concurrency, 'refusal'> | null
   /**
    * Returns the estimated milliseconds until a new write to the store completes; null if too many writes are waiting.
    */
   readonly storeBacklogMs: () => number | null
+  readonly chains: ChainTable
+  readonly clock: Pick<Clock, 'unixSeconds'>
 }
+
+export type DecodeRequest = (body: JsonObject, chains: ChainTable, nowSeconds: number) => DecodedRequest
 
 export interface EndpointDefinition {
   readonly kind: DecisionKind
   /** Path, used in metrics and in the binding of idempotency keys. */
   readonly route: string
-  readonly decode: (body: JsonObject) => DecodedRequest
+  readonly decode: DecodeRequest
   readonly attest: AttestHandler
 }
 
@@ -45,91 +51,112 @@ const NOT_CLAIMED = (): undefined => undefined
 const STORE_TURNS = 6
 const STORE_CROWDED = new QueueFullError(1)
 
-export const createEndpoint = (
-  { gate, idempotent, metrics, withhold, refusal, storeBacklogMs }: EndpointDependencies,
-  { kind, route, decode, attest }: EndpointDefinition,
-): Endpoint => {
-  const settings: GateSettings = {
-    method: 'POST',
-    route,
-    scope: 'attestation',
-    decides: true,
-    readKey: (headers) => headers.get('x-api-key'),
-    challenge: API_KEY_CHALLENGE,
-    // Under overload, reading and claiming requests that are refused later would take most of the time. A retry is
-    // refused even if its answer is stored, because a look-up would take too long.
-    refusal: ({ organizationId }, headers, deadlineMs) => {
-      if (!headers.has('idempotency-key')) return refusal(organizationId, deadlineMs)
-      const backlogMs = storeBacklogMs()
-      return backlogMs === null ? STORE_CROWDED : refusal(organizationId, deadlineMs - backlogMs * STORE_TURNS)
-    },
-  }
+/**
+ * Returns the error with which a request would be refused, because of its organization's limit or the pool, or null.
+ * Returns the same object each time.
+ */
+export const refusalOf = (
+  { concurrency, pool }: Pick<EndpointDependencies, 'concurrency' | 'pool'>,
+  organizationId: string,
+  deadlineMs: number,
+): CountersignError | null => concurrency?.refusal(organizationId) ?? pool.refusal(organizationId, deadlineMs)
 
-  const recordVerdict = (
-    { request }: DecodedRequest,
-    { compliant }: CallAnswer,
-    trace: AdmittedRequest['trace'],
-  ): void => {
-    metrics.recordDecision(kind, request.chain.name, compliant)
-    trace?.verdict(compliant)
-  }
-
-  /** Answers a request with an Idempotency-Key once, regardless of the number of retries. */
-  const answerOnce = async (
-    header: string,
-    body: string,
-    decoded: DecodedRequest,
-    caller: AdmittedRequest,
-  ): Promise<Response> => {
-    const { requestId, rateLimit, deadline, trace = null } = caller
-    const { organizationId, keyId } = caller.principal
-    const { deadlineMs } = deadline
-    let decided: string | null = null
-    trace?.enter('idempotency')
-    const final = await idempotent(
-      { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
-      async (uuid, onDispatch) => {
-        trace?.enter('policy')
-        const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
-        trace?.enter('idempotency')
-        if (deadline.passed) {
-          // The answer isn't stored either. The claim stays until it expires; a retry then finds the outcome in the
-          // log.
-          withhold([uuid])
-          throw new DeadlineExceededError()
-        }
-        decided = uuid
-        recordVerdict(decoded, answer, trace)
-        return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
-      },
-    )
-    // The pool answered in time, but the idempotency store did not, so the signed answer isn't sent.
-    if (deadline.passed && decided !== null) withhold([decided])
-    return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
-  }
-
-  const handle = async (caller: AdmittedRequest): Promise<Response> => {
-    const { request, requestId, rateLimit, deadline, trace = null } = caller
-    const body = await readJsonBody(request)
-    const confirmed = caller.confirmKey()
-    if (confirmed !== undefined) await confirmed
-    const decoded = decode(parseStrictJsonObject(body))
-    const header = request.headers.get('idempotency-key')
-    if (header !== null) return answerOnce(header, body, decoded, caller)
-    const uuid = crypto.randomUUID()
-    trace?.enter('policy')
-    const answer = await attest(decoded, {
-      caller,
-      uuid,
-      deadlineMs: deadline.deadlineMs,
-      onDispatch: NOT_CLAIMED,
-      trace,
-    })
-    recordVerdict(decoded, answer, trace)
-    // The pool answered in time, but this thread was blocked before it could send the answer.
-    if (deadline.passed) withhold([uuid])
-    return jsonResponse(answer.body, requestId, { rateLimit })
-  }
-
-  return gate(settings, handle)
+/** Like `refusalOf`. The deadline of a request with an idempotency key must also cover the store's delays. */
+const earlyRefusalOf = (
+  dependencies: EndpointDependencies,
+  organizationId: string,
+  headers: Headers,
+  deadlineMs: number,
+): CountersignError | null => {
+  if (!headers.has('idempotency-key')) return refusalOf(dependencies, organizationId, deadlineMs)
+  const backlogMs = dependencies.storeBacklogMs()
+  return backlogMs === null
+    ? STORE_CROWDED
+    : refusalOf(dependencies, organizationId, deadlineMs - backlogMs * STORE_TURNS)
 }
+
+const recordVerdict = (
+  metrics: EndpointDependencies['metrics'],
+  kind: DecisionKind,
+  { request }: DecodedRequest,
+  { compliant }: CallAnswer,
+  trace: AdmittedRequest['trace'],
+): void => {
+  metrics.recordDecision(kind, request.chain.name, compliant)
+  trace?.verdict(compliant)
+}
+
+/** Answers a request with an Idempotency-Key once, regardless of the number of retries. */
+const answerOnce = async (
+  { idempotent, metrics, pool }: EndpointDependencies,
+  { kind, route, attest }: EndpointDefinition,
+  header: string,
+  body: string,
+  decoded: DecodedRequest,
+  caller: AdmittedRequest,
+): Promise<Response> => {
+  const { requestId, rateLimit, deadline, trace = null } = caller
+  const { organizationId, keyId } = caller.principal
+  const { deadlineMs } = deadline
+  let decided: string | null = null
+  trace?.enter('idempotency')
+  const final = await idempotent(
+    { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
+    async (uuid, onDispatch) => {
+      trace?.enter('policy')
+      const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })
+      trace?.enter('idempotency')
+      if (deadline.passed) {
+        // The answer isn't stored either. The claim stays until it expires; a retry then finds the outcome in the log.
+        pool.withhold([uuid])
+        throw new DeadlineExceededError()
+      }
+      decided = uuid
+      recordVerdict(metrics, kind, decoded, answer, trace)
+      return { body: answer.body, keepSeconds: answer.lifetimeSeconds }
+    },
+  )
+  // The pool answered in time, but the idempotency store did not, so the signed answer isn't sent.
+  if (deadline.passed && decided !== null) pool.withhold([decided])
+  return jsonResponse(final.body, requestId, { rateLimit, replayed: final.replayed })
+}
+
+const handle = async (
+  dependencies: EndpointDependencies,
+  definition: EndpointDefinition,
+  caller: AdmittedRequest,
+): Promise<Response> => {
+  const { metrics, pool, chains, clock } = dependencies
+  const { request, requestId, rateLimit, deadline, trace = null } = caller
+  const body = await readJsonBody(request)
+  const confirmed = caller.confirmKey()
+  if (confirmed !== undefined) await confirmed
+  const decoded = definition.decode(parseStrictJsonObject(body), chains, clock.unixSeconds())
+  const header = request.headers.get('idempotency-key')
+  if (header !== null) return answerOnce(dependencies, definition, header, body, decoded, caller)
+  const uuid = crypto.randomUUID()
+  const { deadlineMs } = deadline
+  trace?.enter('policy')
+  const answer = await definition.attest(decoded, { caller, uuid, deadlineMs, onDispatch: NOT_CLAIMED, trace })
+  recordVerdict(metrics, definition.kind, decoded, answer, trace)
+  // The pool answered in time, but this thread was blocked before it could send the answer.
+  if (deadline.passed) pool.withhold([uuid])
+  return jsonResponse(answer.body, requestId, { rateLimit })
+}
+
+export const createEndpoint = (dependencies: EndpointDependencies, definition: EndpointDefinition): Endpoint =>
+  dependencies.gate(
+    {
+      method: 'POST',
+      route: definition.route,
+      scope: 'attestation',
+      decides: true,
+      readKey: (headers) => headers.get('x-api-key'),
+      challenge: API_KEY_CHALLENGE,
+      // Under overload, reading and claiming requests that are refused later would take most of the time. A retry is
+      // refused even if its answer is stored, because a look-up would take too long.
+      refusal: ({ organizationId }, headers, deadlineMs) =>
+        earlyRefusalOf(dependencies, organizationId, headers, deadlineMs),
+    },
+    (caller) => handle(dependencies, definition, caller),
+  )

@@ -2,6 +2,7 @@
 // no block source or is configured for seconds, because the newest public v1 contract compares with `block.timestamp`.
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import type { BlockHeightSource } from '../facts/block-height.ts'
+import type { AttestHandler, Decide, TermsOf } from './attest.ts'
 
 export interface Expiry {
   /** Signed value: a block number or Unix seconds. */
@@ -55,6 +56,19 @@ export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>):
       if (chain === undefined) return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
       return afterBlock(await chain.height.latest(), chain, lifetimeSeconds)
     },
+  }
+}
+
+export const createEvaluateTask = (decide: Decide, expiry: TaskExpiry): AttestHandler => {
+  const knownTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+    expiry.known(chain.name, nowSeconds, lifetimeSeconds) ?? { expiration: null, lifetimeSeconds }
+  const latestTerms: TermsOf = ({ chain, nowSeconds }, { lifetimeSeconds }) =>
+    expiry.after(chain.name, nowSeconds, lifetimeSeconds)
+  return async (decoded, context) => {
+    const answer = await decide('task', decoded, context, knownTerms)
+    if (answer.body !== '') return answer
+    // Only a signature needs the latest block. The policy may change while the block is requested, so decide again.
+    return decide('task', decoded, context, latestTerms)
   }
 }
 

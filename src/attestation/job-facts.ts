@@ -46,10 +46,6 @@ const SHADOW_WAIT_MS = 250
 
 const PERSONAL_SOURCES = FACT_SOURCES.flatMap(({ part, digest }) => (digest === null ? [] : [{ part, digest }]))
 
-/** Returns whether jobs of this target contain facts. */
-export const carriesFacts = ({ needs, shadowNeeds, requires, shadowRequires }: ResolvedTarget): boolean =>
-  needs.length > 0 || shadowNeeds.length > 0 || shadowRequires.length > 0 || requires.includes('user_ip')
-
 const windowsOf = (needs: readonly FactNeed[]): readonly number[] =>
   needs.flatMap((need) => (need.kind === 'velocity' ? [need.windowSeconds] : []))
 

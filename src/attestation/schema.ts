@@ -2,6 +2,7 @@
 // decisions §2). A decoder returns the canonical value or throws the field's error.
 // Errors repeat sent values only if the spec requires it, and only if the value passed its rule.
 import { isHexBytes, isHexDigit, parseAddress, parseRepresented, type WalletAddress } from '../domain/address.ts'
+import type { AttestationRequest } from '../domain/attestation.ts'
 import type { Chain, ChainFamily, ChainTable } from '../domain/chain.ts'
 import {
   ChainUnsupportedError,
@@ -10,8 +11,19 @@ import {
   FieldMissingError,
   fixedError,
 } from '../domain/errors.ts'
+import type { OptionalField } from '../domain/target.ts'
 import { misspeltName, nearNames } from '../lib/edit-distance.ts'
 import type { JsonObject, JsonValue } from '../server/strict-json.ts'
+
+/** Decoded request, with the data that is needed only until its target is found. */
+export interface DecodedRequest {
+  readonly request: AttestationRequest
+  readonly targetBy: 'address' | 'verification hash'
+  /** `to` as sent by the caller, used only in the text of Errors row 1; or the verification hash. */
+  readonly targetText: string
+  /** Optional fields that the caller omitted; the request contains their defaults. */
+  readonly missing: readonly OptionalField[]
+}
 
 /** Maximum bytes of `data` (decisions §2). */
 const DATA_MAX_BYTES = 65_536

@@ -8,7 +8,8 @@ import { createOrganizationNumbers, type OrganizationNumbers } from './organizat
 export interface OrganizationShares {
   /** Must be loaded and receive all changes. */
   readonly followers: readonly OrganizationNumbers[]
-  readonly weightOf: (organizationId: string) => number
+  /** Undefined if all organizations have the same weight. */
+  readonly weightOf: ((organizationId: string) => number) | undefined
   /** Returns Infinity for an organization without a limit; null if no organization has one. */
   readonly capOf: ((organizationId: string) => number) | null
 }
@@ -30,5 +31,9 @@ export const createOrganizationShares = (
   const weights = numbersOf('organization-weights', config.organizationWeights, 1)
   const caps = numbersOf('organization-concurrency', config.organizationConcurrency, Number.POSITIVE_INFINITY)
   const followers = [weights, caps]
-  return { followers, weightOf: weights.of, capOf: config.organizationConcurrency.size === 0 ? null : caps.of }
+  return {
+    followers,
+    weightOf: config.organizationWeights.size === 0 ? undefined : weights.of,
+    capOf: config.organizationConcurrency.size === 0 ? null : caps.of,
+  }
 }

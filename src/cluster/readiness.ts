@@ -17,12 +17,11 @@ export interface ReadinessDependencies {
   /** Null if this process doesn't sign. */
   readonly signing: SigningReadiness | null
   readonly feed: Pick<ChangeFeed, 'healthy'>
-  readonly isListening: () => boolean
-  readonly isStopping: () => boolean
+  readonly lifecycle: { readonly listening: boolean; readonly stopping: boolean }
 }
 
 export const createReadiness =
-  ({ store, signing, feed, isListening, isStopping }: ReadinessDependencies) =>
+  ({ store, signing, feed, lifecycle }: ReadinessDependencies) =>
   async (): Promise<ReadinessCheck[]> => {
     const writable = await store.checkWritable().then(
       () => true,
@@ -43,6 +42,6 @@ export const createReadiness =
             { name: 'keys', ok: active !== false },
             { name: 'decisions', ok: signing.isLogHealthy() },
           ]),
-      { name: 'accepting', ok: isListening() && !isStopping() },
+      { name: 'accepting', ok: lifecycle.listening && !lifecycle.stopping },
     ]
   }

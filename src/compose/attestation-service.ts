@@ -1,21 +1,20 @@
 // Builds the attestation API: it resolves a request's policy and collects its facts, and the pool decides and signs.
-import { createAttest, createDecide, createEvaluateTask, type DecodedRequest } from '../attestation/attest.ts'
+import { type AttestHandler, createAttest, createDecide } from '../attestation/attest.ts'
 import { createBatchEndpoint } from '../attestation/batch-endpoint.ts'
-import { createConcurrency, UNCAPPED } from '../attestation/concurrency.ts'
+import { createConcurrency } from '../attestation/concurrency.ts'
 import { decodeAttestationRequest } from '../attestation/decode-attestation.ts'
 import { decodeTaskRequest } from '../attestation/decode-task.ts'
 import { createEndpoint, type EndpointDependencies } from '../attestation/endpoint.ts'
+import { createEvaluateTask } from '../attestation/expiry.ts'
 import { createCollectJobFacts } from '../attestation/job-facts.ts'
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { createProofEndpoint, type ProveDecision } from '../attestation/proof-endpoint.ts'
-import { withRegistries } from '../attestation/registry-targets.ts'
 import type { AttestationEndpoints } from '../attestation/routes.ts'
 import type { Config } from '../config/config.ts'
 import { type Clock, systemTimers } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { FactCollector } from '../policy/types/needs.ts'
 import type { Pool } from '../pool/pool.ts'
-import type { JsonObject } from '../server/strict-json.ts'
 import { createRegistries } from '../setup/configured-registries.ts'
 import type { Database } from '../store/database.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -46,28 +45,28 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
   const { config, path, catalog, pool, storeBacklogMs, capOf, collector, sharing, digestKey, prove, clock, log } =
     dependencies
   const { gate, idempotent, metrics, report } = path
-  const targets = withRegistries(catalog, createRegistries(config, clock, log))
   const timers = systemTimers
   const collectFacts = createCollectJobFacts({ collector, velocity: sharing.velocity, digestKey, timers })
-  const concurrency = capOf === null ? UNCAPPED : createConcurrency(capOf)
-  const decide = createDecide({ catalog: targets, pool, collectFacts })
-  const attest = concurrency.capped(createAttest(decide))
-  const decode = (body: JsonObject): DecodedRequest =>
-    decodeAttestationRequest(body, config.chains, clock.unixSeconds())
+  const registries = createRegistries(config, clock, log)
+  const decide = createDecide({ catalog, registries, pool, collectFacts })
+  const concurrency = capOf === null ? null : createConcurrency(capOf)
+  const capped = (handler: AttestHandler): AttestHandler => concurrency?.capped(handler) ?? handler
+  const attest = capped(createAttest(decide))
   const shared: EndpointDependencies = {
     gate,
     idempotent,
     metrics,
-    withhold: pool.withhold,
-    refusal: (organizationId, deadlineMs) =>
-      concurrency.refusal(organizationId) ?? pool.refusal(organizationId, deadlineMs),
+    pool,
+    concurrency,
     storeBacklogMs,
+    chains: config.chains,
+    clock,
   }
   return {
     attestation: createEndpoint(shared, {
       kind: 'attestation',
       route: ATTESTATION_PATHS.attestation.path,
-      decode,
+      decode: decodeAttestationRequest,
       attest,
     }),
     batch: createBatchEndpoint({
@@ -75,17 +74,17 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       metrics,
       limiter: sharing.limiter,
       report,
-      decode,
+      clock,
+      decode: decodeAttestationRequest,
       attest,
-      monotonicMs: clock.monotonicMs,
       after: timers.after,
     }),
     proof: prove === null ? null : createProofEndpoint({ gate, prove }),
     task: createEndpoint(shared, {
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,
-      decode: (body) => decodeTaskRequest(body, config.chains, clock.unixSeconds()),
-      attest: concurrency.capped(createEvaluateTask(decide, createExpiry(config, clock))),
+      decode: decodeTaskRequest,
+      attest: capped(createEvaluateTask(decide, createExpiry(config, clock))),
     }),
   }
 }

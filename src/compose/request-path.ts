@@ -34,7 +34,7 @@ export interface RequestPathDependencies {
   readonly authenticator: Authenticator
   readonly limiter: RateLimiter
   readonly latency: OrganizationLatency
-  readonly isStopping: () => boolean
+  readonly lifecycle: { readonly stopping: boolean }
   /** Null if requests aren't traced. */
   readonly tracer: Tracer | null
   readonly claims: IdempotencyStore<IdempotencyClaim>
@@ -63,7 +63,7 @@ export interface RequestPath {
 }
 
 export const createRequestPath = (dependencies: RequestPathDependencies): RequestPath => {
-  const { config, store, authenticator, limiter, latency, isStopping, tracer, claims, memory, parts, clock, log } =
+  const { config, store, authenticator, limiter, latency, lifecycle, tracer, claims, memory, parts, clock, log } =
     dependencies
   const report = createFailureReport({ log, monotonicMs: clock.monotonicMs })
   const requestIds = createRequestIds()
@@ -86,7 +86,7 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     metrics,
     latency,
     report,
-    isStopping,
+    lifecycle,
     tracer,
     monotonicMs: clock.monotonicMs,
   })

@@ -51,8 +51,7 @@ export const serve = async (
   const { pool, signer } = signing
   const serves = (role: ProcessRole): boolean => config.serve.has(role)
   const { limiter } = sharing
-  const state = { listening: false, stopping: false }
-  const isStopping = (): boolean => state.stopping
+  const lifecycle = { listening: false, stopping: false }
   /** Parts with open event streams. */
   const streams: { size(): number }[] = []
   const openStreams = (): number => streams.reduce((sum, { size }) => sum + size(), 0)
@@ -66,7 +65,7 @@ export const serve = async (
     latency: opened.latency,
     clock,
     log,
-    isStopping,
+    lifecycle,
     tracer: opened.moduleParts.tracer,
     claims,
     memory,
@@ -169,8 +168,7 @@ export const serve = async (
         store,
         signing: signing.readiness,
         feed,
-        isListening: () => state.listening,
-        isStopping,
+        lifecycle,
       }),
       describe: () => ({
         version: VERSION,
@@ -276,8 +274,8 @@ export const serve = async (
     closers.add(admin.stop)
     streams.push(admin.streams)
   }
-  state.listening = true
-  return { state, app, identity, portal, admin, deadlines, metrics, reading }
+  lifecycle.listening = true
+  return { lifecycle, app, identity, portal, admin, deadlines, metrics, reading }
 }
 
 export type ServingService = Awaited<ReturnType<typeof serve>>

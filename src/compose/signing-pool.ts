@@ -30,7 +30,7 @@ export interface SigningPoolDependencies {
   readonly token: TokenSettings | null
   readonly attesters: readonly AttesterReference[]
   /** Returns an organization's weight: its share of the workers' time. */
-  readonly weightOf: (organizationId: string) => number
+  readonly weightOf: ((organizationId: string) => number) | undefined
   /** Number of the first worker's slot in the decision log. */
   readonly firstSlot: number
   readonly catalog: Catalog

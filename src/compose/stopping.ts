@@ -10,10 +10,10 @@ const STOP_GRACE_MS = 500
 export const stopService = async (
   { deadlineMs }: Pick<Config, 'deadlineMs'>,
   { signing }: Pick<OpenedService, 'signing'>,
-  { state, app, identity, portal, admin, deadlines }: ServingService,
+  { lifecycle, app, identity, portal, admin, deadlines }: ServingService,
   closers: Closers,
 ): Promise<void> => {
-  state.stopping = true
+  lifecycle.stopping = true
   // A listener never stops while a stream is open.
   identity.close()
   admin?.endStreams()

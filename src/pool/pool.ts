@@ -28,7 +28,7 @@ export interface PoolOptions {
   /** Number of the first worker's slot. Defaults to 0. Pools that share a log need different numbers. */
   readonly firstSlot?: number
   /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
-  readonly weightOf?: (organizationId: string) => number
+  readonly weightOf?: ((organizationId: string) => number) | undefined
   /**
    * Maximum number of waiting jobs. A further job is refused, or displaces a job of the organization with the longest
    * queue.

@@ -29,8 +29,8 @@ export interface GateDependencies {
   readonly latency?: Pick<OrganizationLatency, 'record'>
   /** Called for every refusal and failure. Must not throw. */
   readonly report: (error: unknown, requestId: string, traceId?: string) => void
-  /** While true, each response closes its connection, so that no connection is cut when the listener stops. */
-  readonly isStopping: () => boolean
+  /** While stopping, each response closes its connection, so that no connection is cut when the listener stops. */
+  readonly lifecycle: { readonly stopping: boolean }
   /** Shared by all refusals of a thread. */
   readonly pacer: RefusalPacer
 }
@@ -206,7 +206,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   private count(response: Response): Response {
     const { dependencies, settings, record } = this.route
     const { status } = response
-    if (dependencies.isStopping()) response.headers.set('connection', 'close')
+    if (dependencies.lifecycle.stopping) response.headers.set('connection', 'close')
     const durationMs = dependencies.monotonicMs() - this.startedMs
     record(status, durationMs)
     // Refusals are fast and not verdicts. A request answered with 408 waited for a verdict.

@@ -1,11 +1,13 @@
 // A batch pays for its elements, also for those over the limit of the key.
 import { expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
 import type { Gate } from '../../src/server/gate.ts'
 import { createRateLimiter, RateExceededError } from '../../src/server/rate-limit.ts'
 
 const open = (requestsPerSecond: number, burst: number) => {
   let nowMs = 0
+  const clock = { monotonicMs: () => nowMs, unixSeconds: () => 0 }
   let handle: Parameters<Gate>[1] | undefined
   const gate: Gate = (_route, admitted) => {
     handle = admitted
@@ -23,11 +25,12 @@ const open = (requestsPerSecond: number, burst: number) => {
     gate,
     idempotent: () => Promise.reject(new Error('no element is an object')),
     metrics: { recordDecision: () => undefined, recordError: (code) => void codes.push(code) },
-    withhold: () => undefined,
-    refusal: () => null,
+    pool: { withhold: () => undefined, refusal: () => null },
+    concurrency: null,
     storeBacklogMs: () => 0,
-    limiter: createRateLimiter({ clock: { monotonicMs: () => nowMs, unixSeconds: () => 0 } }),
-    monotonicMs: () => nowMs,
+    chains: createChainTable([]),
+    clock,
+    limiter: createRateLimiter({ clock }),
     after: () => () => undefined,
     report: () => undefined,
     decode: () => {

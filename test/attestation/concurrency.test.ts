@@ -1,7 +1,8 @@
 // How many attestations of an organization are under way at once, and who is refused.
 import { expect, test } from 'bun:test'
-import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/attest.ts'
-import { createConcurrency, UNCAPPED } from '../../src/attestation/concurrency.ts'
+import type { CallAnswer, CallContext } from '../../src/attestation/attest.ts'
+import { createConcurrency } from '../../src/attestation/concurrency.ts'
+import type { DecodedRequest } from '../../src/attestation/schema.ts'
 
 /** Nothing is asked of it here. */
 const CALL = {} as DecodedRequest
@@ -69,10 +70,4 @@ test('one cap serves all that does work, and its refusal is one error', async ()
   expect(refused).not.toBeNull()
   expect(concurrency.refusal('small')).toBe(refused)
   await expect(other(CALL, contextOf('small'))).rejects.toBe(refused)
-})
-
-test('without caps the work is what it was', () => {
-  const { perform } = createWork()
-  expect(UNCAPPED.capped(perform)).toBe(perform)
-  expect(UNCAPPED.refusal('small')).toBeNull()
 })

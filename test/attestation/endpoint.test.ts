@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
 import { QueueFullError } from '../../src/domain/errors.ts'
 import type { Principal } from '../../src/server/authenticate.ts'
 import type { Gate, GateSettings } from '../../src/server/gate.ts'
@@ -35,9 +36,11 @@ const settingsOf = (make: (gate: Gate) => unknown): GateSettings => {
 const dependenciesWith = (refusal: Refuse, backlogMs: number | null = 0) => ({
   idempotent: notAsked,
   metrics: { recordDecision: () => undefined, recordError: () => undefined },
-  withhold: () => undefined,
-  refusal,
+  pool: { withhold: () => undefined, refusal },
+  concurrency: null,
   storeBacklogMs: () => backlogMs,
+  chains: createChainTable([]),
+  clock: { monotonicMs: () => 0, unixSeconds: () => 0 },
 })
 
 const settingsWith = (refusal: Refuse, backlogMs?: number | null): GateSettings =>
@@ -95,7 +98,6 @@ test('a batch whose first element would be refused is refused as one, before it 
         take: () => null,
         takeSome: (_principal, wanted) => ({ granted: wanted, state: null, refusal: null }),
       },
-      monotonicMs: () => 0,
       after: () => () => undefined,
       report: () => undefined,
       decode: () => {

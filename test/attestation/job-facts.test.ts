@@ -2,7 +2,8 @@
 // a shadow needs without holding up the answer.
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import { carriesFacts, createCollectJobFacts } from '../../src/attestation/job-facts.ts'
+import { carriesFacts } from '../../src/attestation/attest.ts'
+import { createCollectJobFacts } from '../../src/attestation/job-facts.ts'
 import { createVelocityCounters } from '../../src/facts/velocity.ts'
 import type { CarriedFacts, ExternalFacts } from '../../src/policy/types/facts.ts'
 import type { ConfirmFacts, FactCollector, FactNeed, FactSubject } from '../../src/policy/types/needs.ts'

@@ -1,9 +1,11 @@
 // Behind the gate of both endpoints: a key that was revoked while its body came in, and decisions that came too late.
 // Neither is signed or sent, and what was decided is withheld in the log (invariant 4).
 import { describe, expect, test } from 'bun:test'
-import type { CallAnswer, CallContext, DecodedRequest } from '../../src/attestation/attest.ts'
+import type { CallAnswer, CallContext } from '../../src/attestation/attest.ts'
 import { createBatchEndpoint } from '../../src/attestation/batch-endpoint.ts'
 import { createEndpoint } from '../../src/attestation/endpoint.ts'
+import type { DecodedRequest } from '../../src/attestation/schema.ts'
+import { createChainTable } from '../../src/domain/chain.ts'
 import { KeyUnusableError, type Principal } from '../../src/server/authenticate.ts'
 import type { AdmittedRequest, Gate } from '../../src/server/gate.ts'
 import type { FreshAnswer, IdempotentAnswer, IdempotentRequest, OnDispatch } from '../../src/server/idempotency.ts'
@@ -61,9 +63,11 @@ const setUp = () => {
     gate,
     idempotent,
     metrics: { recordDecision: () => void world.decided++, recordError: () => undefined },
-    withhold: (uuids: readonly string[]) => void world.withheld.push([...uuids]),
-    refusal: () => null,
+    pool: { withhold: (uuids: readonly string[]) => void world.withheld.push([...uuids]), refusal: () => null },
+    concurrency: null,
     storeBacklogMs: () => 0,
+    chains: createChainTable([]),
+    clock: { monotonicMs: () => world.nowMs, unixSeconds: () => 0 },
   }
   const ask = (body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Response> => {
     if (handle === undefined) throw new Error('the endpoint has no gate')
@@ -99,7 +103,6 @@ const batch = () => {
       take: () => null,
       takeSome: (_principal, wanted) => ({ granted: wanted, state: null, refusal: null }),
     },
-    monotonicMs: () => world.nowMs,
     after: (delayMs, callback) => {
       if (delayMs === 0) world.endOfTurn.push(callback)
       return () => undefined

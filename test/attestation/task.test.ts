@@ -1,11 +1,8 @@
 // A v1 task on its way: what it can't be asked, and what is decided anew once the chain was asked for its block.
 import { expect, test } from 'bun:test'
-import {
-  type CallContext,
-  createDecide,
-  createEvaluateTask,
-  type DecodedRequest,
-} from '../../src/attestation/attest.ts'
+import { type CallContext, createDecide } from '../../src/attestation/attest.ts'
+import { createEvaluateTask } from '../../src/attestation/expiry.ts'
+import type { DecodedRequest } from '../../src/attestation/schema.ts'
 import type { ResolvedTarget } from '../../src/policy/types/source.ts'
 import type { Job } from '../../src/pool/protocol.ts'
 import { targetOf } from '../pool/support/jobs.ts'
@@ -31,6 +28,7 @@ const setUp = (targets: readonly ResolvedTarget[], knownExpiration: number | nul
   const left = [...targets]
   const submitted: { readonly job: Job; readonly target: unknown }[] = []
   const decide = createDecide({
+    registries: { policyIdOf: () => null },
     pool: {
       changes: () => 0,
       submit: async (job, target) => {

@@ -34,8 +34,7 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
     store,
     signing: signs ? { workers: () => 1, isLogHealthy: () => true } : null,
     feed: { healthy: () => true },
-    isListening: () => listening,
-    isStopping: () => false,
+    lifecycle: { listening, stopping: false },
   })
   return Object.fromEntries((await readiness()).map(({ name, ok }) => [name, ok]))
 }

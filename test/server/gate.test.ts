@@ -98,7 +98,11 @@ const createEndpoint = (perTurn = 100, work: (call: AdmittedRequest) => Promise<
     },
     latency: { record: (organizationId, durationMs) => waited.push([organizationId, durationMs]) },
     report: (error) => reported.push(error),
-    isStopping: () => stopping,
+    lifecycle: {
+      get stopping() {
+        return stopping
+      },
+    },
     pacer: createRefusalPacer({ perTurn, endOfTurn: (callback) => turnEnds.push(callback) }),
   })
   const endpoint = gate(
