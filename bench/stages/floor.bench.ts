@@ -1,7 +1,8 @@
 // The computation that every attestation needs at least: one Keccak-256 over a v2 statement's bytes, and one signature
 // with each secp256k1 backend that works here, with the key loaded and the digest ready.
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
+
 import { chooseSecp256k1Backend, SECP256K1_BACKEND_NAMES } from '../../src/signing/secp256k1-backends.ts'
+import { loadKeccak256 } from '../../src/signing/statement.ts'
 import type { Secp256k1Backend, Secp256k1BackendName } from '../../src/signing/types.ts'
 import { benchKey } from '../servers/bench-key.ts'
 import { STATEMENT_BYTES } from './example.ts'

@@ -1,6 +1,5 @@
 // What is signed: the v2 statement's ABI encoding and its Keccak-256.
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
-import { createStatementDigester } from '../../src/signing/statement.ts'
+import { createStatementDigester, loadKeccak256 } from '../../src/signing/statement.ts'
 import { CHAIN_ID, EXAMPLES, examples, statementOf, VERIFICATION_HASH } from './example.ts'
 import type { StageBenchmark } from './harness.ts'
 

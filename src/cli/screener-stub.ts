@@ -6,8 +6,8 @@ import { runToExitCode } from '../command-line/print-error.ts'
 import { parseListen } from '../config/setting-values.ts'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import { PROGRAM } from '../program/labels.ts'
+import { leaveAfterTurn } from '../server/event-loop-turns.ts'
 import { type ListenAddress, listenUrl } from '../server/listen-address.ts'
-import { leaveAfterTurn } from '../server/turn-end.ts'
 
 const USAGE = `Usage: ${PROGRAM} screener-stub [--listen HOST:PORT]
 

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Authenticator } from '../server/authenticate.ts'
 import { createDeadlines, type Deadlines } from '../server/deadline.ts'
+import { createRefusalPacer, type RefusalPacer } from '../server/event-loop-turns.ts'
 import { createGate, type Gate } from '../server/gate.ts'
 import {
   createIdempotencyGuard,
@@ -12,7 +13,6 @@ import {
   type NodeMemory,
 } from '../server/idempotency.ts'
 import type { RateLimiter } from '../server/rate-limit.ts'
-import { createRefusalPacer, type RefusalPacer } from '../server/refusal-pacer.ts'
 import { createRequestIds, type RequestIdSource } from '../server/request-id.ts'
 import { createSignedGate } from '../server/signed-gate.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
@@ -20,7 +20,7 @@ import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
-import type { OrganizationLatency } from '../telemetry/organization-latency.ts'
+import type { OrganizationLatency } from '../telemetry/response-durations.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 const CLAIM_SLACK_SECONDS = 5

@@ -1,6 +1,6 @@
 // The description of a fact: its type, the source or request field that it needs, and the function that reads it.
 import type { OptionalField } from '../domain/target.ts'
-import type { Evaluation } from './evaluation.ts'
+import type { Evaluation } from './evaluate.ts'
 import type { FactNeed } from './types/needs.ts'
 import { Uint256 } from './values.ts'
 

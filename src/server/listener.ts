@@ -1,13 +1,12 @@
 // Serves one Elysia app on an address. Every response gets the security headers, and every error becomes a problem.
 // Paths without a route get 404, or 405 with the declared methods.
 import { type AnyElysia, Elysia } from 'elysia'
+import { leaveAfterTurn, type RefusalPacer } from './event-loop-turns.ts'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
-import type { RefusalPacer } from './refusal-pacer.ts'
 import type { RequestIdSource } from './request-id.ts'
 import { requestPath } from './request-path.ts'
 import { fromRouterError, MethodNotAllowedError, RouteNotFoundError } from './route-errors.ts'
 import { createHarden } from './security-headers.ts'
-import { leaveAfterTurn } from './turn-end.ts'
 
 export interface ListenerOptions {
   readonly app: AnyElysia

@@ -2,8 +2,8 @@
 // the registry program rebuilds. The layout does not name the cluster: use a separate attester key for each cluster.
 // Source: decisions §2, "What Solana signs".
 import bs58 from 'bs58'
-import { MAX_DATA_BYTES } from './abi-writer.ts'
 import { StatementInvalidError } from './errors.ts'
+import { MAX_DATA_BYTES } from './statement.ts'
 import type { Statement } from './types.ts'
 
 /** Prefix that the deployed registry program expects; 28 ASCII bytes. */

@@ -2,7 +2,7 @@
 import type { AttestationRequest } from '../domain/attestation.ts'
 import type { PassphraseSource } from './passphrase.ts'
 
-/** Returns the Keccak-256 hash of the bytes as a new array of 32 bytes. Synchronous; see keccak.ts. */
+/** Returns the Keccak-256 hash of the bytes as a new array of 32 bytes. Synchronous; see statement.ts. */
 export type Keccak256 = (bytes: Uint8Array) => Uint8Array
 
 /** A secp256k1 implementation. All implementations pass the same conformance suite. */

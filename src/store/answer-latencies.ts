@@ -1,6 +1,6 @@
 // The time that each organization waited for its verdicts, as one histogram per quarter-hour. Several processes add to
 // the same row.
-import type { BucketCounts } from '../lib/fine-histogram.ts'
+import type { BucketCounts } from '../lib/histogram.ts'
 import { integer, sql, text } from './columns.ts'
 import { survivingCrashes, type TableScope } from './copy/table-scope.ts'
 import { defineTable } from './table.ts'

@@ -7,7 +7,7 @@ import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
-import { createRouteMetrics, type RouteRecorder } from './route-metrics.ts'
+import { createRouteMetrics, type RouteRecorder } from './response-durations.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 
 export type DecisionKind = 'attestation' | 'task'
@@ -90,7 +90,7 @@ export interface Metrics {
   /** Adds lists that aren't part of the fact sources. */
   watchLists(read: () => FactMetrics['lists']): void
   totals(): MetricTotals
-  /** Returns the response durations of some routes (fine-histogram.ts). */
+  /** Returns the response durations of some routes in fine buckets (src/lib/histogram.ts). */
   durations(routes: readonly string[]): Float64Array
   /** Returns the text of one scrape. */
   expose(): Promise<string>

@@ -1,8 +1,8 @@
 // Attesters for chain tests: test keys behind our own digests and signer, and the arguments that the contracts take.
 import { encodeAbiParameters, getAddress, type Hex, toFunctionSelector } from 'viem'
 import { evmAddressOf } from '../../src/signing/address.ts'
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { loadNobleSecp256k1 } from '../../src/signing/secp256k1-noble.ts'
+import { loadKeccak256 } from '../../src/signing/statement.ts'
 import { type EvmStatement, statementDigester, type TaskStatement, taskDigester } from '../signing/statements.ts'
 import { testKey } from '../signing/test-keys.ts'
 

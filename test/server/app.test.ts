@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { type AppOptions, startApp } from '../../src/compose/app.ts'
 import { systemClock } from '../../src/lib/time.ts'
+import type { RefusalPacer } from '../../src/server/event-loop-turns.ts'
 import type { Listener } from '../../src/server/listener.ts'
 import {
   createMetricsAnswer,
@@ -9,7 +10,6 @@ import {
   operationsRoutes,
   type ReadinessCheck,
 } from '../../src/server/operations.ts'
-import type { RefusalPacer } from '../../src/server/refusal-pacer.ts'
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { requestPath } from '../../src/server/request-path.ts'
 import { until } from '../support/until.ts'

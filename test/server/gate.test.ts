@@ -4,9 +4,9 @@ import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '.
 import { type CountersignError, QueueFullError } from '../../src/domain/errors.ts'
 import { createAuthenticator } from '../../src/server/authenticate.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
+import { createRefusalPacer } from '../../src/server/event-loop-turns.ts'
 import { type AdmittedRequest, createGate } from '../../src/server/gate.ts'
 import { createRateLimiter } from '../../src/server/rate-limit.ts'
-import { createRefusalPacer } from '../../src/server/refusal-pacer.ts'
 import { API_KEY_CHALLENGE, jsonResponse, problemResponse, repeatedProblemResponse } from '../../src/server/response.ts'
 import { createManualClock, createManualTimers, type ManualClock } from './manual-clock.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { loadKeccak256 } from '../../src/signing/statement.ts'
 
 const keccak = await loadKeccak256()
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { StatementInvalidError } from '../../src/signing/errors.ts'
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
+import { loadKeccak256 } from '../../src/signing/statement.ts'
 import vectors from '../vectors/evm-v2.json'
 import { address, evmStatement } from './arbitraries.ts'
 import { referenceStatementDigest } from './reference-encoding.ts'

@@ -18,7 +18,7 @@ import {
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { createAttest } from '../../workers/signing/attest.ts'
 import { type Decision, TOO_LATE } from '../../workers/signing/decide.ts'
-import { createRecorder } from '../../workers/signing/recorder.ts'
+import { createRecorder } from '../../workers/signing/record.ts'
 import { attestation, denial } from '../decision-log/fixtures.ts'
 import { jobOf, uuidOf } from '../pool/support/jobs.ts'
 

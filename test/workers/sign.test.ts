@@ -1,9 +1,8 @@
 // Which keys sign, and that what they sign are the published layouts.
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { SignableJob } from '../../src/pool/protocol.ts'
-import { loadKeccak256 } from '../../src/signing/keccak.ts'
 import { createSolanaMessageBuilder } from '../../src/signing/solana-message.ts'
-import { createStatementDigester, createTaskDigester } from '../../src/signing/statement.ts'
+import { createStatementDigester, createTaskDigester, loadKeccak256 } from '../../src/signing/statement.ts'
 import { AttestersMissingError, createSign, type Digesters } from '../../workers/signing/sign.ts'
 import { jobOf } from '../pool/support/jobs.ts'
 import { testKey } from '../signing/test-keys.ts'

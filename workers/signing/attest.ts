@@ -8,7 +8,7 @@ import { errorClassOf } from '../../src/lib/named-error.ts'
 import { CURRENT_NONE, hasLease, type Outcome, SHARED_CURRENT, SHARED_HEARTBEAT } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import { type Decision, type Failure, TOO_LATE, type WorkerClock } from './decide.ts'
-import type { Recorder } from './recorder.ts'
+import type { Recorder } from './record.ts'
 
 export interface AttestDependencies {
   readonly words: Int32Array

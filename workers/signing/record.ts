@@ -1,9 +1,15 @@
-// Builds the decision record of one job: the decision, its facts and the signatures. Personal facts are recorded only
-// as keyed hashes. A part that is too long for a log line is recorded as its hash.
-import type { DecisionRecord, RecordedFacts, ShadowVerdict } from '../../src/decision-log/types.ts'
+// Builds the decision record of each job and appends the records of a batch to the log. Personal facts are recorded
+// only as keyed hashes. A part that is too long for a log line is recorded as its hash.
+import type {
+  DecisionRecord,
+  LogRecord,
+  RecordedFacts,
+  SegmentWriter,
+  ShadowVerdict,
+} from '../../src/decision-log/types.ts'
 import type { Target } from '../../src/domain/target.ts'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import type { Job } from '../../src/pool/protocol.ts'
+import { beginCommit, endCommit, type Job } from '../../src/pool/protocol.ts'
 import type { Signatures } from './sign.ts'
 
 /** Maximum size of call data recorded in plain text. Sufficient for most functions. A replay needs the data. */
@@ -78,5 +84,67 @@ export const recordOf = ({
     attesters: signed.attesters,
     signatures: signed.signatures,
     policy_name: target.policyName,
+  }
+}
+
+export type CommitResult =
+  | { readonly status: 'recorded' }
+  /** The pool has abandoned this worker, which must not answer anymore. */
+  | { readonly status: 'fenced' }
+  /** Nothing was recorded, so nothing may be answered (invariant 2). */
+  | { readonly status: 'failed'; readonly error: unknown }
+
+export interface Recorder {
+  /** Appends the records in one write, after any withheld uuids that are not recorded yet. */
+  commit(records: readonly LogRecord[]): CommitResult
+  /** Records answers that came too late. If this fails, each later commit retries it. */
+  withhold(uuids: readonly string[]): CommitResult
+}
+
+export interface RecorderDependencies {
+  readonly words: Int32Array
+  readonly segment: Pick<SegmentWriter, 'append'>
+  readonly clock: { unixMs(): number }
+  readonly onWithheld: (uuids: readonly string[]) => void
+}
+
+/**
+ * Every append runs inside the latch that the pool closes before it reassigns the worker's jobs (invariant 3). An
+ * abandoned worker therefore records nothing more, even if it resumes later.
+ */
+export const createRecorder = ({ words, segment, clock, onWithheld }: RecorderDependencies): Recorder => {
+  let withheld: string[] = []
+
+  const append = (records: readonly LogRecord[]): CommitResult => {
+    try {
+      segment.append(records)
+      return { status: 'recorded' }
+    } catch (error) {
+      return { status: 'failed', error }
+    }
+  }
+
+  const commit = (records: readonly LogRecord[]): CommitResult => {
+    if (records.length === 0 && withheld.length === 0) return { status: 'recorded' }
+    if (!beginCommit(words)) return { status: 'fenced' }
+    const late = withheld
+    const at = late.length === 0 ? 0 : clock.unixMs()
+    const lines =
+      late.length === 0 ? records : [...late.map((uuid) => ({ kind: 'withheld' as const, uuid, at })), ...records]
+    const result = append(lines)
+    if (!endCommit(words)) return { status: 'fenced' }
+    if (result.status === 'recorded' && late.length > 0) {
+      withheld = []
+      onWithheld(late)
+    }
+    return result
+  }
+
+  return {
+    commit,
+    withhold: (uuids) => {
+      withheld.push(...uuids)
+      return commit([])
+    },
   }
 }

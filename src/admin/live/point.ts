@@ -1,8 +1,7 @@
 // Figures of one second (or minute) for the live page: rates between two readings, and the gauges of the later one.
 // Pure functions.
 import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
-import { finePercentileMs } from '../../lib/fine-histogram.ts'
-import type { HistogramSnapshot } from '../../lib/histogram.ts'
+import { finePercentileMs, type HistogramSnapshot } from '../../lib/histogram.ts'
 import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
 import { closed, nullable, type Static, Type } from '../schema.ts'
@@ -13,7 +12,7 @@ export interface LiveReading {
   readonly atMs: number
   readonly monotonicMs: number
   readonly totals: MetricTotals
-  /** Counts of attestation API responses by duration (fine-histogram.ts). */
+  /** Counts of attestation API responses by duration (src/lib/histogram.ts). */
   readonly latency: Float64Array
   readonly pool: PoolStats
   /** Counter. */

@@ -1,7 +1,7 @@
 // Figures of an organization's overview: decisions and latency of several days and of a day by hour, and verdicts by
 // rule. They are summed here, so that the page receives only the displayed data.
 import { FieldInvalidError } from '../../domain/errors.ts'
-import { FINE_BUCKETS, finePercentileMs } from '../../lib/fine-histogram.ts'
+import { FINE_BUCKETS, finePercentileMs } from '../../lib/histogram.ts'
 import { tallyStart } from '../../store/decision-index/tallies.ts'
 import { filterOf } from '../decisions/filter.ts'
 import { declareRoutes, VIEWER } from '../route.ts'

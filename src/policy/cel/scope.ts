@@ -3,7 +3,7 @@
 import type { Environment } from '@marcbachmann/cel-js'
 import type { OptionalField } from '../../domain/target.ts'
 import type { CallTable } from '../calls/call-table.ts'
-import { Evaluation } from '../evaluation.ts'
+import { Evaluation } from '../evaluate.ts'
 import type { FactGroup } from '../fact-field.ts'
 import { FACTS } from '../facts.ts'
 import { createNeeds, type Needs } from '../needs.ts'

@@ -90,7 +90,7 @@ export const latencyAndLabels: Migration = {
   name: 'latency-and-labels',
   worksWith: 24,
   statements: ({ integer, tableEnd }) => [
-    // Counts per bucket of src/lib/fine-histogram.ts, of all processes.
+    // Counts per bucket of src/lib/histogram.ts, of all processes.
     `CREATE TABLE answer_latencies (
        organization_id TEXT NOT NULL REFERENCES organizations (id),
        at_seconds ${integer} NOT NULL,

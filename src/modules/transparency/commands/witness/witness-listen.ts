@@ -2,9 +2,9 @@
 // at a time, so that two heads cannot be cosigned on the same old head. Source: https://c2sp.org/tlog-witness.
 
 import type { CommandOutput } from '../../../../command-line/output.ts'
+import { leaveAfterTurn } from '../../../../server/event-loop-turns.ts'
 import { type ListenAddress, listenUrl } from '../../../../server/listen-address.ts'
 import { requestPath } from '../../../../server/request-path.ts'
-import { leaveAfterTurn } from '../../../../server/turn-end.ts'
 import { judgeSubmission } from '../../tree/add-checkpoint.ts'
 import type { VerifierKey } from '../../tree/note.ts'
 import { HEAD_MAX_BYTES } from '../../verify/tree-heads.ts'

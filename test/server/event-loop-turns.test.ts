@@ -1,6 +1,6 @@
 // How many refusals leave in one turn of the event loop, and when the others do.
 import { expect, test } from 'bun:test'
-import { createRefusalPacer, type RefusalPacerOptions } from '../../src/server/refusal-pacer.ts'
+import { createRefusalPacer, type RefusalPacerOptions } from '../../src/server/event-loop-turns.ts'
 
 /** An event loop turned by hand: time passes only where a test says so. */
 const createLoop = () => {

@@ -1,6 +1,6 @@
 // A full cache evicts values of the organization that fills most of it.
 import { expect, test } from 'bun:test'
-import { createFairCache } from '../../src/policy/fair-cache.ts'
+import { createFairCache } from '../../src/policy/revision-cache.ts'
 
 const filled = () => {
   const cache = createFairCache<string>(10, ({ length }) => length)

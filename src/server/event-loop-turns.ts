@@ -1,8 +1,40 @@
-// Limits the event loop time of refusals in a flood. Bun reads on while a thousand connections are readable, for a
-// second or more, and meanwhile no timers or worker messages run. Refusals beyond a limit per turn wait; long floods
-// are paced to a share of the time.
-
+// Keeps the turns of the event loop short: responses leave at the end of a turn, and refusals take a limited share of
+// the time.
 import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
+
+type Handler<Input extends unknown[]> = (...input: Input) => Response | Promise<Response>
+
+/**
+ * Prevents pipelined requests from blocking the process. Bun parses the next buffered request as soon as the previous one
+ * is answered, without running timers or other connections. It closes connections that send early.
+ * @returns a function that delays a handler's responses until the end of the turn in which the request arrived
+ */
+export const createTurnEnd = (endOfTurn: Timers['endOfTurn'] = systemTimers.endOfTurn) => {
+  /** Resolves at the end of the current turn. Null until a request arrives in it. */
+  let turn: Promise<void> | null = null
+
+  const startTurn = (): Promise<void> =>
+    new Promise((resolve) => {
+      endOfTurn(() => {
+        turn = null
+        resolve()
+      })
+    })
+
+  return <Input extends unknown[]>(handle: Handler<Input>) =>
+    async (...input: Input): Promise<Response> => {
+      turn ??= startTurn()
+      const arrival = turn
+      try {
+        return await handle(...input)
+      } finally {
+        if (turn === arrival) await arrival
+      }
+    }
+}
+
+/** Shared by all listeners of the process, because they share the event loop. */
+export const leaveAfterTurn = createTurnEnd()
 
 /** Clock and timers are replaced in tests. */
 export interface RefusalPacerOptions extends Partial<Timers & Pick<Clock, 'monotonicMs'>> {
@@ -32,6 +64,11 @@ const PAUSE_MAX_MS = 50
 /** Fraction of the waiting refusals that are sent together, so that a longer queue sends more. */
 const LINE_PART = 1 / 16
 
+/**
+ * Limits the event loop time of refusals in a flood. Bun reads on while a thousand connections are readable, for a second
+ * or more, and meanwhile no timers or worker messages run. Refusals beyond a limit per turn wait; long floods are paced to
+ * a share of the time.
+ */
 export const createRefusalPacer = ({
   perTurn = PER_TURN,
   share = SHARE,
