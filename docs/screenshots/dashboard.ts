@@ -36,14 +36,14 @@ const numbers = async (page: Page): Promise<void> => {
 }
 
 const firstReview = async (page: Page): Promise<void> => {
-  await page.getByRole('button', { name: 'Begin with the first' }).click()
+  await page.getByRole('button', { name: 'Start reviewing' }).click()
   await page.getByRole('img', { name: /Portrait/ }).waitFor()
   await page.getByRole('img', { name: /Identity document/ }).waitFor()
 }
 
 const firstDecision = async (page: Page): Promise<void> => {
   await page.getByRole('link', { name: /\d{4}/ }).first().click()
-  await text('comes to the same')(page)
+  await text('verified in this browser')(page)
 }
 
 /** The policy of the seed, on one of its parts; the name of a tab. */
@@ -58,7 +58,7 @@ const firstPolicy =
 
 const tried = async (page: Page): Promise<void> => {
   await page.locator('form').getByRole('button', { name: 'Try it' }).click()
-  await text('Rules, in their order')(page)
+  await text('Rules in order')(page)
 }
 
 const fromTemplate = async (page: Page): Promise<void> => {
@@ -78,7 +78,7 @@ const PICTURES: readonly Picture[] = [
       await text('curl -s')(page)
     },
   },
-  { name: 'reviews', path: '/o/acme/reviews', ready: text('Begin with the first') },
+  { name: 'reviews', path: '/o/acme/reviews', ready: text('Start reviewing') },
   { name: 'review', path: '/o/acme/reviews', ready: firstReview },
   {
     name: 'review-retry',
@@ -97,8 +97,8 @@ const PICTURES: readonly Picture[] = [
     path: '/decision-log',
     scheme: 'dark',
     ready: async (page) => {
-      await page.getByRole('button', { name: 'Verify every line' }).click()
-      await text('Every line is as it was written')(page)
+      await page.getByRole('button', { name: 'Verify log' }).click()
+      await text('The log is intact')(page)
     },
   },
   { name: 'policies', path: '/o/acme/policies', ready: text('Sanctions and geography') },
@@ -147,7 +147,7 @@ const PICTURES: readonly Picture[] = [
     name: 'phone-menu',
     path: '/o/acme',
     phone: true,
-    ready: (page) => page.getByRole('button', { name: 'Open the menu' }).click(),
+    ready: (page) => page.getByRole('button', { name: 'Open menu' }).click(),
   },
 ]
 

@@ -128,18 +128,14 @@ describe('what needs someone', () => {
     }
     const items = attentionOf(busy, context, [screeningPages])
     expect(items.map(({ tone, text, href }) => [tone, text, href])).toEqual([
-      ['bad', 'Webhook hooks.example fails: 1 message not taken, the first 12 hours ago', '/o/demo/webhooks'],
-      ['warn', '1 review waits, the oldest for 1 d 12 h', '/o/demo/reviews'],
-      [
-        'warn',
-        '2 verified sessions have a hit on a list that nobody has decided',
-        '/o/demo/reviews?status=completed&hits=open',
-      ],
+      ['bad', 'Webhook hooks.example is failing: 1 message not delivered, the first 12 hours ago', '/o/demo/webhooks'],
+      ['warn', '1 review waiting, the oldest for 1 d 12 h', '/o/demo/reviews'],
+      ['warn', '2 verified sessions have an undecided hit on a list', '/o/demo/reviews?status=completed&hits=open'],
       ['warn', 'Sanctions list un-sc was last read 2 days ago', null],
       ['warn', 'List partners was last read 3 days ago: no answer', '/o/demo/lists/partners'],
-      ['warn', 'Key Backend ends in 2 days', '/o/demo/keys'],
-      ['info', '2 changes wait for a second person', '/o/demo/approvals'],
-      ['plain', 'Key Other ends in 20 days', '/o/demo/keys'],
+      ['warn', 'Key Backend expires in 2 days', '/o/demo/keys'],
+      ['info', '2 changes awaiting approval', '/o/demo/approvals'],
+      ['plain', 'Key Other expires in 20 days', '/o/demo/keys'],
     ])
     expect(
       attentionOf(busy, { ...context, mayReview: false }, [screeningPages]).find(({ text }) => /review/.test(text))

@@ -65,7 +65,7 @@ test('who did something is said by name, a key by its own', () => {
     'API key k1',
     'API key k1',
     'the person',
-    'the policy People, revision 3',
+    'policy People, revision 3',
   ])
 })
 
@@ -79,7 +79,7 @@ test('differences of a policy are said in words', () => {
     'Rule a',
     'Rule a, message',
     'Constant limit',
-    'Fields that a request must have',
+    'Required request fields',
     'abi',
   ])
   expect([['a', 'b'], '["msg_value","user_ip"]', '[]', 'ether [1, 0x2]', '[1, 0x2]', 'deny'].map(words)).toEqual([
@@ -95,9 +95,9 @@ test('differences of a policy are said in words', () => {
 test('canned reasons fit whom they are said to, and are there in every language of the verification page', () => {
   const labels = (type: 'individual' | 'business'): readonly string[] =>
     reasonsFor('rejected', type, []).map(({ label }) => label)
-  expect(labels('individual')).toContain('Age')
-  expect(labels('individual')).not.toContain('Owners not known')
-  expect(labels('business')).not.toContain('Age')
+  expect(labels('individual')).toContain('Underage')
+  expect(labels('individual')).not.toContain('Owners unknown')
+  expect(labels('business')).not.toContain('Underage')
   for (const type of ['individual', 'business'] as const) expect(new Set(labels(type)).size).toBe(labels(type).length)
   expect(reasonsFor('retry', 'business', ['owners']).map(({ parts }) => parts)).toEqual([['owners']])
   for (const { texts } of [...REJECT_REASONS, ...RETRY_REASONS]) {
@@ -167,7 +167,7 @@ describe('problems', () => {
       'Entry 2 must be an address.',
     )
     expect(fieldProblemOf(refused(new FieldInvalidError('the request', 'is not as it should be')))).toBeNull()
-    expect(fieldProblemOf(new NetworkError('not reached'))).toBeNull()
+    expect(fieldProblemOf(new NetworkError('could not reach the server'))).toBeNull()
   })
 
   test('say what is known and name the request in the log', () => {
@@ -175,7 +175,7 @@ describe('problems', () => {
     expect(problemText(new ApiError(429, 'RATE_LIMITED', 'too many', 'abc', { retryAfterSeconds: 7 })).text).toContain(
       '7 seconds',
     )
-    expect(problemText(new NetworkError('not reached')).requestId).toBeNull()
+    expect(problemText(new NetworkError('could not reach the server')).requestId).toBeNull()
   })
 })
 
@@ -228,9 +228,9 @@ test('a role includes the ones below it, and nobody has one where they are no me
 
 test('a page that someone’s role does not open names both roles as the pages call them', () => {
   expect(roleMissing('organization-admin', 'viewer')).toBe(
-    'This page needs the role Admin, and yours here is Viewer. An admin of this organization can change that, under Members.',
+    'This page requires the role Admin, and yours is Viewer. An organization admin can change your role under Members.',
   )
-  expect(roleMissing('reviewer', null)).toStartWith('This page needs the role Reviewer. An admin')
+  expect(roleMissing('reviewer', null)).toStartWith('This page requires the role Reviewer. An organization admin')
 })
 
 test('the command survives the shell whatever was typed', async () => {

@@ -51,11 +51,11 @@ const look = async (browser: OtherBrowser): Promise<void> => {
   }
   try {
     await browser.go(host.welcome)
-    await heading('Make the first account')
+    await heading('Create the first account')
     await fill('name', 'Ada Byron')
     await fill('email', 'ada@example.org')
     await fill('password', PASSWORD)
-    await press('Make the account')
+    await press('Create account')
     await heading('Demo')
     await check('overview')
     for (const [path, title] of [

@@ -141,7 +141,7 @@ export const App = () => {
   }
   if (state.kind === 'failed') {
     return (
-      <EntryFrame title="The dashboard can’t start">
+      <EntryFrame title="The dashboard could not start">
         <Problem error={state.error} retry={() => void refresh()} />
       </EntryFrame>
     )
@@ -151,7 +151,7 @@ export const App = () => {
       <EntryFrame title="Signing out">
         {state.error !== null && (
           <>
-            <p>The server could not be told, so this browser may still be signed in. Try again before you leave it.</p>
+            <p>The server could not be reached, so this browser may still be signed in. Try again before you leave.</p>
             <Problem error={state.error} retry={() => void signOut()} />
           </>
         )}

@@ -26,7 +26,7 @@ const rowOf = ({ name, required, schema, description }: Parameter) => ({
   description: description ?? schema.description ?? '',
 })
 
-const WHERE = { path: 'In the path', query: 'In the query', header: 'Headers' } as const
+const WHERE = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const
 
 const answersHtml = (document: OpenApiDocument, { responses }: PlacedOperation['operation']): Html => {
   const entries = Object.entries(responses)
@@ -36,7 +36,7 @@ const answersHtml = (document: OpenApiDocument, { responses }: PlacedOperation['
     ([
       status,
       { description, content = {} },
-    ]) => html`<h4>Answer ${status}</h4><p class="answer">${inline(description)}</p>
+    ]) => html`<h4>Response ${status}</h4><p class="answer">${inline(description)}</p>
       ${Object.entries(content).map(([type, { schema }]) =>
         schemaHtml(document, type === 'application/json' ? 'Body' : `Body, ${type}`, schema),
       )}`,
@@ -54,8 +54,8 @@ const operationHtml = ({ document, style }: ReferencePage, placed: PlacedOperati
     <p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
     ${operation.description === undefined ? null : paragraphs(operation.description)}
     <div class="sample">
-      <pre tabindex="0" role="region" aria-label="Call of ${operationId}"><code>${curlOf(document, style, placed)}</code></pre>
-      <button type="button" class="copy" hidden aria-label="Copy the call of ${operationId}">Copy</button>
+      <pre tabindex="0" role="region" aria-label="Example of ${operationId}"><code>${curlOf(document, style, placed)}</code></pre>
+      <button type="button" class="copy" hidden aria-label="Copy example of ${operationId}">Copy</button>
     </div>
     ${(['path', 'query', 'header'] as const).map((where) =>
       table(document, WHERE[where], parameters.filter((parameter) => parameter.in === where).map(rowOf)),
@@ -68,7 +68,7 @@ const operationHtml = ({ document, style }: ReferencePage, placed: PlacedOperati
 }
 
 const navigation = (page: ReferencePage, tags: OpenApiDocument['tags']): Html => html`<nav aria-label="Operations">
-    <label for="narrow">Narrow down</label>
+    <label for="narrow">Filter</label>
     <input id="narrow" type="search" autocomplete="off" spellcheck="false">
     ${tags.map(
       ({ name }) =>
@@ -77,7 +77,7 @@ const navigation = (page: ReferencePage, tags: OpenApiDocument['tags']): Html =>
             html`<li data-words="${`${operation.summary} ${path} ${method} ${operation.operationId}`.toLowerCase()}"><a href="#${operation.operationId}">${operation.summary}</a></li>`,
         )}</ul>`,
     )}
-    <h2>Shapes</h2>
+    <h2>Schemas</h2>
     <ul>${Object.keys(page.document.components.schemas).map(
       (name) => html`<li data-words="${name.toLowerCase()}"><a href="#schema-${name}">${name}</a></li>`,
     )}</ul>
@@ -100,10 +100,10 @@ export const renderPage = (page: ReferencePage, pages: readonly ReferencePage[],
     <script src="${files.script}" defer></script>
   </head>
   <body>
-    <a class="skip" href="#content">To the content</a>
+    <a class="skip" href="#content">Skip to content</a>
     <header>
       <p class="brand"><a href="/">Countersign</a> <span>API reference</span></p>
-      <nav aria-label="Interfaces"><ul>${pages.map(
+      <nav aria-label="APIs"><ul>${pages.map(
         (other) =>
           html`<li><a class="tab" href="/docs/${other.slug}"${other === page ? new Html(' aria-current="page"') : null}>${other.title}</a></li>`,
       )}</ul></nav>
@@ -115,15 +115,15 @@ export const renderPage = (page: ReferencePage, pages: readonly ReferencePage[],
         <p class="version">Version ${info.version} · OpenAPI 3.1: <a href="${page.source}">${page.source}</a></p>
         ${paragraphs(info.description)}
         ${schemes.map((text) => html`<p>${inline(text)}</p>`)}
-        <p>Calls start with <code>${servers[0]?.url ?? ''}</code>. Those on this page work as pasted after
-          <code>. ./data/quickstart.env</code>, once what is in capitals is filled in.</p>
+        <p>Base URL: <code>${servers[0]?.url ?? ''}</code>. To run the examples on this page, first run
+          <code>. ./data/quickstart.env</code> and replace the placeholders in capitals.</p>
         ${tags.map(
           ({ name, description }) =>
             html`<h2 class="part">${name}</h2><p>${inline(description)}</p>${operationsOf(document, name).map(
               (placed) => operationHtml(page, placed),
             )}`,
         )}
-        <h2 class="part">Shapes</h2>
+        <h2 class="part">Schemas</h2>
         ${Object.keys(components.schemas).map((name) => namedSchemaHtml(document, name))}
       </main>
     </div>

@@ -95,7 +95,7 @@ export const table = (document: OpenApiDocument, caption: string, rows: readonly
     ? new Html('')
     : html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table>
         <caption>${caption}</caption>
-        <thead><tr><th scope="col">Name</th><th scope="col">What</th><th scope="col">Meaning</th></tr></thead>
+        <thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Description</th></tr></thead>
         <tbody>${rows.map((row) => rowHtml(document, row, '', 0))}</tbody>
       </table></div>`
 
@@ -115,6 +115,6 @@ export const namedSchemaHtml = (document: OpenApiDocument, name: string): Html =
   return html`<section class="schema" id="schema-${name}" aria-labelledby="schema-${name}-title">
     <h3 id="schema-${name}-title">${name}</h3>
     ${schema.description === undefined ? null : html`<p>${inline(schema.description)}</p>`}
-    ${inner === null ? html`<p class="whole">${kindOf(document, schema)}</p>` : table(document, `Members of ${name}`, rowsOf(inner))}
+    ${inner === null ? html`<p class="whole">${kindOf(document, schema)}</p>` : table(document, `Fields of ${name}`, rowsOf(inner))}
   </section>`
 }

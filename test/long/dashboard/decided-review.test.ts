@@ -47,30 +47,30 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
     await page.getByText('Next: turn on automatic decisions').waitFor()
     await page.getByRole('link', { name: 'Try it', exact: true }).click()
     await page.getByRole('button', { name: 'Try it' }).click()
-    await page.getByText('Choose a session, or give its id.').waitFor()
+    await page.getByText('Choose a session, or enter its ID.').waitFor()
     await page.getByLabel('Recent sessions').selectOption(past)
     await page.getByRole('button', { name: 'Try it' }).click()
     await page.getByText('Would be approved').waitFor()
     const rules = page.getByRole('table', { name: 'Rules' })
-    await rules.getByRole('row', { name: /young deny false goes on/ }).waitFor()
-    await rules.getByRole('row', { name: /grown allow true Decides: approved/ }).waitFor()
+    await rules.getByRole('row', { name: /young deny false no match/ }).waitFor()
+    await rules.getByRole('row', { name: /grown allow true Decisive: approved/ }).waitFor()
     await page
-      .getByRole('table', { name: 'Facts of the session' })
+      .getByRole('table', { name: 'Session facts' })
       .getByRole('row', { name: /person\.country CH/ })
       .waitFor()
     await accessible(page)
     await page.getByRole('link', { name: 'Open settings' }).click()
 
-    await page.getByText('People decide every session.').waitFor()
-    const letItDecide = page.getByRole('button', { name: 'Let it decide' })
+    await page.getByText('Reviewers decide every session.').waitFor()
+    const letItDecide = page.getByRole('button', { name: 'Turn on' })
     await letItDecide.click()
     await page.getByText(/Revision 1 was not tried on past sessions in the last 30 days/).waitFor()
     await page.getByRole('button', { name: 'Try it on past sessions' }).click()
-    const table = page.getByRole('table', { name: 'Where people decided differently' })
+    const table = page.getByRole('table', { name: 'Sessions that reviewers decided differently' })
     await table.getByRole('row', { name: /Rejected Approved grown/ }).waitFor()
     await accessible(page)
     await letItDecide.click()
-    await page.getByText(/decides sessions as soon as their checks are made/).waitFor()
+    await page.getByText(/decides sessions once their checks are complete/).waitFor()
 
     const young = await people.submit({ name: 'kim', fields: fields('Kim Jung', '2020-01-01'), documents: [] })
     const statusOf = async (id: string) =>
@@ -78,12 +78,12 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
     await until(async () => (await statusOf(young)) === 'rejected', SLOW)
     await page.goto(new URL(`/o/demo/reviews/${young}`, page.url()).href)
     await page.getByText('Decided by policy').waitFor()
-    await page.getByText(/by the policy Grown-ups, revision 1/).waitFor()
+    await page.getByText(/by policy Grown-ups, revision 1/).waitFor()
     await page.getByText('You have to be at least 18 years old.').first().waitFor()
-    await page.getByRole('button', { name: 'Show the facts it saw' }).click()
-    const facts = page.getByRole('table', { name: 'Facts that the policy saw' })
+    await page.getByRole('button', { name: 'Show facts' }).click()
+    const facts = page.getByRole('table', { name: 'Facts used by the policy' })
     await facts.getByRole('row', { name: /person\.country CH/ }).waitFor()
-    await facts.getByRole('row', { name: /checks\.document\.matches not known/ }).waitFor()
+    await facts.getByRole('row', { name: /checks\.document\.matches unknown/ }).waitFor()
     await accessible(page)
 
     // Another revision in shadow would have asked the young one's colleagues, and would approve the next one.
@@ -101,20 +101,20 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
     await until(async () => (await statusOf(grown)) === 'completed', SLOW)
     await until(async () => (await statusOf(asked)) === 'rejected', SLOW)
     await page.goto(new URL(`/o/demo/policies/${policyId}?tab=shadow`, page.url()).href)
-    await page.getByText('Revision 2 runs in shadow').waitFor()
-    const tiles = page.getByLabel('Since it runs in shadow')
+    await page.getByText('Revision 2 runs in shadow mode').waitFor()
+    const tiles = page.getByLabel('Shadow results')
     await tiles.getByText('Would be approved').waitFor()
     const counts = await tiles.locator('.tile').evaluateAll((all) => all.map((tile) => tile.textContent))
     expect(counts).toEqual([
       'Would be approved1',
       'Would be rejected0',
-      'Left to people1',
-      'As the live one1',
-      'Otherwise1',
-      'Could not say0',
+      'Left to reviewers1',
+      'Same as live1',
+      'Different from live1',
+      'Failed0',
     ])
-    const differing = page.getByRole('table', { name: 'Sessions that would have come out otherwise' })
-    await differing.getByRole('row', { name: /Rejected Left to a person/ }).waitFor()
+    const differing = page.getByRole('table', { name: 'Sessions with a different outcome' })
+    await differing.getByRole('row', { name: /Rejected Left to a reviewer/ }).waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Make revision 2 live' }).click()
     const dialog = page.getByRole('dialog')
@@ -129,7 +129,7 @@ describe.skipIf(CHROMIUM === null)('automatic decisions (need Chromium)', () => 
       .waitFor()
 
     await page.goto(new URL('/o/demo/settings', page.url()).href)
-    await page.getByRole('button', { name: 'Let people decide' }).click()
-    await page.getByText('People decide every session.').first().waitFor()
+    await page.getByRole('button', { name: 'Turn off' }).click()
+    await page.getByText('Reviewers decide every session.').first().waitFor()
   })
 })

@@ -73,7 +73,7 @@ const export_ = async (page: Page, name: string): Promise<Download> => {
   await page.getByText('Export is ready').waitFor()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Save the file' }).click(),
+    page.getByRole('link', { name: 'Save file' }).click(),
   ])
   return download
 }
@@ -94,7 +94,7 @@ const logKey = async (): Promise<string> => (await runCommand(dashboard.service.
 describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
   test('teach the first call, find what was decided, and take it out', async () => {
     const page = await dashboard.enter('/o/demo/decisions')
-    await page.getByText('Nothing was decided yet').waitFor()
+    await page.getByText('No decisions yet').waitFor()
     await page.getByText('/v2/attestation').waitFor()
     await accessible(page)
 
@@ -136,10 +136,10 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText('1 decision', { exact: true }).waitFor()
     await page.getByLabel('Time').selectOption('between')
     await page.getByLabel('From').fill('2040-01-01T00:00')
-    await page.getByText('No decision matches').waitFor()
+    await page.getByText('No matching decisions').waitFor()
     await page.getByRole('button', { name: 'Show all decisions' }).click()
     await page.getByText('53 decisions').waitFor()
-    await page.getByLabel('Wallet or uuid').fill('0x12')
+    await page.getByLabel('Wallet or UUID').fill('0x12')
     await page.keyboard.press('Enter')
     await page.getByText('Must be an EVM or Solana address.').waitFor()
     await accessible(page)
@@ -153,7 +153,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText('53 of 53 decisions').waitFor()
     await page.getByLabel('Verdict').selectOption('denied')
     await page.getByText('1 decision', { exact: true }).waitFor()
-    const lines = (await contentOf(await export_(page, 'As newline-delimited JSON'))).trim().split('\n')
+    const lines = (await contentOf(await export_(page, 'As JSON Lines'))).trim().split('\n')
     expect(lines.map((line) => (JSON.parse(line) as { from: string }).from)).toEqual([OTHER_WALLET])
   })
 
@@ -166,27 +166,27 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     const [denied] = (await indexed(1, '&verdict=denied')).data
 
     const page = await dashboard.enter('/o/demo/decisions')
-    await page.getByLabel('Wallet or uuid').fill(` ${String(denied?.uuid).toUpperCase()} `)
+    await page.getByLabel('Wallet or UUID').fill(` ${String(denied?.uuid).toUpperCase()} `)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /Attestation/ }).waitFor()
     expect(page.url()).toEndWith(String(denied?.uuid))
     // The policy's words are text.
     await page.getByText(MARKUP, { exact: true }).waitFor()
     await page.getByText('Gate <i>', { exact: true }).waitFor()
-    await page.getByText('Nothing: a denial carries no signature.').waitFor()
+    await page.getByText('Nothing: denials aren’t signed.').waitFor()
     expect(await page.title()).toContain('Countersign')
 
     await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
-    await page.getByText('this browser hashed it and comes to the same').waitFor()
-    await page.getByText('has the hash that this line carries').waitFor()
+    await page.getByText('verified in this browser').waitFor()
+    await page.getByText('matches the previous hash in this line').waitFor()
     await accessible(page)
     // The proof is a file that holds, behind a button as wide as its words.
-    const save = page.getByRole('button', { name: 'Save the proof' })
+    const save = page.getByRole('button', { name: 'Save proof' })
     expect((await save.boundingBox())?.width).toBeLessThan(260)
     const proof = await proofOf(page, save)
     expect(checkDecisionProof(proof, await logKey()).decision).toMatchObject({ uuid: newest })
     // The command that the page shows, done here.
-    await page.getByText('Check it with the file itself').click()
+    await page.getByText('Verify this line in the data folder').click()
     const command = await page.getByText(/^tail -c/).textContent()
     const [, from = '', file = '', length = ''] = /\+(\d+) '(.+)' \| head -c (\d+)/.exec(command ?? '') ?? []
     const bytes = readFileSync(join(dashboard.service.dataDirectory, file)).subarray(Number(from) - 1)
@@ -196,13 +196,13 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     await page.getByText(hash).waitFor()
 
     await page.goto(`${dashboard.url}/o/demo/decisions/00000000-0000-4000-8000-000000000000`)
-    await page.getByText('There is no such decision').waitFor()
+    await page.getByText('Decision not found').waitFor()
     await page.goto(`${dashboard.url}/decision-log`)
     await page.getByText('Up to date').waitFor()
-    await page.getByRole('button', { name: 'Verify every line' }).click()
-    await page.getByText('Every line is as it was written').waitFor()
+    await page.getByRole('button', { name: 'Verify log' }).click()
+    await page.getByText('The log is intact').waitFor()
     await page.getByText('compared with the tree, of').waitFor()
-    await page.getByText('No witness is set').waitFor()
+    await page.getByText('No witnesses configured').waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Rebuild index' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rebuild index' }).click()
@@ -218,10 +218,10 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     writeFileSync(path, `${text.slice(0, at)}"code":"BLOCKET"${text.slice(at + 16)}`)
     await page.goto(`${dashboard.url}/o/demo/decisions/${newest}`)
     await page.getByText('The chain is broken here').waitFor()
-    await page.getByText('has a different hash from the one that this line carries').waitFor()
+    await page.getByText('differs from the previous hash in this line').waitFor()
     await page.goto(`${dashboard.url}/decision-log`)
-    await page.getByRole('button', { name: 'Verify every line' }).click()
-    await page.getByText('The log is not as it was written').waitFor()
+    await page.getByRole('button', { name: 'Verify log' }).click()
+    await page.getByText('The log was changed').waitFor()
     await page.getByText(file).first().waitFor()
     await page.getByText('differs from the line in the tree').waitFor()
     await accessible(page)
@@ -234,8 +234,8 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       await (new URL(route.request().url()).searchParams.has('cursor') ? route.continue() : route.fulfill({ json }))
     })
     await page.goto(`${dashboard.url}/o/demo/decisions`)
-    await page.getByText('The search is behind the log').waitFor()
-    await page.getByText('Nothing among the newest decisions').waitFor()
+    await page.getByText('The search index is behind the log').waitFor()
+    await page.getByText('No matches among the newest decisions').waitFor()
     await accessible(page)
   })
 
@@ -247,8 +247,8 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
       try {
         const uuid = await attest(WALLET, dashboard.service.quickstart['VERIFICATION_HASH'] ?? '')
         const page = await dashboard.enter(`/o/demo/decisions/${uuid}`)
-        await page.getByText('There is no such decision').waitFor()
-        await page.getByText('looks again by itself').waitFor()
+        await page.getByText('Decision not found').waitFor()
+        await page.getByText('checks again automatically').waitFor()
         process.kill(builder, 'SIGCONT')
         await page.getByRole('heading', { name: /Attestation/ }).waitFor()
       } finally {

@@ -50,7 +50,7 @@ const forgetConfirmations = (): void => {
   database.close()
 }
 
-const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm that it is you' })
+const confirmation = (page: Page) => page.getByRole('dialog', { name: 'Confirm your identity' })
 
 /** As an authenticator app shows it, some steps of half a minute away from now. */
 const codeOf = (secret: string, stepsAhead: number): string =>
@@ -60,20 +60,20 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
   test('by the link that the first start printed, once', async () => {
     const link = dashboard.welcome.slice(dashboard.url.length)
     const page = await dashboard.visit('/')
-    await page.getByText('There is no account yet').waitFor()
+    await page.getByText('No account yet').waitFor()
     await accessible(page)
     await page.goto(dashboard.welcome)
-    await heading(page, 'Make the first account')
+    await heading(page, 'Create the first account')
     await accessible(page)
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Enter your name.').waitFor()
     await page.getByLabel('Your name').fill('Ada Byron')
     await page.getByLabel('Email').fill(ADMIN_EMAIL)
     await page.getByLabel('Password', { exact: true }).fill('short')
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByText('Enter at least 12 characters.', { exact: true }).waitFor()
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByRole('button', { name: 'Make the account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await heading(page, 'Demo')
     // The link’s secret is in no address that the browser keeps.
     expect(page.url()).toBe(`${dashboard.url}/o/demo`)
@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
   test('with a password, and out again in every tab', async () => {
     const page = await dashboard.visit('/o/demo/keys')
     await heading(page, 'Sign in')
-    expect(await page.getByText('There is no account yet').count()).toBe(0)
+    expect(await page.getByText('No account yet').count()).toBe(0)
     await accessible(page)
     await enterPassword(page, 'not the right password')
     await page.getByText('The email address or the password is wrong.').waitFor()
@@ -178,10 +178,10 @@ describe.skipIf(CHROMIUM === null)('coming in (needs Chromium)', () => {
     await confirmation(page).getByRole('button', { name: 'Cancel' }).click()
     await page.getByText('Nothing was changed').waitFor()
     await issue()
-    await confirmation(page).getByLabel('Your password').fill('not the right password')
+    await confirmation(page).getByLabel('Password').fill('not the right password')
     await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('The email address or the password is wrong.').waitFor()
-    await confirmation(page).getByLabel('Your password').fill(PASSWORD)
+    await confirmation(page).getByLabel('Password').fill(PASSWORD)
     await confirmation(page).getByRole('button', { name: 'Confirm' }).click()
     await page.getByText('Shown only once').waitFor()
   })

@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: /^Find/ }).waitFor()
     await page.keyboard.type('look and')
-    await page.getByRole('option', { name: /^Look and words/ }).waitFor()
+    await page.getByRole('option', { name: /^Verification page/ }).waitFor()
     await page.keyboard.press('Enter')
     const preview = page.getByRole('figure', { name: 'Preview of the verification page' })
     await preview.getByText('Start', { exact: true }).waitFor()

@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     const top = async () => (await chart.boundingBox())?.y
     const before = await top()
     await Promise.all([attest(WALLET), attest(WALLET, 'ethereum'), attest(DENIED), attest(WALLET, 'nowhere')])
-    await page.getByText('Decisions arrive').waitFor()
+    await page.getByText('Receiving decisions').waitFor()
     expect(await top()).toBe(before)
 
     // The crosshair goes back to the second with the decisions, and its values are said.
@@ -56,12 +56,12 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     await chart.getByText('ethereum').first().waitFor()
     await page.getByRole('region', { name: 'Errors by code' }).getByText('UNSUPPORTED_CHAIN').first().waitFor()
 
-    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('0')
+    await page.getByRole('spinbutton', { name: 'Workers per process' }).fill('0')
     await page.getByRole('button', { name: 'Resize' }).click()
-    await page.getByText('A whole number from 1 to 64.').waitFor()
-    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('3')
+    await page.getByText('Enter a whole number from 1 to 64.').waitFor()
+    await page.getByRole('spinbutton', { name: 'Workers per process' }).fill('3')
     await page.getByRole('button', { name: 'Resize' }).click()
-    await page.getByText('3live of 3 workers in 1 process As asked for').waitFor()
+    await page.getByText('3of 3 workers live in 1 process At requested size').waitFor()
     const { workers } = (await dashboard.admin('GET', '/pool')) as { workers: { live: number; wanted: number } }
     expect(workers).toMatchObject({ live: 3, wanted: 3 })
     await page
@@ -71,19 +71,19 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     expect((await attest(WALLET)).status).toBe(200)
 
     if (process.platform === 'linux') {
-      await page.getByRole('button', { name: 'One process more' }).click()
-      await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
+      await page.getByRole('button', { name: 'Add one process' }).click()
+      await page.getByRole('spinbutton', { name: 'Workers per process' }).fill('1')
       await page.getByRole('button', { name: 'Resize' }).click()
-      await page.getByText('2live of 2 workers in 2 processes As asked for').waitFor()
+      await page.getByText('2of 2 workers live in 2 processes At requested size').waitFor()
       const each = page.getByRole('table', { name: 'Processes' })
-      await each.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
-      await each.getByRole('row', { name: /^0 pid \d+ Serves/ }).waitFor()
+      await each.getByRole('row', { name: /^1 pid \d+ Ready/ }).waitFor()
+      await each.getByRole('row', { name: /^0 pid \d+ Ready/ }).waitFor()
     }
     await accessible(page)
     await page.getByRole('spinbutton', { name: 'Processes' }).fill('1')
-    await page.getByRole('spinbutton', { name: 'Workers of each' }).fill('1')
+    await page.getByRole('spinbutton', { name: 'Workers per process' }).fill('1')
     await page.getByRole('button', { name: 'Resize' }).click()
-    await page.getByText('1live of 1 worker in 1 process As asked for').waitFor()
+    await page.getByText('1of 1 worker live in 1 process At requested size').waitFor()
 
     await page.getByRole('button', { name: '24 h' }).click()
     await page.getByRole('button', { name: '24 h', pressed: true }).waitFor()
@@ -113,8 +113,8 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
     })
     await page.goto(`${dashboard.url}/live`)
     await page.getByText('Live', { exact: true }).last().waitFor()
-    await page.getByText('Not reached').waitFor()
-    await page.getByText(/^These figures are of \d\d:\d\d:\d\d$/).waitFor()
+    await page.getByText('Disconnected').waitFor()
+    await page.getByText(/^Figures as of \d\d:\d\d:\d\d$/).waitFor()
     expect(await page.locator('.legend-time', { hasText: 'now' }).count()).toBe(0)
   })
 
@@ -124,13 +124,13 @@ describe.skipIf(CHROMIUM === null)('the live page (needs Chromium)', () => {
       const several = await startDashboard({ environment: { COUNTERSIGN_PROCESSES: '2', COUNTERSIGN_WORKERS: '1' } })
       try {
         const page = await several.enter('/live')
-        await page.getByRole('row', { name: /^1 pid \d+ Serves/ }).waitFor()
+        await page.getByRole('row', { name: /^1 pid \d+ Ready/ }).waitFor()
         const { processes } = (await several.admin('GET', '/pool')) as { processes: { each: { pid: number }[] } }
         const pid = processes.each[0]?.pid ?? 0
         process.kill(pid, 'SIGKILL')
-        await page.getByText('Not reached').waitFor()
-        await page.getByText('Not reached').waitFor({ state: 'detached' })
-        await page.getByRole('row', { name: new RegExp(`^0 pid (?!${pid} )\\d+ Serves`) }).waitFor()
+        await page.getByText('Disconnected').waitFor()
+        await page.getByText('Disconnected').waitFor({ state: 'detached' })
+        await page.getByRole('row', { name: new RegExp(`^0 pid (?!${pid} )\\d+ Ready`) }).waitFor()
       } finally {
         await several.stop()
       }

@@ -94,9 +94,9 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
 
   test('says so where there is nothing, or nothing for this person', async () => {
     const page = await dashboard.enter('/o/hostile/nothing')
-    await page.getByRole('heading', { name: 'No such page' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     await page.goto(`${dashboard.url}/o/nobody/keys`)
-    await page.getByRole('heading', { name: 'No such organization' }).waitFor()
+    await page.getByRole('heading', { name: 'Organization not found' }).waitFor()
     await page.goto(`${dashboard.url}/o/hostile/projects/unknown`)
     await page.getByText('There is no such project.').waitFor()
     await accessible(page)
@@ -104,7 +104,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
 
   test('is reached by keys alone', async () => {
     const page = await dashboard.enter('/o/demo')
-    await page.getByRole('heading', { name: 'Needs someone' }).waitFor()
+    await page.getByRole('heading', { name: 'Needs attention' }).waitFor()
     await page.keyboard.press('g')
     await page.keyboard.press('j')
     await page.getByRole('heading', { name: 'Projects' }).waitFor()
@@ -115,7 +115,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
     await page.keyboard.press('?')
     await page.getByRole('heading', { name: 'Keyboard shortcuts' }).waitFor()
     await accessible(page)
-    await page.getByLabel('Single keys are shortcuts').uncheck()
+    await page.getByLabel('Single-key shortcuts').uncheck()
     await page.keyboard.press('Escape')
     await page.keyboard.press('g')
     await page.keyboard.press('k')

@@ -60,7 +60,7 @@ const pressed = async (page: Page, key: string): Promise<void> => {
 describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
   test('lead from the queue through the evidence to decisions that the customer hears of', async () => {
     const page = await dashboard.enter('/o/demo/reviews')
-    await page.getByText('No one has been asked to verify yet').waitFor()
+    await page.getByText('No sessions yet').waitFor()
     expect(await page.getByRole('figure').textContent()).toContain('/api/v1/register/individual')
     await accessible(page)
 
@@ -70,13 +70,13 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('row').nth(2).waitFor()
     await accessible(page)
     // What is looked for may be a name, and stays out of the address.
-    await page.getByLabel(/^Name, document or register number/).fill('hopp')
+    await page.getByLabel(/^Name, document or registration number/).fill('hopp')
     await page.keyboard.press('Enter')
     await page.locator(`a.row-link[href*="${second}"]`).waitFor()
     expect(await page.locator('a[data-row]').count()).toBe(1)
     expect(new URL(page.url()).search).toBe('')
     await accessible(page)
-    await page.getByRole('button', { name: 'Show the queue' }).click()
+    await page.getByRole('button', { name: 'Show queue' }).click()
     await page.getByRole('row').nth(2).waitFor()
     // The same from the search for everything, on any page: from here, and from another.
     for (const path of [null, '/o/demo/keys']) {
@@ -87,9 +87,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await page.getByRole('option', { name: /^Look for “grace” among people/ }).click()
       await page.locator(`a.row-link[href*="${second}"]`).waitFor()
       expect(page.url()).toBe(`${dashboard.url}/o/demo/reviews`)
-      expect(await page.getByLabel(/^Name, document or register number/).inputValue()).toBe('grace')
+      expect(await page.getByLabel(/^Name, document or registration number/).inputValue()).toBe('grace')
     }
-    await page.getByRole('button', { name: 'Show the queue' }).click()
+    await page.getByRole('button', { name: 'Show queue' }).click()
     await page.getByRole('row').nth(2).waitFor()
     // A link for somebody, shown once, by three ways.
     await page.getByRole('button', { name: 'Invite to verify' }).click()
@@ -104,7 +104,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('button', { name: 'Done' }).click()
     // Filters are in the address, and are the API's.
     await page.getByLabel('Who').selectOption('business')
-    await page.getByText('Nothing matches these filters').waitFor()
+    await page.getByText('No matching sessions').waitFor()
     expect(new URL(page.url()).search).toBe('?type=business')
     await page.getByLabel('Who').selectOption('')
     await page.getByRole('row').nth(2).waitFor()
@@ -136,7 +136,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.mouse.up()
     expect(await frame.getByRole('img').getAttribute('style')).toContain('translate(-35px, 10px)')
     // A PDF is a file to save, never something that is opened here.
-    const left = page.getByLabel('Document on the left')
+    const left = page.getByLabel('Left document')
     const shown = await left.locator('option:checked').textContent()
     await left.selectOption({
       label: shown === 'Identity document 1' ? 'Identity document 2' : 'Identity document 1',
@@ -159,12 +159,12 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     // Back to the person: a reason to begin with, in words that can be changed, and what is to be done again.
     await pressed(page, 'r')
     await page.getByLabel('Reason').selectOption('Portrait: face not visible')
-    const comment = page.getByLabel('To the person')
-    expect(await comment.inputValue()).toContain('Your face cannot be seen')
+    const comment = page.getByLabel('Message to the person')
+    expect(await comment.inputValue()).toContain('Your face is not clearly visible')
     await comment.fill('Once more,\nwith <b>light</b>.')
     expect(await page.getByRole('checkbox', { name: 'Portrait' }).isChecked()).toBe(true)
     await page.getByRole('checkbox', { name: 'Full name' }).check()
-    await page.getByLabel('For colleagues').fill('Second look: the name')
+    await page.getByLabel('Internal note').fill('Second look: the name')
     await accessible(page)
     await page.getByRole('button', { name: 'Send back now' }).click()
     // On to the next one, which nobody had to look for.
@@ -201,9 +201,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
     await pressed(page, 'x')
     await page.getByRole('button', { name: 'Reject now' }).click()
-    await page.getByText('Say why: a rejection is final.').waitFor()
+    await page.getByText('Give a reason: a rejection is final.').waitFor()
     expect((await read(id)).status).toBe('submitted')
-    await page.getByLabel('To the person').fill('Words that are not lost')
+    await page.getByLabel('Message to the person').fill('Words that are not lost')
     // Someone else is faster.
     const decideElsewhere = async (status: 'retry' | 'completed'): Promise<unknown> =>
       dashboard.admin('POST', `/organizations/demo/sessions/${id}/decide`, {
@@ -215,7 +215,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await decideElsewhere('retry')
     await page.getByRole('button', { name: 'Reject now' }).click()
     await page.getByText('This session has changed').waitFor()
-    await page.getByText(/Sent back by API key .* while you looked at it/).waitFor()
+    await page.getByText(/Sent back by API key .* while you were viewing it/).waitFor()
     await page.getByText(MARKUP).waitFor()
     expect((await read(id)).status).toBe('retry')
     await accessible(page)
@@ -226,7 +226,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await decideElsewhere('completed')
     await page.reload()
     await page.getByText('Completed', { exact: true }).first().waitFor()
-    await page.getByRole('button', { name: 'Show the evidence' }).click()
+    await page.getByRole('button', { name: 'Show evidence' }).click()
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
     // Revoking says what becomes of it.
     await page.getByRole('button', { name: 'More actions' }).click()
@@ -253,9 +253,9 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
 
     // Who reviews it keeps others off; what was written before is there again once it is taken over.
     await page.goto(`${dashboard.url}/o/demo/reviews/${other}`)
-    await page.getByText('nobody yet').waitFor()
+    await page.getByText('Unassigned').waitFor()
     await page.getByRole('button', { name: /^Send back/ }).click()
-    await page.getByLabel('To the person').fill('Words that are kept')
+    await page.getByLabel('Message to the person').fill('Words that are kept')
     const alan = (await dashboard.admin('POST', '/organizations/demo/members', {
       email: 'alan@example.org',
       name: MARKUP,
@@ -269,11 +269,11 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText('This session has changed').waitFor()
     await page.getByText(/ reviews it$/).waitFor()
     expect((await read(other)).status).toBe('submitted')
-    await page.getByRole('button', { name: 'Take it over' }).click()
-    await page.getByText('It is yours').waitFor()
+    await page.getByRole('button', { name: 'Take over' }).click()
+    await page.getByText('Assigned to you').waitFor()
     await page.getByRole('button', { name: /^Send back/ }).click()
-    expect(await page.getByLabel('To the person').inputValue()).toBe('Words that are kept')
-    await page.getByRole('button', { name: 'Give back' }).waitFor()
+    expect(await page.getByLabel('Message to the person').inputValue()).toBe('Words that are kept')
+    await page.getByRole('button', { name: 'Return to queue' }).waitFor()
     await page.goto(`${dashboard.url}/o/demo/reviews`)
     await page.getByLabel('Reviewer').selectOption('me')
     await page.getByRole('row').filter({ hasText: 'you' }).waitFor()
@@ -285,7 +285,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByRole('img', { name: /Portrait/ }).waitFor()
     await pressed(page, 'a')
     await page.getByRole('button', { name: 'Approve now' }).waitFor()
-    const override = page.getByRole('checkbox', { name: 'Approve without what is missing' })
+    const override = page.getByRole('checkbox', { name: 'Approve despite missing evidence' })
     expect(await override.count()).toBe(0)
 
     const { sessionId } = await people.register('individual')
@@ -295,7 +295,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.getByText(/^Missing: Full name, .*Portrait, Wallets$/).waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Approve now' }).click()
-    await page.getByText('Tick this to approve').waitFor()
+    await page.getByText('Select this to approve').waitFor()
     expect((await read(sessionId)).status).toBe('pending')
     await override.check()
     await page.getByRole('button', { name: 'Approve now' }).click()

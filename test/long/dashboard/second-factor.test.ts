@@ -32,7 +32,7 @@ describe.skipIf(CHROMIUM === null)('a second factor that is required (needs Chro
     expect(await page.locator('nav[aria-label="Pages"] a').count()).toBe(0)
     await accessible(page)
     await page.goto(`${dashboard.url}/o/demo/policies`)
-    await page.getByRole('link', { name: 'To your account' }).click()
+    await page.getByRole('link', { name: 'Go to your account' }).click()
     await page.waitForURL('**/account')
 
     await page.getByRole('button', { name: 'Turn on' }).click()

@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await fill(/^Name/, 'Acme')
     expect(await page.getByLabel('Slug').inputValue()).toBe('acme')
     await press(/^Create$/)
-    await page.getByText('A policy that decides (to do)').waitFor()
+    await page.getByText('Create a policy (to do)').waitFor()
     await press(/^Policies$/)
     await page.getByRole('link', { name: 'Create policy' }).first().waitFor()
     await press(/^Create policy$/)
@@ -56,7 +56,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Create key and send request' }).waitFor()
     await fill(/^Wallet/, KNOWN_WALLET)
     await press(/^Create key and send request$/)
-    await page.getByText('Compliant: here is its signed attestation').waitFor()
+    await page.getByText('Compliant: attestation signed').waitFor()
     expect(actions).toBeLessThanOrEqual(12)
     await accessible(page)
 
@@ -183,9 +183,9 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByText('Invited').waitFor()
 
     const theirs = await dashboard.visit(new URL(link).pathname + new URL(link).hash)
-    await theirs.getByRole('heading', { name: 'Take up your invitation' }).waitFor()
+    await theirs.getByRole('heading', { name: 'Accept your invitation' }).waitFor()
     await theirs.getByLabel('Password', { exact: true }).fill('another horse battery staple')
-    await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+    await theirs.getByRole('button', { name: 'Accept invitation' }).click()
     await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
     expect(await theirs.getByRole('link', { name: 'Attesters' }).count()).toBe(0)
     expect(await theirs.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
@@ -193,7 +193,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await theirs.getByText('quick start').first().waitFor()
     expect(await theirs.getByRole('button', { name: 'Create key' }).count()).toBe(0)
     await theirs.goto(`${dashboard.url}/attesters`)
-    await theirs.getByRole('heading', { level: 1, name: 'Not for you' }).waitFor()
+    await theirs.getByRole('heading', { level: 1, name: 'Access denied' }).waitFor()
   })
 
   test('asks someone who has an account, who accepts with the link and nothing less', async () => {
@@ -205,7 +205,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     const { pathname, hash } = new URL(invitation.url)
     const theirs = await dashboard.visit(pathname + hash)
     await theirs.getByLabel('Password', { exact: true }).fill('yet another horse battery staple')
-    await theirs.getByRole('button', { name: 'Take up the invitation' }).click()
+    await theirs.getByRole('button', { name: 'Accept invitation' }).click()
     await theirs.getByRole('heading', { level: 1 }).waitFor()
 
     const page = await dashboard.enter('/o/demo/members')
@@ -213,7 +213,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByLabel('Email').fill('grace@example.org')
     await page.getByLabel('Name').fill('Whoever')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await page.getByText('This email address has an account.').waitFor()
+    await page.getByText('This email address already has an account.').waitFor()
     const link = await page.getByRole('textbox', { name: 'Link' }).inputValue()
     await page.getByRole('button', { name: 'Done' }).click()
     const asked = page.getByRole('table', { name: 'Pending invitations' })
@@ -238,7 +238,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await theirs.getByRole('heading', { level: 1, name: 'Demo' }).waitFor()
     // Someone else's link says so.
     await theirs.goto(`${dashboard.url}/account#offer_0000000000000000.${'x'.repeat(43)}`)
-    await theirs.getByText('This link is not for this account').waitFor()
+    await theirs.getByText('This link doesn’t work for this account').waitFor()
 
     await page.reload()
     await page.getByRole('cell', { name: /^Grace Hopper/ }).waitFor()
@@ -269,7 +269,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
 
   test('rotates an attester key, and learns who is missing for a second person', async () => {
     const page = await dashboard.enter('/attesters')
-    await page.getByRole('button', { name: 'Check the chains' }).click()
+    await page.getByRole('button', { name: 'Check chains' }).click()
     await page.getByText('No chain has an RPC URL.').waitFor()
     await page.getByRole('button', { name: 'Add key' }).click()
     await page.getByRole('button', { name: 'Add', exact: true }).click()

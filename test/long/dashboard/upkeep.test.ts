@@ -230,13 +230,13 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     const page = await dashboard.enter('/o/demo/settings')
     const card = page.locator('#screening')
     await card.getByLabel('Revoke immediately').check()
-    await card.getByText('Every shared list counts').waitFor()
+    await card.getByText('All shared lists apply').waitFor()
     await accessible(page)
-    await card.getByLabel('Lowest score of a hit').fill('59')
+    await card.getByLabel('Hit threshold').fill('59')
     await card.getByLabel('Wallet lists').fill('gone')
     await card.getByRole('button', { name: 'Save' }).click()
     await card.getByText('Enter a whole number from 60 to 100.').waitFor()
-    await card.getByLabel('Lowest score of a hit').fill('80')
+    await card.getByLabel('Hit threshold').fill('80')
     await card.getByRole('button', { name: 'Save' }).click()
     await card.getByText(/which there is not/).waitFor()
     await card.getByLabel('Wallet lists').fill('deny')
@@ -271,7 +271,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await asks.getByRole('button', { name: 'Make live', exact: true }).click()
     // Thought better of: nothing waits.
     await asks.getByRole('dialog', { name: NEEDED }).getByRole('button', { name: 'Cancel' }).click()
-    await asks.getByText('Nothing was asked for').waitFor()
+    await asks.getByText('Approval was not requested').waitFor()
     expect(await dashboard.asAdmin('GET', '/organizations/demo/approvals')).toMatchObject({ data: [] })
     await asks.getByRole('button', { name: 'Make live', exact: true }).click()
     await asks.getByLabel('Comment').fill('Tried for a week')
@@ -279,7 +279,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await asks.getByRole('button', { name: 'Request approval' }).click()
     await waitingAt(asks, OWN).waitFor()
     await asks.getByRole('dialog').waitFor({ state: 'detached' })
-    await asks.getByText('Revision 1 waits for a second person').waitFor()
+    await asks.getByText('Revision 1 is awaiting approval').waitFor()
     await asks.goto(`${dashboard.url}/attesters`)
     await asks.getByRole('button', { name: 'Add key' }).click()
     await asks.getByRole('button', { name: 'Add', exact: true }).click()
@@ -305,7 +305,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     expect(ends[0]).toBe(ends[1])
     for (const [path, change, seen] of [
       [OWN, 'Activate a policy revision', ['Second', 'revision 1', 'Tried for a week']],
-      [SHARED, 'Use a new attester key', ['secp256k1', 'active']],
+      [SHARED, 'Add an attester key', ['secp256k1', 'active']],
     ] as const) {
       let actions = 0
       const press = async (name: RegExp): Promise<void> => {
@@ -383,7 +383,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     expect(box.x + box.width).toBeLessThanOrEqual(frame.x + frame.width)
     await accessible(approves)
     await approves.goto(`${dashboard.url}/o/demo/decisions`)
-    await approves.getByLabel('Wallet or uuid').waitFor()
+    await approves.getByLabel('Wallet or UUID').waitFor()
     await approves.getByRole('button', { name: 'Find' }).click()
     await approves.getByRole('combobox', { name: /^Find/ }).waitFor()
     expect(await zoomingFields(approves)).toEqual([])

@@ -73,6 +73,6 @@ describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chr
     await queue.getByRole('option', { name: /^Look for/ }).waitFor()
     expect(await queue.getByRole('option', { name: /^Minimum age/ }).count()).toBe(0)
     const thresholds = await dashboard.enter('/o/demo/settings/thresholds')
-    expect(await thresholds.getByRole('heading', { level: 1 }).textContent()).toStartWith('No such page')
+    expect(await thresholds.getByRole('heading', { level: 1 }).textContent()).toStartWith('Page not found')
   })
 })

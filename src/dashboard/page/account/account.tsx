@@ -28,7 +28,7 @@ const Name = () => {
 const Password = () => (
   <SettingsCard
     title="Password"
-    text="When you change your password, your other sessions end."
+    text="Changing your password ends your other sessions."
     query={knownQuery<unknown>({})}
     fields={() => ({
       current_password: { label: 'Current password', type: 'password', autocomplete: 'current-password' },

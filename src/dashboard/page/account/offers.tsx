@@ -43,7 +43,7 @@ export const Offers = () => {
   return (
     <>
       {lost && (
-        <Notice tone="warn" title="This link is not for this account">
+        <Notice tone="warn" title="This link doesn’t work for this account">
           <p>
             You are signed in as {account.email}. The link is for another account, was revoked, or has expired. Ask its
             sender for a new one.
@@ -75,9 +75,7 @@ export const Offers = () => {
           }
         >
           {link?.id !== offer.id && (
-            <p class="soft">
-              To accept, open the link that {offer.organization_name} sends you while you are signed in.
-            </p>
+            <p class="soft">To accept, stay signed in and open the link from {offer.organization_name}.</p>
           )}
         </Card>
       ))}

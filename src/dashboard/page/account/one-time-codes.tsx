@@ -31,7 +31,7 @@ const confirmSecret = ({ secret, uri }: { readonly secret: string; readonly uri:
         mono: true,
         maxLength: 7,
         autocomplete: 'one-time-code',
-        pattern: [/^\d{3} ?\d{3}$/, 'Enter the six digits.'],
+        pattern: [/^\d{3} ?\d{3}$/, 'Enter the six-digit code.'],
       },
     },
     run: ({ code }) => call('POST /me/totp/confirm', { body: { code: code.replaceAll(' ', '') } }),
@@ -40,7 +40,7 @@ const confirmSecret = ({ secret, uri }: { readonly secret: string; readonly uri:
         'Recovery codes',
         'Recovery codes',
         codes.join('\n'),
-        'Each code replaces a one-time code once, if you don’t have the app.',
+        'If you can’t use your app, sign in with one of these codes. Each code works once.',
       ),
   })
 
@@ -57,7 +57,7 @@ export const OneTimeCodes = () => {
     label: 'Turn off',
     danger: true,
     title: 'Turn off one-time codes?',
-    text: 'You then sign in with your password alone, or with a passkey. Your recovery codes and other sessions end.',
+    text: 'You will sign in with only your password, or with a passkey. Your recovery codes stop working, and your other sessions end.',
     run: () => call('POST /me/totp/remove'),
     done: 'One-time codes are off. Your other sessions have ended.',
   })
@@ -68,7 +68,7 @@ export const OneTimeCodes = () => {
           One-time codes <Badge tone={on ? 'good' : 'plain'}>{on ? 'On' : 'Off'}</Badge>
         </>
       }
-      text="Six digits from an authenticator app, after your password."
+      text="A code from an authenticator app, required after your password."
       actions={<ActionButton small action={on ? turnOff : turnOn} onDone={reload} />}
     >
       {on && (

@@ -12,7 +12,7 @@ const ADD = action({
   label: 'Add passkey',
   submit: 'Add',
   fields: {
-    name: { label: 'Name', hint: 'Where it is kept, such as “laptop” or “security key”.', maxLength: 100 },
+    name: { label: 'Name', hint: 'Where the passkey is stored, such as “laptop” or “security key”.', maxLength: 100 },
   },
   run: ({ name }) => makePasskey(name),
   done: 'Passkey added. Your other sessions have ended.',
@@ -24,7 +24,7 @@ export const Passkeys = () => {
   return (
     <ResourceCard<Passkey>
       title="Passkeys"
-      text="Sign in with one touch, without password and code."
+      text="Sign in with one touch, without a password or code."
       pages={useList('GET /me/passkeys')}
       rowKey={({ id }) => id}
       name={({ name }) => name}
@@ -41,7 +41,7 @@ export const Passkeys = () => {
           danger: true,
           title: `Delete ${name}?`,
           submit: 'Delete passkey',
-          text: 'You can no longer sign in with this passkey, and your other sessions end. Also delete it on the device.',
+          text: 'You will no longer be able to sign in with this passkey, and your other sessions end. Delete the passkey from your device too.',
           run: () => call('DELETE /me/passkeys/{passkey}', { params: { passkey } }),
           done: 'Passkey deleted. Your other sessions have ended.',
         },
@@ -51,7 +51,7 @@ export const Passkeys = () => {
         'No passkeys',
         possible
           ? 'A passkey is the fastest way to sign in.'
-          : 'Passkeys need a current browser, and a dashboard address that is a hostname with https, or localhost.',
+          : 'Passkeys require a current browser, and a dashboard URL with HTTPS and a hostname, or localhost.',
       ]}
     />
   )

@@ -55,7 +55,7 @@ const failureOf = async (response: Response): Promise<ApiError> => {
     })
   } catch {
     // The response is not from this server, but for example from a proxy, so only the status is meaningful.
-    return new ApiError(response.status, '', `the answer was ${response.status}`, requestId, { retryAfterSeconds })
+    return new ApiError(response.status, '', `the server returned ${response.status}`, requestId, { retryAfterSeconds })
   }
 }
 
@@ -127,7 +127,7 @@ const send = async (key: string, options: Loose, mayWait: boolean): Promise<Resp
   } catch (error) {
     // The caller no longer waits for the response.
     if (signal?.aborted === true) throw error
-    throw new NetworkError('not reached')
+    throw new NetworkError('could not reach the server')
   }
   if (response.ok) return response
   const failure = await failureOf(response)
@@ -177,7 +177,7 @@ export const call = async <Key extends OperationKey>(key: Key, ...[options]: Cal
   try {
     answer = await response.json()
   } catch {
-    throw new NetworkError('cut off')
+    throw new NetworkError('the response was cut off')
   }
   // Other responses with this status are tasks.
   if (response.status === 202 && typeof answer === 'object' && answer !== null && 'requested_by' in answer) {
@@ -185,7 +185,7 @@ export const call = async <Key extends OperationKey>(key: Key, ...[options]: Cal
     for (const listener of waitListeners) {
       listener(organization === undefined ? '/approvals' : `/o/${encodeURIComponent(organization)}/approvals`)
     }
-    throw new WaitsForApproval('a second person has to approve it')
+    throw new WaitsForApproval('a second person must approve this change')
   }
   return answer as AnswerOf<Key>
 }

@@ -88,40 +88,44 @@ export interface ProblemText {
 export const problemText = (error: unknown): ProblemText => {
   if (error instanceof NetworkError) {
     return {
-      title: 'The service did not answer',
-      text: 'It is not running, or the network between is down. Nothing is lost on this page; try again.',
+      title: 'The service did not respond',
+      text: 'The service or the network is down. Nothing on this page is lost. Try again.',
       requestId: null,
     }
   }
   if (error instanceof PasskeyRefusedError) {
     return {
       title: 'No passkey was used',
-      text: 'It was cancelled, took too long, or there is none on this device. Try again, or use another way.',
+      text: 'The request was canceled or timed out, or this device has no passkey. Try again, or use another method.',
       requestId: null,
     }
   }
   if (!(error instanceof ApiError)) {
-    return { title: 'This page failed', text: 'That is a fault of the page. Reload it and try again.', requestId: null }
+    return {
+      title: 'Something went wrong on this page',
+      text: 'This is an error in the page. Reload it and try again.',
+      requestId: null,
+    }
   }
   const { status, code, detail, requestId, retryAfterSeconds } = error
   if (code === 'CONFIRMATION_REQUIRED') {
     return {
       title: 'Nothing was changed',
-      text: 'This needs your password or a passkey once more. Try again and confirm that it is you.',
+      text: 'This change requires your password or a passkey. Try again and confirm your identity.',
       requestId,
     }
   }
   if (code === APPROVAL_REQUIRED) {
     return {
-      title: 'Nothing was asked for',
-      text: 'A second person has to approve this. Try again to ask for it.',
+      title: 'Approval was not requested',
+      text: 'A second person must approve this change. Try again to request approval.',
       requestId,
     }
   }
-  if (code === 'SECOND_FACTOR_MISSING') return { title: 'A second factor is needed', text: sentence(detail), requestId }
+  if (code === 'SECOND_FACTOR_MISSING') return { title: 'Second factor required', text: sentence(detail), requestId }
   if (status === 403) return { title: 'Not allowed', text: sentence(detail), requestId }
   if (status === 404) return { title: 'Not found', text: sentence(detail), requestId }
-  if (status === 409) return { title: 'This can’t be done as things are', text: sentence(detail), requestId }
+  if (status === 409) return { title: 'This isn’t possible right now', text: sentence(detail), requestId }
   if (status === 429) {
     return {
       title: 'Too many requests',
@@ -129,6 +133,6 @@ export const problemText = (error: unknown): ProblemText => {
       requestId,
     }
   }
-  if (status >= 500) return { title: 'The service failed', text: sentence(detail), requestId }
-  return { title: 'That was refused', text: sentence(detail), requestId }
+  if (status >= 500) return { title: 'Service error', text: sentence(detail), requestId }
+  return { title: 'Request refused', text: sentence(detail), requestId }
 }

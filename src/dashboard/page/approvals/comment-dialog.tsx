@@ -6,7 +6,7 @@ export const CommentDialog = ({ onDone }: { readonly onDone: (comment: string | 
     action={action({
       label: 'Request approval',
       title: 'This change needs approval',
-      text: 'The change takes effect when somebody else approves it under Approvals. The request expires after a week.',
+      text: 'The change takes effect when someone else approves it under Approvals. The request expires after a week.',
       fields: {
         comment: {
           label: 'Comment',

@@ -21,9 +21,9 @@ export const SecondPersonCard = ({ covers, change, ...card }: SecondPersonCardPr
     {...card}
     id="second-person"
     title="Second person"
-    hint="Turning this off also needs an approval."
+    hint="Turning this off also requires an approval."
     isOn={({ second_person: on }) => on}
-    states={{ on: 'Changes to what is signed need another admin’s approval.', off: 'Approvals are not required.' }}
+    states={{ on: 'Changes that affect signing require another admin’s approval.', off: 'Approvals are not required.' }}
     change={(wanted) => change({ second_person: wanted })}
     action={(wanted) =>
       wanted
@@ -33,10 +33,10 @@ export const SecondPersonCard = ({ covers, change, ...card }: SecondPersonCardPr
             done: 'A second person is required',
             text: (
               <>
-                <p>{covers} Such a change takes effect when someone other than its author approves it.</p>
+                <p>{covers} A change takes effect when someone other than its author approves it.</p>
                 <p>
-                  Approvers must already be administrators, and neither of the two may have invited the other or
-                  recovered the other’s account. API keys can no longer make these changes.
+                  The approver must already be an administrator. Author and approver must not have invited each other or
+                  recovered each other’s account. API keys can no longer make these changes.
                 </p>
               </>
             ),

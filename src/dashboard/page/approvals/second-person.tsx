@@ -57,7 +57,7 @@ export const ChangeWaits = ({ path }: { readonly path: string }) => {
             <ButtonLink small href={approvals}>
               View approvals
             </ButtonLink>
-            <IconButton icon="cross" label="Close this notice" onClick={() => setApprovals(null)} />
+            <IconButton icon="cross" label="Dismiss" onClick={() => setApprovals(null)} />
           </>
         }
       >

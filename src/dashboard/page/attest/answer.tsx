@@ -10,7 +10,7 @@ const wordsOf = ({ status, body }: Sent): { readonly tone: 'good' | 'warn' | 'ba
   const answer = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>
   if (status >= 400) return { tone: 'bad', title: `Refused with ${status}: ${String(answer['detail'] ?? '')}` }
   return answer['is_compliant'] === true
-    ? { tone: 'good', title: 'Compliant: here is its signed attestation' }
+    ? { tone: 'good', title: 'Compliant: attestation signed' }
     : { tone: 'warn', title: 'Denied: nothing was signed' }
 }
 
@@ -20,10 +20,10 @@ export const Answer = ({ sent, children }: { readonly sent: Sent; readonly child
     <div class="form" role="status">
       <Notice tone={tone} title={title}>
         <p>
-          HTTP {sent.status}, after {sent.milliseconds.toLocaleString('en')} ms. It is on record like any other call.
+          HTTP {sent.status}in {sent.milliseconds.toLocaleString('en')} ms. This request is recorded like any other.
         </p>
       </Notice>
-      <CodeBlock label="the answer" code={JSON.stringify(sent.body, null, 2)} />
+      <CodeBlock label="response" code={JSON.stringify(sent.body, null, 2)} />
       {sent.status < 400 && <div class="form-actions">{children}</div>}
     </div>
   )

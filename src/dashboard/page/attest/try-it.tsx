@@ -110,7 +110,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
         ))}
       </div>
       <CodeBlock
-        label="the command"
+        label="command"
         code={curlFor({
           apiUrl,
           wallet,
@@ -131,7 +131,7 @@ export const TryIt = ({ project }: { readonly project: string }) => {
               setNew(false)
             }}
             hint={`Replaces ${KEY_PLACE} in the command. It isn’t stored.`}
-            input={{ maxLength: 200, placeholder: 'An existing key' }}
+            input={{ maxLength: 200, placeholder: 'Existing key' }}
           />
           <div class="form-actions">
             <Button

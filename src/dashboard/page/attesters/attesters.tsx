@@ -88,7 +88,7 @@ export const Attesters = () => (
       attester.status === 'active' && retire(attester, false),
       attester.status !== 'retired' && retire(attester, true),
     ]}
-    empty={['signature', 'No attester keys', 'Without a key, nothing can be signed.']}
+    empty={['signature', 'No attester keys', 'Without an attester key, the service can’t sign attestations.']}
   >
     <ChainChecks />
     <SecondPersonCard

@@ -23,23 +23,23 @@ export const ChainChecks = () => {
     <Card
       flush
       title="On chain"
-      text="Whether each chain answers, its clock agrees, and its registry knows exactly the attesters above."
+      text="Checks that each chain’s RPC endpoint responds, its clock agrees, and its registry contains exactly the attesters above."
       actions={
         <Button small icon="play" busy={action.busy} onClick={() => action.run()}>
-          {findings === null ? 'Check the chains' : 'Check again'}
+          {findings === null ? 'Check chains' : 'Check again'}
         </Button>
       }
     >
       <Problem error={action.failure} />
       {findings?.length === 0 && (
         <p class="card-note soft">
-          No chain has an RPC URL. Give each chain’s in the configuration, and this finds attesters that a registry does
-          not know before a transaction fails for it.
+          No chain has an RPC URL. Set one for each chain in the configuration to find unregistered attesters before
+          transactions fail.
         </p>
       )}
       {findings !== null && findings.length > 0 && (
         <Table<ChainFinding>
-          caption="What the checks found"
+          caption="Check results"
           rows={findings}
           rowKey={({ chain, check, subject }) => `${chain} ${check} ${subject}`}
           columns={{

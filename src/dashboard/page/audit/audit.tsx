@@ -196,7 +196,7 @@ const AuditOf = ({ title, lead, filters, pages, read, exportHref, children }: Au
             <Empty icon="audit" title={filters.filtered ? 'No matching changes' : 'No changes'}>
               <p>
                 {filters.filtered
-                  ? 'Actions match by their beginning (“key.”), all other filters in full.'
+                  ? 'Actions match by prefix (“key.”). All other filters match exactly.'
                   : 'All changes are recorded here.'}
               </p>
             </Empty>

@@ -72,16 +72,16 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
       text={`Decided on ${preciseTime(decision.at)} ${zoneWord(new Date(decision.at))}`}
     >
       {decision.withheld && (
-        <Notice tone="warn" title="The answer was not sent in time">
+        <Notice tone="warn" title="The response was not sent in time">
           <p>
-            It was decided after the deadline, so the caller got a timeout without a signature. A repeated request with
-            the same <code>Idempotency-Key</code> may still get this answer while it is valid.
+            The decision was made after the deadline, so the caller received a timeout and no signature. A retry with
+            the same <code>Idempotency-Key</code> may still return this response while it is valid.
           </p>
         </Notice>
       )}
       <Facts items={items} />
       {decision.shadow !== null && (
-        <Notice title="The shadow revision">
+        <Notice title="Shadow revision">
           <p>
             <Revision number={names.shadow_revision} id={decision.shadow.revision_id} />{' '}
             {decision.shadow.verdict === null ? (
@@ -95,7 +95,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
               </>
             ) : (
               <>
-                would have said <strong>{decision.shadow.verdict}</strong>, by <RuleOf rule={decision.shadow.rule} />
+                would have decided <strong>{decision.shadow.verdict}</strong>, by <RuleOf rule={decision.shadow.rule} />
               </>
             )}
             .
@@ -122,14 +122,14 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
   const { path } = useWorkplace()
   const data = basis.data
   return (
-    <Card title="Decided on">
+    <Card title="Input">
       <Facts
         items={[
           [
             'Wallet',
             <span key="from">
               <Copyable text={decision.from} label="wallet" />{' '}
-              <a href={path('/decisions') + searchOf({ wallet: decision.from })}>all of its decisions</a>
+              <a href={path('/decisions') + searchOf({ wallet: decision.from })}>View all decisions</a>
             </span>,
           ],
           ...(decision.on_behalf === null
@@ -152,26 +152,26 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
           ...(decision.data_size === 0
             ? []
             : ([
-                ['SHA-256 of it', <Copyable key="sha" text={decision.data_sha256} label="hash of the data" short />],
+                ['Call data SHA-256', <Copyable key="sha" text={decision.data_sha256} label="call data hash" short />],
               ] as const)),
           ...(basis.requested_at === null
             ? []
-            : ([['Time for the rules', <Time key="time" at={basis.requested_at} full />]] as const)),
+            : ([['Evaluation time', <Time key="time" at={basis.requested_at} full />]] as const)),
         ]}
       />
       {data !== null && data !== '0x' && (
         <details class="proof">
           <summary>Call data</summary>
-          <CodeBlock label="the data" code={data} />
+          <CodeBlock label="call data" code={data} />
         </details>
       )}
-      <h3>Facts beyond the request</h3>
+      <h3>Other facts</h3>
       {basis.facts === null ? (
         <p class="soft">The policy used no other facts.</p>
       ) : (
         <>
-          <CodeBlock label="the facts" code={JSON.stringify(basis.facts, null, 2)} />
-          <p class="faint">What is personal is kept as a keyed hash only.</p>
+          <CodeBlock label="facts" code={JSON.stringify(basis.facts, null, 2)} />
+          <p class="faint">Personal data is stored only as a keyed hash.</p>
         </>
       )}
     </Card>
@@ -181,7 +181,7 @@ const Request = ({ answer: { decision, basis, names } }: { readonly answer: Answ
 const Signatures = ({ answer: { decision } }: { readonly answer: Answer }) => (
   <Card title="Signed">
     {decision.signatures.length === 0 ? (
-      <p class="soft">Nothing: a denial carries no signature.</p>
+      <p class="soft">Nothing: denials aren’t signed.</p>
     ) : (
       <>
         <Facts items={[['Expires', <Time key="expires" at={isoOf(decision.expiration)} full />]]} />
@@ -225,17 +225,17 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
         {isUnknown(error) ? (
           <Empty
             icon="search"
-            title="There is no such decision"
+            title="Decision not found"
             actions={
               <Button icon="turn" busy={decision.loading} onClick={decision.reload}>
-                Look again
+                Search again
               </Button>
             }
           >
             <p>
               {isUuid(uuid)
-                ? 'Nothing in the log of this organization has this uuid. One of the last moments may not be found yet: this page looks again by itself.'
-                : 'This is not a uuid.'}
+                ? 'This organization’s log has no decision with this UUID. A very recent decision may not be indexed yet; this page checks again automatically.'
+                : 'This is not a valid UUID.'}
             </p>
           </Empty>
         ) : error === null ? (
@@ -255,7 +255,7 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
       actions={
         <span class="copy-json">
           <span class="soft">As JSON</span>{' '}
-          <CopyButton text={JSON.stringify(value, null, 2)} label="the decision as JSON" words />
+          <CopyButton text={JSON.stringify(value, null, 2)} label="decision as JSON" words />
         </span>
       }
     >

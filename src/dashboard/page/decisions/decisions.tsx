@@ -96,7 +96,7 @@ export const Decisions = () => {
   return (
     <Page
       title="Decisions"
-      lead="Every verdict ever given, read from the log that is written before a signature leaves."
+      lead="All verdicts. Each is written to the log before its signature is sent."
       actions={
         <>
           <Button icon="turn" busy={loading && items !== null} onClick={refresh}>
@@ -109,10 +109,9 @@ export const Decisions = () => {
       <Filters search={search} names={names} error={wrongField === null ? null : pages.error} />
       <ExportProgress />
       {!state.up_to_date && (
-        <Notice title="The search is behind the log">
+        <Notice title="The search index is behind the log">
           <p>
-            Decisions of the last moments are signed and written, but not all of them can be found yet. The search
-            catches up by itself.
+            The newest decisions are signed and logged, but not all are indexed yet. The index catches up automatically.
           </p>
         </Notice>
       )}
@@ -126,14 +125,14 @@ export const Decisions = () => {
           {none && more ? (
             <Empty
               icon="clock"
-              title="Nothing among the newest decisions"
+              title="No matches among the newest decisions"
               actions={
                 <Button busy={loading} onClick={loadMore}>
-                  Search on
+                  Continue search
                 </Button>
               }
             >
-              <p>The search stopped here to stay quick. Older decisions were not looked at yet.</p>
+              <p>The search stopped early to stay fast. Older decisions have not been searched yet.</p>
             </Empty>
           ) : (
             <>
@@ -147,7 +146,7 @@ export const Decisions = () => {
                   search.narrowed || seen.current ? (
                     <Empty
                       icon="search"
-                      title="No decision matches"
+                      title="No matching decisions"
                       actions={<Button onClick={search.clear}>Show all decisions</Button>}
                     >
                       <p>No decision in the log matches this search.</p>
@@ -159,7 +158,7 @@ export const Decisions = () => {
               />
               {!state.complete && items !== null && !none && (
                 <p class="card-note soft">
-                  The search stopped here to stay quick: “Show more” goes on with what is older.
+                  The search stopped early to stay fast. To search older decisions, select “Show more”.
                 </p>
               )}
             </>
@@ -177,12 +176,12 @@ const FirstDecision = ({ project, known }: { project: string | null; known: bool
     <>
       <Empty
         icon="decisions"
-        title="Nothing was decided yet"
-        actions={known && project === null && <ButtonLink href={path('/projects')}>Make the first project</ButtonLink>}
+        title="No decisions yet"
+        actions={known && project === null && <ButtonLink href={path('/projects')}>Create a project</ButtonLink>}
       >
         <p>
-          Each time your backend asks for an attestation, a policy decides, and the decision is here within a second:
-          what it was decided on, by which rule, what was signed, and its place in the log.
+          When your backend requests an attestation, a policy decides on the request. The decision appears here within a
+          second, with its input, rule, signature and position in the log.
         </p>
       </Empty>
       {project !== null && (

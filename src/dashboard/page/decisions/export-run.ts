@@ -116,7 +116,10 @@ export const startExport = (request: ExportRequest): void => {
   perform(id, request, controller.signal).catch((error: unknown) => {
     if (controller.signal.aborted) return
     // An interrupted stream throws a plain TypeError. The file would lack rows, so it is dropped.
-    change(id, { state: 'failed', error: error instanceof TypeError ? new NetworkError('cut off') : error })
+    change(id, {
+      state: 'failed',
+      error: error instanceof TypeError ? new NetworkError('the response was cut off') : error,
+    })
   })
 }
 

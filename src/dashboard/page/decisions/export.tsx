@@ -24,7 +24,7 @@ export const ExportMenu = ({ query }: { readonly query: ExportRequest['query'] }
           onSelect: () => startExport({ organization, query, format: 'csv' }),
         },
         {
-          label: 'As newline-delimited JSON',
+          label: 'As JSON Lines',
           icon: 'download',
           onSelect: () => startExport({ organization, query, format: 'ndjson' }),
         },
@@ -42,7 +42,7 @@ export const ExportProgress = () => {
   const run = useExport()
   if (run === null) return null
   const { state, format, rows, total, exact, url, fileName } = run
-  const name = format === 'csv' ? 'CSV' : 'newline-delimited JSON'
+  const name = format === 'csv' ? 'CSV' : 'JSON Lines'
   return (
     <Card
       title={state === 'done' ? `Export is ready` : state === 'failed' ? 'Export failed' : `Exporting as ${name}`}
@@ -50,7 +50,7 @@ export const ExportProgress = () => {
         <>
           {url !== null && (
             <ButtonLink kind="primary" small icon="download" href={url} download={fileName}>
-              Save the file
+              Save file
             </ButtonLink>
           )}
           <Button small onClick={dropExport}>
@@ -71,7 +71,7 @@ export const ExportProgress = () => {
           )}
           <p class="soft" role="status">
             {progressOf(run)}
-            {state === 'running' && ' · goes on while you look at other pages, but not after a reload'}
+            {state === 'running' && ' · continues while you view other pages, but stops on reload'}
           </p>
         </div>
       )}

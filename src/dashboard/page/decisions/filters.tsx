@@ -11,7 +11,7 @@ import { isUuid, type SearchInAddress } from './search.ts'
 const VERDICT_CHOICES = { '': 'All', compliant: 'Compliant', denied: 'Denied' }
 /** Values in minutes. */
 const LAST_CHOICES: readonly Choice[] = [
-  { value: '', label: 'At any time' },
+  { value: '', label: 'Any time' },
   { value: '15', label: 'Last 15 minutes' },
   { value: '60', label: 'Last hour' },
   { value: '1440', label: 'Last 24 hours' },
@@ -42,7 +42,7 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
         <div class="filters">
           <div class="filter-wide">
             <TextField
-              label="Wallet or uuid"
+              label="Wallet or UUID"
               mono
               type="search"
               value={text}

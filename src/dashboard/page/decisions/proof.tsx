@@ -60,9 +60,9 @@ const ChainLink = ({ title, hash, current = false, text, holds }: LinkProps) => 
 )
 
 const CHECK_TEXT: Readonly<Record<NonNullable<Check>, string>> = {
-  right: 'this browser hashed it and comes to the same',
-  wrong: 'this browser comes to a different hash',
-  impossible: 'as the service hashed it; a browser can check it over https only',
+  right: 'verified in this browser',
+  wrong: 'differs from the hash computed in this browser',
+  impossible: 'as reported by the service; a browser can verify it only over HTTPS',
 }
 
 export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly uuid: string }) => {
@@ -71,24 +71,22 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
   const { slot, segment, offset, length, hash, previous_hash, previous_matches, next_matches } = proof
   const broken = !previous_matches || next_matches === false || check === 'wrong'
   return (
-    <Card title="Place in the log" text="A changed line breaks the chain after it.">
+    <Card title="Position in the log" text="Changing a line breaks the chain after it.">
       {broken && (
         <Notice tone="bad" title="The chain is broken here" urgent>
           <p>
-            What this page shows is not what was written when it was decided, or a line beside it was changed. Verify
-            the whole log, and compare it with a backup.
+            This line or an adjacent one was changed after the decision. Verify the whole log, and compare it with a
+            backup.
           </p>
         </Notice>
       )}
       <ol class="chain">
         <ChainLink
-          title="Line before"
+          title="Previous line"
           hash={previous_hash}
           holds={previous_matches}
           text={
-            previous_matches
-              ? 'has the hash that this line carries'
-              : 'has a different hash from the one that this line carries'
+            previous_matches ? 'matches the previous hash in this line' : 'differs from the previous hash in this line'
           }
         />
         <ChainLink
@@ -99,15 +97,15 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
           text={check === null ? '' : CHECK_TEXT[check]}
         />
         <ChainLink
-          title="Line after"
+          title="Next line"
           hash={null}
           holds={next_matches}
           text={
             next_matches === null
-              ? 'is not written yet: this is the newest of its file'
+              ? 'not written yet: this is the newest line of its file'
               : next_matches
-                ? 'carries the hash of this line'
-                : 'carries a different hash'
+                ? 'contains the hash of this line'
+                : 'contains a different hash'
           }
         />
       </ol>
@@ -122,18 +120,19 @@ export const Proof = ({ proof, uuid }: { readonly proof: DecisionProof; readonly
       ))}
       <Problem error={ofModules.error} retry={ofModules.reload} />
       <details class="proof">
-        <summary>Check it with the file itself, in the data folder</summary>
+        <summary>Verify this line in the data folder</summary>
         <CodeBlock
-          label="the command"
+          label="command"
           code={`tail -c +${offset + 1} 'decisions/${slot}/${segment}' | head -c ${length} | sha256sum`}
         />
         <p class="soft">
-          It prints the hash of this line. <code>countersign decisions verify</code> checks every line of the log.
+          The command prints the hash of this line. <code>countersign decisions verify</code> checks every line of the
+          log.
         </p>
       </details>
       <details class="proof">
-        <summary>The line as it is in the file</summary>
-        <CodeBlock label="the line" code={proof.line} />
+        <summary>Raw line</summary>
+        <CodeBlock label="line" code={proof.line} />
       </details>
     </Card>
   )

@@ -51,7 +51,7 @@ const TreeLines = ({ title, lines }: { readonly title: string; readonly lines: r
 
 const treeWords = ({ size, compared, newer, elsewhere }: NonNullable<Report['tree']>): string => {
   const parts = [
-    `${counted(compared, 'line was', 'lines were')} compared with the tree, of ${countWord(size)} under the signed head`,
+    `${counted(compared, 'line was', 'lines were')} compared with the tree, of ${countWord(size)} covered by the signed head`,
   ]
   if (elsewhere > 0)
     parts.push(counted(elsewhere, 'line is in another node’s files', 'lines are in other nodes’ files'))
@@ -63,22 +63,19 @@ const isOver = ({ state }: Task): boolean => state !== 'queued' && state !== 'ru
 
 const ReportOf = ({ report }: { readonly report: Report }) => (
   <>
-    <Notice
-      tone={report.ok ? 'good' : 'bad'}
-      title={report.ok ? 'Every line is as it was written' : 'The log is not as it was written'}
-    >
+    <Notice tone={report.ok ? 'good' : 'bad'} title={report.ok ? 'The log is intact' : 'The log was changed'}>
       <p>
         {counted(report.decisions, 'decision', 'decisions')} in {counted(report.segments, 'file', 'files')}: hashes,
-        lines, links between files and uuids were checked. {report.tree && treeWords(report.tree)}
+        lines, links between files and UUIDs were checked. {report.tree && treeWords(report.tree)}
       </p>
     </Notice>
-    <Findings title="Broken" findings={report.problems} />
-    <TreeLines title="Not as the tree and its heads say" lines={report.tree?.problems ?? []} />
-    <Findings title="Worth knowing" findings={report.warnings} />
-    <TreeLines title="Worth knowing of the tree" lines={report.tree?.warnings ?? []} />
+    <Findings title="Problems" findings={report.problems} />
+    <TreeLines title="Differences from the tree and its heads" lines={report.tree?.problems ?? []} />
+    <Findings title="Notes" findings={report.warnings} />
+    <TreeLines title="Notes on the tree" lines={report.tree?.warnings ?? []} />
     <details class="proof">
       <summary>Hashes of the newest lines</summary>
-      <p class="soft">Kept somewhere else, they show later whether the end of the log was cut off.</p>
+      <p class="soft">Store these elsewhere to detect later whether the end of the log was truncated.</p>
       <Facts
         items={Object.entries(report.newest_lines).map(([slot, hash]) => [
           slot,
@@ -119,7 +116,7 @@ export const VerifyLog = () => {
   return (
     <Card
       title="Verify the log"
-      text="Reads every file of the log in a process of its own, at the lowest priority: signing does not wait for it."
+      text="Reads every file of the log in a separate process at the lowest priority. Signing does not wait for it."
       actions={
         runs ? (
           <Button busy={cancel.busy} onClick={cancel.run}>
@@ -127,7 +124,7 @@ export const VerifyLog = () => {
           </Button>
         ) : (
           <Button kind="primary" icon="check" busy={start.busy} onClick={start.run}>
-            Verify every line
+            Verify log
           </Button>
         )
       }
@@ -143,7 +140,7 @@ export const VerifyLog = () => {
             {shown.state === 'queued'
               ? 'Queued'
               : shown.progress.total === 0
-                ? 'Begins'
+                ? 'Starting'
                 : `${Math.floor((100 * shown.progress.done) / shown.progress.total)} % of ${countWord(shown.progress.total)} bytes`}
           </p>
         </div>
@@ -152,10 +149,10 @@ export const VerifyLog = () => {
         <>
           <p class="soft">
             Last verified <Time at={shown.finished_at ?? shown.created_at} />
-            {shown.state === 'cancelled' && ', and cancelled before it was done'}
+            {shown.state === 'cancelled' && ', and canceled before it finished'}
           </p>
           {shown.state === 'failed' && (
-            <Notice tone="bad" title="It could not be verified">
+            <Notice tone="bad" title="The log could not be verified">
               <p>{shown.failure}</p>
             </Notice>
           )}
@@ -164,7 +161,7 @@ export const VerifyLog = () => {
       )}
       {shown === null && newest.value === null && !newest.loading && (
         <p class="soft">
-          Not verified yet. On the machine itself, <code>countersign decisions verify</code> does the same.
+          Not verified yet. You can also run <code>countersign decisions verify</code> on the server.
         </p>
       )}
     </Card>

@@ -6,11 +6,11 @@ export const NoAccountYet = () => {
   const { value } = useRead('GET /sign-in')
   if (value === null || value.has_accounts) return null
   return (
-    <Notice tone="info" title="There is no account yet">
+    <Notice tone="info" title="No account yet">
       <p>
-        The service printed a link when it started: it makes the first account, once, within a day. It ends in{' '}
-        <code>/welcome#…</code> and stands in the terminal or in the service’s log, as <code>docker compose logs</code>{' '}
-        or <code>journalctl</code> show it. For a new link, start the service again.
+        When the service started, it printed a link that creates the first account and expires after a day. The link
+        ends in <code>/welcome#…</code>. Find it in the terminal or the service’s log, with{' '}
+        <code>docker compose logs</code> or <code>journalctl</code>. For a new link, restart the service.
       </p>
     </Notice>
   )

@@ -14,13 +14,13 @@ export const passkeysPossible = (): boolean =>
   !/^[\d.]+$|^\[/.test(location.hostname)
 
 const asJson = (credential: Credential | null): Json => {
-  if (!(credential instanceof PublicKeyCredential)) throw new PasskeyRefusedError('no passkey was given')
+  if (!(credential instanceof PublicKeyCredential)) throw new PasskeyRefusedError('no passkey was used')
   return credential.toJSON() as unknown as Json
 }
 
 /** Browsers intentionally give no details, so that pages can't detect existing passkeys. */
 const refused = (error: unknown): unknown =>
-  error instanceof DOMException ? new PasskeyRefusedError('no passkey was given') : error
+  error instanceof DOMException ? new PasskeyRefusedError('no passkey was used') : error
 
 type Asked = AnswerOf<'POST /sign-in/passkey/options'>
 

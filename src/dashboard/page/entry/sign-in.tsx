@@ -58,7 +58,7 @@ const CodeForm = ({
           <TextField
             {...form.text('code')}
             label="Code"
-            hint="The six digits of your authenticator app, or one of your recovery codes."
+            hint="The six-digit code from your authenticator app, or a recovery code."
             mono
             input={{ autocomplete: 'one-time-code', inputMode: 'text', maxLength: 26, autofocus: true }}
           />

@@ -15,7 +15,7 @@ export const SignIn = ({ onDone }: { readonly onDone: Done }) => (
 
 export const SignInAgain = ({ onDone, email }: { readonly onDone: Done; readonly email: string }) => (
   <Dialog title="Your session has ended">
-    <p class="confirm-text">Sign in again to go on where you were. What you typed on this page is still there.</p>
+    <p class="confirm-text">Sign in again to continue. Your input on this page is preserved.</p>
     <SignInForm onDone={onDone} email={email} />
   </Dialog>
 )

@@ -17,20 +17,20 @@ import { checkPassword, PASSWORD_HINT } from './password.ts'
 type Link = AnswerOf<'POST /welcome/check'>
 
 const TITLES: Readonly<Record<Link['purpose'], string>> = {
-  'first-admin': 'Make the first account',
-  invitation: 'Take up your invitation',
+  'first-admin': 'Create the first account',
+  invitation: 'Accept your invitation',
   recovery: 'Set a new password',
 }
 const LEADS: Readonly<Record<Link['purpose'], string>> = {
   'first-admin':
-    'It administers the whole deployment: organizations, attester keys, other accounts. Add a second factor right afterwards, under Account.',
-  invitation: 'Choose the password with which you will sign in.',
-  recovery: 'Your other sessions end when you set it.',
+    'This account manages the whole deployment: organizations, attester keys and other accounts. Afterwards, add a second factor under Account.',
+  invitation: 'Choose a password for signing in.',
+  recovery: 'Setting a new password ends your other sessions.',
 }
 const BUTTONS: Readonly<Record<Link['purpose'], string>> = {
-  'first-admin': 'Make the account',
-  invitation: 'Take up the invitation',
-  recovery: 'Set the password',
+  'first-admin': 'Create account',
+  invitation: 'Accept invitation',
+  recovery: 'Set password',
 }
 
 interface WelcomeProps {
@@ -75,13 +75,13 @@ const LinkForm = ({ link, token, onDone }: WelcomeProps & { readonly link: Link 
           hint={PASSWORD_HINT}
           input={{ autocomplete: 'new-password', maxLength: 256 }}
         />
-        <CheckField label="Show the password" checked={shown} onChecked={setShown} />
+        <CheckField label="Show password" checked={shown} onChecked={setShown} />
         <Problem error={form.failure} />
         <Button kind="primary" submit busy={form.busy}>
           {BUTTONS[link.purpose]}
         </Button>
         <p class="faint">
-          The link ends <Time at={link.expires_at} />.
+          The link expires <Time at={link.expires_at} />.
         </p>
       </form>
     </EntryFrame>
@@ -96,10 +96,9 @@ export const Welcome = ({ token, onDone }: WelcomeProps) => {
     return (
       <EntryFrame title="This link does not work">
         <Notice tone="warn">
-          <p>It is incomplete, was used before, or is too old.</p>
+          <p>The link is incomplete, was already used, or has expired.</p>
           <p>
-            For the first account: start the service again, it prints a new one. For anything else: ask whoever sent it
-            for another.
+            For the first account, restart the service to print a new link. Otherwise, ask the sender for a new link.
           </p>
         </Notice>
         <ButtonLink href="/">Go to the dashboard</ButtonLink>

@@ -43,7 +43,7 @@ const Search = ({ search, error, onSearch }: SearchProps) => {
         value={typed}
         error={error}
         onValue={setTyped}
-        input={{ 'data-search': true, maxLength: 100, placeholder: 'An address or its beginning' }}
+        input={{ 'data-search': true, maxLength: 100, placeholder: 'Address or prefix' }}
       />
       <Button submit icon="search">
         Find
@@ -132,7 +132,7 @@ export const Entries = (parts: ListParts) => {
               </Empty>
             ) : (
               <Empty icon="search" title="No matching address">
-                <p>No address of this list starts with {search}.</p>
+                <p>No address in this list starts with {search}.</p>
               </Empty>
             )
           }

@@ -25,7 +25,7 @@ const deleteList = (parts: ListParts, back: string): Action => ({
   danger: true,
   title: `Delete ${parts.list.name}?`,
   submit: 'Delete list',
-  text: `This deletes ${counted(parts.list.entries, 'address', 'addresses')}. Policies that use this list fail from then on. This can’t be undone: export the list first if in doubt.`,
+  text: `This deletes ${counted(parts.list.entries, 'address', 'addresses')}. Policies that use this list will fail. This can’t be undone: to keep a copy, export the list first.`,
   run: async () => {
     await call(listKey(parts.owner, 'DELETE', '/{list}'), { params: listParams(parts) })
     navigate(back)
@@ -55,8 +55,8 @@ const ListBody = ({ parts, back }: { readonly parts: ListParts; readonly back: s
       {owner !== null && (list.name === 'allow' || list.name === 'deny') && (
         <Notice>
           <p>
-            This list precedes every policy of the organization: its wallets are{' '}
-            {list.name === 'allow' ? 'allowed' : 'denied'} whatever the policy says.
+            This list takes precedence over every policy of the organization: its wallets are always{' '}
+            {list.name === 'allow' ? 'allowed' : 'denied'}.
           </p>
         </Notice>
       )}

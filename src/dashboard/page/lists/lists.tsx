@@ -49,7 +49,7 @@ const ListsOf = ({ owner, ...page }: ListsProps) => {
             hint:
               owner === null
                 ? 'Policies use this name.'
-                : 'Policies use this name. The lists “allow” and “deny” precede every policy of the organization.',
+                : 'Policies use this name. The lists “allow” and “deny” take precedence over every policy of the organization.',
             mono: true,
             maxLength: 64,
             pattern: [/^[a-z][a-z0-9_]*$/, 'Use lowercase letters, digits and underscores, and start with a letter.'],
@@ -64,7 +64,7 @@ const ListsOf = ({ owner, ...page }: ListsProps) => {
       empty={[
         'list',
         'No lists',
-        'Policies look up addresses in lists. Add addresses by hand, upload a file, or set a source that is read regularly, such as the US Treasury’s sanctions list.',
+        'Policies look up addresses in lists. Add addresses by hand, upload a file, or set a source to read regularly, such as the US Treasury’s sanctions list.',
       ]}
     />
   )

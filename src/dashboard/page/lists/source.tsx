@@ -62,7 +62,7 @@ const SourceFacts = ({ source }: { readonly source: ListSource }) => (
 )
 
 const TEXTS = {
-  people: 'This list is edited by hand. It can be read from a URL instead.',
+  people: 'This list is edited by hand. To read it from a URL instead, set a source.',
   screening: 'Screening writes the wallets of sanctioned people to this list. Use another list for your own addresses.',
   source: undefined,
 } as const

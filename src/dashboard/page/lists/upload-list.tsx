@@ -69,13 +69,13 @@ export const uploadList = (parts: ListParts): Action =>
         label: 'Existing addresses',
         radio: true,
         choices: {
-          replace: ['Replace', 'The file becomes the list.'],
+          replace: ['Replace', 'The file replaces the list.'],
           merge: ['Keep', 'The file’s addresses are added.'],
         },
       },
       skip_bad: {
         label: 'Skip invalid lines',
-        hint: 'Otherwise, a single invalid line rejects the whole file.',
+        hint: 'Otherwise, one invalid line rejects the whole file.',
         check: true,
       },
     },

@@ -32,7 +32,7 @@ export const useEvents = ({ read, seconds }: LiveWindow): readonly LiveEvent[] =
 
 export const Events = ({ events }: { readonly events: readonly LiveEvent[] }) =>
   events.length === 0 ? null : (
-    <Card title="What happened" text="Each is a dashed line in the charts.">
+    <Card title="Events" text="Each event is a dashed line in the charts.">
       <ul class="events">
         {events
           .slice(-EVENTS_SHOWN)
@@ -44,7 +44,7 @@ export const Events = ({ events }: { readonly events: readonly LiveEvent[] }) =>
             </li>
           ))}
       </ul>
-      {events.length > EVENTS_SHOWN && <p class="soft">And {events.length - EVENTS_SHOWN} before.</p>}
+      {events.length > EVENTS_SHOWN && <p class="soft">And {events.length - EVENTS_SHOWN} earlier.</p>}
     </Card>
   )
 
@@ -69,12 +69,12 @@ export const Sources = () => {
   if (value === null) return <Problem error={error} retry={reload} />
   const since = `${formatMinute(Date.parse(value.since))} ${zoneWord()}`
   return (
-    <Card title="Who asked" text={`Decisions by key, since ${since}.`} flush>
+    <Card title="Decisions by key" text={`Since ${since}.`} flush>
       {value.data.length === 0 ? (
-        <p class="card-note soft">No events since then.</p>
+        <p class="card-note soft">No decisions since then.</p>
       ) : (
         <Table
-          caption="Who asked"
+          caption="Decisions by key"
           columns={COLUMNS}
           rows={value.data}
           rowKey={({ organization_id: organization, key_id: key }) => `${organization} ${key}`}

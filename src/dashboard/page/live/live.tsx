@@ -18,19 +18,19 @@ import { Workers } from './workers.tsx'
 const DECISIONS = { id: 'decisions', title: 'Decisions', unit: '/s', axis: 'per second' } as const
 const BY_VERDICT: ChartSpec = {
   ...DECISIONS,
-  text: 'Attestations and tasks that were decided, and requests of all interfaces that were refused or failed.',
+  text: 'Decided attestations and tasks, and refused or failed requests to all APIs.',
   lines: DECISIONS_BY_VERDICT,
 }
 const BY_CHAIN: ChartSpec = {
   ...DECISIONS,
-  text: 'Attestations and tasks that were decided.',
+  text: 'Decided attestations and tasks.',
   lines: DECISIONS_BY_CHAIN,
 }
 
 const STATES = {
   connecting: <Badge>Connecting</Badge>,
   open: <Badge tone="good">Live</Badge>,
-  lost: <Badge tone="warn">Not reached</Badge>,
+  lost: <Badge tone="warn">Disconnected</Badge>,
 } as const
 
 export const LivePage = () => {
@@ -52,10 +52,10 @@ export const LivePage = () => {
     <Page
       title="Live"
       badge={STATES[live.state]}
-      lead={`Every organization of this deployment together, second by second. Times are ${zoneWord()}.`}
+      lead={`All organizations of this deployment, updated every second. Times are in ${zoneWord()}.`}
       actions={
         <Segments
-          label="Shown"
+          label="Time range"
           choices={WINDOWS.map(({ id, label }) => ({ value: id, label }))}
           value={window.id}
           onValue={(id) => setNamed(id === QUARTER.id ? '' : id)}

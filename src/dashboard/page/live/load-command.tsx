@@ -51,19 +51,19 @@ export const LoadCommand = ({ quiet, onHide }: LoadCommandProps) => {
     value?.chains.find(({ name }) => name === 'base') ?? value?.chains.find(({ family }) => family === 'evm')
   return (
     <Card
-      title={quiet ? 'No decisions yet' : 'Decisions arrive'}
+      title={quiet ? 'No decisions yet' : 'Receiving decisions'}
       actions={
         <Button kind="quiet" small onClick={onHide}>
           Hide
         </Button>
       }
-      text={`The charts move by themselves as soon as there are some. This command asks for ${REQUESTS.toLocaleString('en')}, ${AT_A_TIME} at a time; an attestation key goes into ATTESTATION_API_KEY.`}
+      text={`The charts update automatically. This command requests attestations: ${REQUESTS.toLocaleString('en')} in total, ${AT_A_TIME} at a time. Set ATTESTATION_API_KEY to an attestation key.`}
     >
       {value?.project === undefined ? (
         <p class="soft">Create a project first: the command contains its verification hash.</p>
       ) : (
         <CodeBlock
-          label="the command"
+          label="command"
           code={loadCommand(value.apiUrl, value.project.verification_hash, chain?.name ?? '')}
         />
       )}

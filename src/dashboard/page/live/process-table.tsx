@@ -5,11 +5,11 @@ import { type Columns, Table } from '../ui/table.tsx'
 import { formatMegabytes, formatNumber } from './format.ts'
 
 const STATES: Readonly<Record<Process['state'], preact.JSX.Element>> = {
-  ready: <Badge tone="good">Serves</Badge>,
+  ready: <Badge tone="good">Ready</Badge>,
   starting: <Badge tone="info">Starting</Badge>,
-  leaving: <Badge tone="info">Finishing</Badge>,
-  silent: <Badge tone="warn">Says nothing</Badge>,
-  down: <Badge tone="warn">Ended</Badge>,
+  leaving: <Badge tone="info">Stopping</Badge>,
+  silent: <Badge tone="warn">Not responding</Badge>,
+  down: <Badge tone="warn">Exited</Badge>,
 }
 
 const NONE = '–'

@@ -99,14 +99,14 @@ export const DECISIONS_BY_VERDICT = lines(
 export const DECISIONS_BY_CHAIN = byName(
   ({ decisions_by_chain: chains }) =>
     Object.fromEntries(Object.entries(chains).map(([name, { compliant, denied }]) => [name, compliant + denied])),
-  'any chain',
+  'all chains',
 )
 
 export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'latency',
     title: 'Latency',
-    text: 'Of answers to the attestation API, from the request to its answer. From 250 ms people notice it; from 1 s someone should be called.',
+    text: 'Time from an attestation API request to its response. People notice 250 ms; at 1 s, alert someone.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: LATENCY_LIMITS,
@@ -120,7 +120,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'queue',
     title: 'Queue wait and run time',
-    text: 'A wait longer than the run: more workers would help, if there are cores for them.',
+    text: 'If the wait exceeds the run time, add workers, provided that cores are free.',
     unit: 'ms',
     axis: 'milliseconds',
     lines: lines(
@@ -133,19 +133,19 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'workers',
     title: 'Workers',
-    text: 'Busy at the end of each interval, and how many their work would have kept fully busy.',
+    text: 'Live and busy workers at the end of each interval, and their average load in workers.',
     unit: '',
     axis: 'workers',
     lines: lines(
       line('live', 1, ({ workers }) => workers.live),
       line('busy', 2, ({ workers }) => workers.busy),
-      line('worth of work', 3, ({ workers }) => workers.utilization * workers.live),
+      line('average load', 3, ({ workers }) => workers.utilization * workers.live),
     ),
   },
   {
     id: 'cpu',
     title: 'CPU per decision',
-    text: 'All CPU time of the service over its decisions. Few decisions share the cost of an idle service.',
+    text: 'Total CPU time of the service divided by its decisions. At low load, idle costs dominate.',
     unit: 'µs',
     axis: 'microseconds',
     lines: lines(line('per decision', 1, ({ cpu }) => cpu.per_decision_us)),
@@ -153,7 +153,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'cores',
     title: 'CPU cores in use',
-    text: 'Of the whole service. Once it reaches the number of the machine’s cores, nothing gets faster.',
+    text: 'For the whole service. Throughput stops growing once all cores of the machine are in use.',
     unit: '',
     axis: 'cores',
     lines: lines(line('cores', 1, ({ cpu }) => cpu.cores)),
@@ -161,7 +161,7 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'event-loop',
     title: 'Event-loop lag',
-    text: 'How late a main thread comes to what is due, in the worst process. Answers wait at least as long. From 100 ms on it shows, from 250 ms on it should wake someone.',
+    text: 'Delay of due tasks on the main thread, in the worst process. Responses wait at least as long. People notice 100 ms; at 250 ms, alert someone.',
     unit: 'ms',
     axis: 'milliseconds',
     limits: EVENT_LOOP_LIMITS,
@@ -174,15 +174,15 @@ export const CHARTS: readonly ChartSpec[] = [
   {
     id: 'errors',
     title: 'Errors by code',
-    text: 'Refused and failed requests of all interfaces. A denial is not an error.',
+    text: 'Refused and failed requests to all APIs. Denials are not errors.',
     unit: '/s',
     axis: 'per second',
-    lines: byName(({ errors }) => errors, 'any code'),
+    lines: byName(({ errors }) => errors, 'all codes'),
   },
   {
     id: 'open',
     title: 'Open streams and requests',
-    text: 'Event streams of browsers and backends, and requests under way.',
+    text: 'Event streams of browsers and backends, and requests in flight.',
     unit: '',
     axis: 'open',
     lines: lines(

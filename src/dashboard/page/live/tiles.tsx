@@ -22,7 +22,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
     return ['Decisions', 'Latency p99', 'Refused', 'Failed', 'Workers busy', 'CPU', 'Streams'].map((label) => ({
       label,
       value: NONE,
-      more: 'waiting for the first second',
+      more: 'waiting for data',
     }))
   }
   const { decisions, latency_ms: latency, refused, failed, workers, cpu, queue, streams } = point
@@ -36,12 +36,12 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
       label: 'Latency p99',
       value: latency === null ? NONE : `${formatNumber(latency.p99)} ms`,
       tone: toneOf(LATENCY_LIMITS, latency?.p99 ?? null),
-      more: latency === null ? 'no answers' : `p50 ${formatNumber(latency.p50)} ms`,
+      more: latency === null ? 'no responses' : `p50 ${formatNumber(latency.p50)} ms`,
     },
     {
       label: 'Refused',
       value: `${formatNumber(refused)}/s`,
-      more: mostFrequent(point) ?? 'nothing',
+      more: mostFrequent(point) ?? 'none',
       tone: refused > 0 ? 'warn' : null,
     },
     {
@@ -54,7 +54,7 @@ const tilesOf = (point: LivePoint | null): readonly Tile[] => {
       label: 'Workers busy',
       value: `${workers.busy} of ${workers.live}`,
       tone: workers.live < workers.wanted ? 'warn' : null,
-      more: `${Math.round(workers.utilization * 100)}% of their time`,
+      more: `${Math.round(workers.utilization * 100)}% utilization`,
     },
     {
       label: 'CPU',
@@ -74,8 +74,8 @@ interface TilesProps {
 export const Tiles = ({ point, isLive }: TilesProps) => (
   <>
     {!isLive && point !== null && (
-      <Notice tone="warn" title={`These figures are of ${formatClock(point.at)}`}>
-        <p>The service does not answer this page. It is asked again every few seconds.</p>
+      <Notice tone="warn" title={`Figures as of ${formatClock(point.at)}`}>
+        <p>The service is not responding. This page retries every few seconds.</p>
       </Notice>
     )}
     <TileList tiles={tilesOf(point)} />

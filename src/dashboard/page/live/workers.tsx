@@ -38,10 +38,10 @@ const check = (
     : {
         processes:
           processesMax === 1
-            ? 'Only 1 here: several processes need Linux.'
-            : `A whole number from 1 to ${processesMax}.`,
+            ? 'Only 1 on this system: multiple processes require Linux.'
+            : `Enter a whole number from 1 to ${processesMax}.`,
       }),
-  ...(inPlace || fits(workers, WORKERS_MAX) ? {} : { workers: `A whole number from 1 to ${WORKERS_MAX}.` }),
+  ...(inPlace || fits(workers, WORKERS_MAX) ? {} : { workers: `Enter a whole number from 1 to ${WORKERS_MAX}.` }),
 })
 
 const processesOf = (count: number): string => counted(count, 'process', 'processes')
@@ -57,13 +57,13 @@ const stateOf = ({ processes, workers }: Shown) => {
     return <Badge tone="info">{`Starting ${processesOf(processes.wanted - processes.ready)}`}</Badge>
   }
   if (processes.there > processes.wanted) {
-    return <Badge tone="info">{`Ending ${processesOf(processes.there - processes.wanted)}`}</Badge>
+    return <Badge tone="info">{`Stopping ${processesOf(processes.there - processes.wanted)}`}</Badge>
   }
   if (workers.live < workers.wanted)
     return <Badge tone="info">{`Starting ${workersOf(workers.wanted - workers.live)}`}</Badge>
   if (workers.live > workers.wanted)
-    return <Badge tone="info">{`Ending ${workersOf(workers.live - workers.wanted)}`}</Badge>
-  return <Badge tone="good">As asked for</Badge>
+    return <Badge tone="info">{`Stopping ${workersOf(workers.live - workers.wanted)}`}</Badge>
+  return <Badge tone="good">At requested size</Badge>
 }
 
 /** Returns the state from the stream, which is newer than the last read except for the requested numbers. */
@@ -101,10 +101,10 @@ const Stepper = ({ form, name, label, one, max }: StepperProps) => {
         type="number"
         input={{ min: 1, max, step: 1, inputMode: 'numeric' }}
       />
-      <Button aria-label={`One ${one} fewer`} onClick={() => step(-1)}>
+      <Button aria-label={`Remove one ${one}`} onClick={() => step(-1)}>
         −
       </Button>
-      <Button aria-label={`One ${one} more`} onClick={() => step(1)}>
+      <Button aria-label={`Add one ${one}`} onClick={() => step(1)}>
         +
       </Button>
     </div>
@@ -128,7 +128,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
       const answer = await call('PATCH /pool', { body: { processes: Number(processes), workers: Number(workers) } })
       pool.set(answer)
       const each = inPlace ? '' : ` with ${workersOf(answer.workers.each)} each`
-      say(`${processesOf(answer.processes.wanted)}${each} asked for`)
+      say(`Requested ${processesOf(answer.processes.wanted)}${each}`)
     },
   })
   const wantedProcesses = value?.processes.wanted
@@ -151,7 +151,7 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
     <section class="card workers" aria-label="Processes and signing workers">
       <form {...form.attributes} class="workers-form">
         <Stepper form={form} name="processes" label="Processes" one="process" max={processesMax} />
-        {!inPlace && <Stepper form={form} name="workers" label="Workers of each" one="worker" max={WORKERS_MAX} />}
+        {!inPlace && <Stepper form={form} name="workers" label="Workers per process" one="worker" max={WORKERS_MAX} />}
         <Button kind="primary" submit busy={form.busy}>
           Resize
         </Button>
@@ -159,24 +159,24 @@ export const Workers = ({ newest }: { readonly newest: LiveSecond | null }) => {
       <p class="workers-state" role="status">
         <strong class="workers-live">{shown.workers.live}</strong>
         <span>
-          live of {workersOf(shown.workers.wanted)} in {processesOf(shown.processes.ready)} {stateOf(shown)}
+          of {workersOf(shown.workers.wanted)} live in {processesOf(shown.processes.ready)} {stateOf(shown)}
         </span>
       </p>
       <p class="workers-facts">
         <span>
-          Signs with <code>{value.signer}</code>, {formatNumber(value.mean_service_ms * 1000)} µs each, on{' '}
+          Signs with <code>{value.signer}</code>, {formatNumber(value.mean_service_ms * 1000)} µs per signature, on{' '}
           {counted(value.cores, 'core', 'cores')}
         </span>
         <span>
-          Queue: {newest?.queue.waiting ?? value.queue.waiting} of at most {value.queue.limit.toLocaleString('en')}
+          Queue: {newest?.queue.waiting ?? value.queue.waiting} of {value.queue.limit.toLocaleString('en')}
         </span>
         <span>
-          Workers: {crash} crashed, {hang} hung, {start} did not start
-          {value.workers.abandoned > 0 && `; ${value.workers.abandoned} given up`}
+          Workers: {crash} crashed, {hang} hung, {start} failed to start
+          {value.workers.abandoned > 0 && `; ${value.workers.abandoned} abandoned`}
         </span>
         <span>
-          {inPlace && 'Each process signs in the thread that answers. '}
-          Until the next start; then the settings <code>processes</code> and <code>workers</code> count.
+          {inPlace && 'Each process signs on its main thread. '}
+          Applies until the next restart, which uses the settings <code>processes</code> and <code>workers</code>.
         </span>
       </p>
       <Problem error={form.failure} />

@@ -49,7 +49,7 @@ export const Offers = ({ pages }: { readonly pages: Pages<MemberOffer> }) => {
             label: 'Revoke',
             icon: 'trash',
             danger: true,
-            title: `Revoke the invitation of ${email}?`,
+            title: `Revoke the invitation for ${email}?`,
             submit: 'Revoke invitation',
             text: 'The link that you sent stops working.',
             run: () => call('DELETE /organizations/{organization}/member-offers/{offer}', { params: one }),

@@ -8,11 +8,11 @@ const showLink = ({ url, expires_at: at }: OneTimeLink, text: string): Outcome =
 
 /** Shows a link that sets a password. */
 export const showInvitation = (link: OneTimeLink): Outcome =>
-  showLink(link, 'Send it over a channel that you trust. The first person to open it sets the account’s password.')
+  showLink(link, 'Send it over a trusted channel. The first person to open it sets the account’s password.')
 
 /** Shows a link for a person with an account. */
 export const showAcceptance = (link: OneTimeLink): Outcome =>
   showLink(
     link,
-    'This email address has an account. To become a member, the person must sign in and accept with this link. Send it over a channel that you trust.',
+    'This email address already has an account. To become a member, the person must sign in and open this link. Send it over a trusted channel.',
   )

@@ -57,12 +57,12 @@ export const Users = () => {
           label: 'Recover account',
           icon: 'link',
           title: `Recover the account of ${name}`,
-          text: 'You receive a link for setting a new password, which also ends their sessions. Verify the person’s identity first.',
+          text: 'You will get a link for setting a new password, which also ends their sessions. Verify the person’s identity first.',
           submit: 'Create link',
           fields: {
             remove_second_factors: {
               label: 'Remove one-time codes and passkeys',
-              hint: 'If these are lost, or if an organization created the account and it is to become a deployment admin.',
+              hint: 'Select this if they are lost, or before you make an account that an organization created a deployment admin.',
               check: true,
             },
           },

@@ -22,7 +22,7 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
     <SettingsCard
       id="page"
       title="Verification page"
-      text="What people see of your organization while they verify themselves."
+      text="How the verification page presents your organization."
       mayChange={mayChange}
       query={query}
       view={(saved) => (
@@ -31,7 +31,7 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
       fields={(saved) => ({
         color: {
           label: 'Color',
-          hint: 'Defaults to the page’s own color.',
+          hint: 'Defaults to the standard color.',
           color: true,
           nullable: true,
           value: saved.color,
@@ -43,7 +43,7 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
           maxBytes: 262_144,
           optional: true,
         },
-        words_en: words('English', saved.words_en, 'On the first screen. At most 500 characters.'),
+        words_en: words('English', saved.words_en, 'Shown on the first screen. At most 500 characters.'),
         words_de: words('German', saved.words_de),
         privacy_url: {
           label: 'Privacy policy',

@@ -13,7 +13,7 @@ export const RetentionCard = ({ mayChange }: { readonly mayChange: boolean }) =>
     <SettingsCard
       id="evidence"
       title="Evidence retention"
-      text="How many days documents and form data are kept. Verification results remain."
+      text="Days for which documents and form data are kept. Verification results are never erased."
       mayChange={mayChange}
       query={useRead('GET /organizations/{organization}/evidence-retention', { params })}
       fields={(value) => ({

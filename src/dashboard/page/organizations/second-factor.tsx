@@ -14,7 +14,8 @@ const SWITCH = {
     done: wanted ? 'Second factor required' : 'Second factor not required',
   }),
 }
-const OWN_FIRST = 'Users without one can only sign in to add one. To require it, your own account must have one.'
+const OWN_FIRST =
+  'Users without a second factor can only sign in to add one. To turn this on, you must have one ' + 'yourself.'
 
 export const OrganizationSecondFactor = ({ mayChange }: { readonly mayChange: boolean }) => {
   const { params } = useWorkplace()

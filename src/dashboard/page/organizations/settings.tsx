@@ -58,7 +58,7 @@ const SecondPerson = ({ mayChange }: SettingsCardProps) => {
   const { params } = useWorkplace()
   return (
     <SecondPersonCard
-      label="Require another admin’s approval for changes to what is signed"
+      label="Require another admin’s approval for changes that affect signing"
       covers="This applies to live policies, projects, contracts, lists, members and the verification level."
       query={useRead('GET /organizations/{organization}/settings', { params })}
       mayChange={mayChange}

@@ -10,9 +10,9 @@ import { SettingsCard } from '../ui/settings-card.tsx'
 const CHOICES = {
   all: [
     'All organizations',
-    'Wallets that another organization has verified at your level, if their owner agreed to share the verification.',
+    'Wallets that any organization has verified at your level, if the owner agreed to share the verification.',
   ],
-  listed: ['Selected organizations', 'The same, for the organizations that you list.'],
+  listed: ['Selected organizations', 'Wallets that the listed organizations have verified, under the same conditions.'],
   none: ['None', 'Only your own verifications count.'],
 } as const
 
@@ -22,7 +22,7 @@ export const TrustCard = ({ mayChange }: { readonly mayChange: boolean }) => {
     <SettingsCard
       id="trust"
       title="Shared verifications"
-      text="Which organizations’ completed verifications also verify a wallet here, for the identity API and policies."
+      text="Organizations whose completed verifications also count here, in the identity API and in policies."
       mayChange={mayChange}
       query={useRead('GET /organizations/{organization}/verification-trust', { params })}
       intro={({ trusts, organizations }) => (
@@ -40,7 +40,7 @@ export const TrustCard = ({ mayChange }: { readonly mayChange: boolean }) => {
         trusts: { label: 'Accept verifications of', radio: true, choices: CHOICES, value: trusts },
         organizations: {
           label: 'Organizations',
-          hint: 'One ID per line. An organization finds its ID under Settings.',
+          hint: 'One ID per line. Each organization can find its ID under Settings.',
           rows: 4,
           mono: true,
           when: { trusts: 'listed' },

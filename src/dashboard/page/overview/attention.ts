@@ -42,7 +42,7 @@ export const listAttention = (
   const age = confirmed === null ? 'was never read' : `was last read ${relativeTime(confirmed, nowMs)}`
   return {
     tone: 'warn',
-    label: 'Grows old',
+    label: 'Outdated',
     text: `${kind} ${name} ${age}${failure === null ? '' : `: ${failure}`}`,
     href,
   }
@@ -62,8 +62,8 @@ export const attentionOf = (
       : [
           {
             tone: ageTone(oldest, nowMs) === 'plain' ? ('info' as const) : ageTone(oldest, nowMs),
-            label: 'Waits',
-            text: `${exact ? '' : 'Over '}${counted(waiting, 'review waits', 'reviews wait')}, the oldest for ${ageWord(oldest, nowMs)}`,
+            label: 'Waiting',
+            text: `${exact ? '' : 'Over '}${counted(waiting, 'review', 'reviews')} waiting, the oldest for ${ageWord(oldest, nowMs)}`,
             href: mayReview ? path('/reviews') : null,
           },
         ]),
@@ -73,15 +73,15 @@ export const attentionOf = (
       : [
           {
             tone: 'info' as const,
-            label: 'Waits',
-            text: `${counted(approvals, 'change waits', 'changes wait')} for a second person`,
+            label: 'Waiting',
+            text: `${counted(approvals, 'change', 'changes')} awaiting approval`,
             href: path('/approvals'),
           },
         ]),
     ...(webhooks ?? []).map(({ url, failed, since }) => ({
       tone: 'bad' as const,
-      label: 'Fails',
-      text: `Webhook ${hostOf(url)} fails: ${counted(failed, 'message', 'messages')} not taken, the first ${relativeTime(since, nowMs)}`,
+      label: 'Failing',
+      text: `Webhook ${hostOf(url)} is failing: ${counted(failed, 'message', 'messages')} not delivered, the first ${relativeTime(since, nowMs)}`,
       href: path('/webhooks'),
     })),
     ...lists
@@ -89,8 +89,8 @@ export const attentionOf = (
       .map((list) => listAttention('List', list, nowMs, path(`/lists/${list.name}`))),
     ...keys.map(({ name, expires_at: expires }) => ({
       tone: Date.parse(expires) - nowMs < ENDS_VERY_SOON_MS ? ('warn' as const) : ('plain' as const),
-      label: 'Ends',
-      text: `Key ${name} ends ${relativeTime(expires, nowMs)}`,
+      label: 'Expiring',
+      text: `Key ${name} expires ${relativeTime(expires, nowMs)}`,
       href: path('/keys'),
     })),
     ...(hasSecondFactor
@@ -99,7 +99,7 @@ export const attentionOf = (
           {
             tone: 'plain' as const,
             label: 'To do',
-            text: 'Add a second factor to your account, so that a stolen password is not enough',
+            text: 'Add a second factor to your account, so that a stolen password is not enough to sign in',
             href: '/account',
           },
         ]),

@@ -13,14 +13,14 @@ export const Charts = ({ hours, rules }: ChartsProps) => (
   <>
     <Hours
       title="Decisions by hour"
-      unit="an hour"
+      unit="per hour"
       parts={['Attested', 'Denied']}
       colours={[1, 2]}
       bars={decisionBars(hours)}
     />
     <Hours
       title="Latency by hour"
-      text="From a request to its verdict: half of them took at most p50, 95 of 100 at most p95. Refusals are left out."
+      text="Time from request to verdict: 50% of requests took at most p50, 95% at most p95. Refused requests are excluded."
       unit="ms"
       parts={['p50', 'p95']}
       colours={[1, 3]}

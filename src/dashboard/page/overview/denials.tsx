@@ -32,7 +32,7 @@ export const Denials = ({ today, week }: DenialsProps) => {
   const searched = (policy: string, more: Parameters<typeof searchOf>[0]): string =>
     path('/decisions') + searchOf({ policy, verdict: 'denied', last: MINUTES_A_WEEK, ...more })
   return (
-    <Card title="Denied, by policy and rule" text="The share of each policy’s decisions that a rule denied." flush>
+    <Card title="Denials by policy and rule" text="Share of each policy’s decisions that each rule denied." flush>
       <table class="table">
         <caption class="sr-only">Denials by policy and rule</caption>
         <thead>

@@ -28,29 +28,29 @@ export const FirstSteps = ({ beginning, isDeciding }: FirstStepsProps) => {
   const steps: readonly Step[] = [
     {
       done: beginning.policy,
-      title: 'A policy that decides',
-      text: 'Says which wallets pass and why. Begin with a template, try it, make it live.',
+      title: 'Create a policy',
+      text: 'A policy decides which wallets pass. Start from a template, try it, then make it live.',
       href: path('/policies'),
       label: 'Policies',
     },
     {
       done: project !== null,
-      title: 'A project that uses it',
-      text: 'Gets the verification hash that your contracts carry.',
+      title: 'Create a project',
+      text: 'A project has the verification hash for your contracts.',
       href: path('/projects'),
       label: 'Projects',
     },
     {
       done: beginning.key,
-      title: 'A key for your backend',
-      text: 'Sent with every request; shown once when it is issued.',
+      title: 'Create an API key',
+      text: 'Your backend sends it with every request. The key is shown only once.',
       href: path('/keys'),
       label: 'API keys',
     },
     {
       done: isDeciding,
-      title: 'The first attestation',
-      text: 'Copy the command below, or call the API from your backend.',
+      title: 'Request an attestation',
+      text: 'Run the command below, or call the API from your backend.',
       href: path('/decisions'),
       label: 'Decisions',
     },
@@ -77,7 +77,7 @@ export const FirstSteps = ({ beginning, isDeciding }: FirstStepsProps) => {
         </ol>
       </Card>
       {project !== null && (
-        <Card title={`Try ${project.name}`} text="The answer is a signed attestation, or a denial with its reason.">
+        <Card title={`Try ${project.name}`} text="The response is a signed attestation, or a denial with its reason.">
           <TryIt project={project.id} />
         </Card>
       )}

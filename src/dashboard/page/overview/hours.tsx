@@ -37,7 +37,7 @@ export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursPro
   const heightOf = (value: number): number => (value / highest) * HEIGHT
   const wordsOf = ({ words }: HourBar): string => parts.map((part, index) => `${part} ${words[index]}`).join(', ')
   return (
-    <Card title={title} text={`The last 24 hours, in ${zone}. The last hour is not over yet. ${text}`}>
+    <Card title={title} text={`The last 24 hours, in ${zone}. The current hour is incomplete. ${text}`}>
       <div class="bars">
         <span class="bars-top faint">
           {formatTick(highest)} {unit}
@@ -46,7 +46,7 @@ export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursPro
           viewBox={`0 0 ${bars.length * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
-          aria-label={`${title}; the table below has the numbers`}
+          aria-label={`${title}; see the table below for the numbers`}
         >
           {bars.map((bar, index) => {
             const [lower, upper] = (bar.ends ?? [0, 0]).map(heightOf) as [number, number]

@@ -70,7 +70,7 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
             href: path('/decisions') + searchOf({ verdict: 'denied', since }),
           },
           {
-            label: 'Denied today',
+            label: 'Denial rate today',
             value: denialRate(days.today),
             more: compared(denialRate),
             href: path('/decisions') + searchOf({ since }),
@@ -89,7 +89,7 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
       href: reviewsPath === null ? null : `${reviewsPath}?status=completed`,
     },
     {
-      label: 'Waiting reviews',
+      label: 'Reviews waiting',
       value: `${reviews.exact ? '' : 'over '}${count(reviews.waiting)}`,
       more: reviews.oldest_at === null ? [] : [`the oldest for ${ageWord(reviews.oldest_at, nowMs)}`],
       href: reviewsPath,

@@ -37,9 +37,9 @@ const readCounts = async ({ params }: Workplace, signal: AbortSignal) => {
 
 const NeedsSomeone = ({ items }: { readonly items: readonly Attention[] }) => {
   return (
-    <Card title="Needs someone">
+    <Card title="Needs attention">
       {items.length === 0 ? (
-        <p class="soft">Nothing waits, fails or ends soon.</p>
+        <p class="soft">Nothing is waiting, failing or about to expire.</p>
       ) : (
         <ul class="attention">
           {items.map((item) => (
@@ -76,7 +76,7 @@ export const Overview = () => {
   })
   const { value } = counts
   return (
-    <Page title={organization.name} lead={`What needs someone, and today’s numbers, in ${zoneWord()}.`}>
+    <Page title={organization.name} lead={`Items that need attention, and today’s numbers in ${zoneWord()}.`}>
       <Loaded query={now}>
         {({ overview, nowMs }) => (
           <>
@@ -100,7 +100,7 @@ export const Overview = () => {
       <Problem error={counts.error} retry={counts.reload} />
       {value?.up_to_date === false && (
         <Notice title="The numbers are behind the log">
-          <p>Decisions of the last moments are signed and written, but not all of them are counted yet.</p>
+          <p>The newest decisions are signed and logged, but not all are counted yet.</p>
         </Notice>
       )}
       {value !== null && value.rules.length > 0 && <Charts hours={value.hours} rules={value.rules} />}

@@ -38,9 +38,9 @@ const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyI
       {issues.some(namesNoList) && (
         <p class="soft">
           <a href={path('/lists')} target="_blank" rel="noreferrer">
-            Make the list
+            Create the list
           </a>{' '}
-          in another tab; then change anything here to check again.
+          in another tab, then edit the document to check it again.
         </p>
       )}
     </>
@@ -50,7 +50,7 @@ const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyI
 const FIELD_WORDS: Readonly<Record<string, string>> = {
   data: 'data (call data)',
   msg_value: 'msg_value',
-  user_ip: 'user_ip (the client’s address)',
+  user_ip: 'user_ip (client IP address)',
 }
 
 const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
@@ -69,9 +69,9 @@ const Summary = ({ policy }: { readonly policy: CheckedPolicy }) => (
       </li>
     </ol>
     {policy.requires.length > 0 && (
-      <p class="soft">Callers have to send {policy.requires.map((field) => FIELD_WORDS[field] ?? field).join(', ')}.</p>
+      <p class="soft">Callers must send {policy.requires.map((field) => FIELD_WORDS[field] ?? field).join(', ')}.</p>
     )}
-    {policy.asks_for.length > 0 && <p class="soft">Asks for {policy.asks_for.join(', ')}.</p>}
+    {policy.asks_for.length > 0 && <p class="soft">Requests data from {policy.asks_for.join(', ')}.</p>}
   </>
 )
 
@@ -83,23 +83,23 @@ const Tests = ({ source, count }: { readonly source: string; readonly count: num
   })
   if (count === 0 && (value?.results.length ?? 0) === 0) {
     return (
-      <Card title="Its own tests">
+      <Card title="Policy tests">
         <p class="soft">
-          None. Requests under <code>tests:</code>, with the verdict that each should get, are checked before every
-          save: a change that breaks one can’t be saved.
+          No tests. Add requests and their expected verdicts under <code>tests:</code> to check them before every save.
+          A change that breaks a test can’t be saved.
         </p>
       </Card>
     )
   }
   return (
     <Card
-      title="Its own tests"
+      title="Policy tests"
       actions={
         value !== null && (
           <Badge tone={value.failed === 0 ? 'good' : 'bad'}>
             {value.failed === 0
               ? counted(value.passed, 'test passes', 'tests pass')
-              : `${counted(value.failed, 'test fails', 'tests fail')}, of ${value.results.length}`}
+              : `${counted(value.failed, 'test fails', 'tests fail')} of ${value.results.length}`}
           </Badge>
         )
       }
@@ -147,7 +147,7 @@ export const CheckPanel = ({ check, onPlace }: Place & { readonly check: Check }
         {issues.length > 0 && <Issues issues={issues} onPlace={onPlace} />}
         {warnings.length > 0 && (
           <>
-            <p class="soft">Likely not meant; the document can be saved as it is:</p>
+            <p class="soft">Likely mistakes. You can still save the document.</p>
             <Issues issues={warnings} onPlace={onPlace} />
           </>
         )}

@@ -14,7 +14,7 @@ const SIGNS = { same: ' ', removed: '−', added: '+' } as const
 
 const Lines = ({ before, after }: { readonly before: string; readonly after: string }) => {
   const lines = withContext(diffLines(before, after), AROUND)
-  if (before === after) return <p class="soft">The documents are the same to the letter.</p>
+  if (before === after) return <p class="soft">The documents are identical.</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <div class="diff-scroll" tabIndex={0}>
@@ -91,7 +91,7 @@ export const Compare = ({ policy, revisions, from, to, onFrom, onTo }: ComparePr
         read.error === null && <Loading />
       ) : (
         <>
-          <h3>What it means</h3>
+          <h3>Changes</h3>
           <Differences differences={read.value.differences} />
           <h3>Line by line</h3>
           <Lines before={read.value.before} after={read.value.after} />

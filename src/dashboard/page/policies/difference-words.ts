@@ -22,12 +22,12 @@ export const words = (value: unknown): string => {
 }
 
 const MEMBERS: Readonly<Record<string, string>> = {
-  name: 'The name',
-  description: 'The description',
-  default: 'Where no rule decides',
-  quorum: 'Signatures of a task',
-  requires: 'Fields that a request must have',
-  needs: 'Sources that are asked',
+  name: 'Name',
+  description: 'Description',
+  default: 'Default verdict',
+  quorum: 'Signatures per task',
+  requires: 'Required request fields',
+  needs: 'Data sources',
 }
 
 /** Converts a path to text: `rules/limit/message` → `Rule limit, message`; `constants/limit` → `Constant limit`. */
@@ -46,17 +46,17 @@ export const sentence = (difference: Readonly<Record<string, unknown>>): string 
   const { kind, rule, test, place } = difference
   switch (kind) {
     case 'rule-added':
-      return `Rule ${words(rule)} is new, in place ${words(place)}`
+      return `Rule ${words(rule)} was added at position ${words(place)}`
     case 'rule-removed':
-      return `Rule ${words(rule)} is gone`
+      return `Rule ${words(rule)} was removed`
     case 'test-added':
-      return `Test “${words(test)}” is new`
+      return `Test “${words(test)}” was added`
     case 'test-removed':
-      return `Test “${words(test)}” is gone`
+      return `Test “${words(test)}” was removed`
     case 'test-changed':
-      return `Test “${words(test)}” is changed`
+      return `Test “${words(test)}” was changed`
     case 'rules-reordered':
-      return 'The rules come in another order'
+      return 'The rules were reordered'
     default:
       return memberWords(words(difference['what']))
   }

@@ -16,7 +16,7 @@ const Value = ({ sign, value }: { readonly sign: 'removed' | 'added'; readonly v
 
 export const Differences = ({ differences }: DifferencesProps) =>
   differences.length === 0 ? (
-    <p class="soft">They decide, read and say the same.</p>
+    <p class="soft">No changes in meaning.</p>
   ) : (
     <ul class="differences">
       {differences.map((difference) => (

@@ -37,9 +37,7 @@ const Consequences = ({ policy, revision, active }: MakeLiveProps) => {
       <p>
         Within a second, this revision replaces {active === null ? 'the active one' : `revision ${active.number}`} and
         decides on {scope}.{' '}
-        {ofSessions
-          ? 'You can make any tried revision live again.'
-          : 'You can make any revision live again at any time.'}
+        {ofSessions ? 'You can make any revision live again.' : 'You can make any revision live again at any time.'}
       </p>
       <div class="dialog-differences">
         {differences.loading && <Loading />}

@@ -17,9 +17,9 @@ import { isGood, useCheck } from './use-check.ts'
 const BLANK = {
   name: 'blank',
   title: 'Blank',
-  description: 'One rule to begin with.',
+  description: 'A single rule to start from.',
   source: `name: New policy
-description: What it is for, in a sentence.
+description: The purpose of the policy, in one sentence.
 default: deny
 rules:
   - id: known-wallet

@@ -74,7 +74,7 @@ export const Policies = () => {
               actions={mayChange && <ButtonLink href={path('/policies/new')}>Create policy</ButtonLink>}
             >
               <p>
-                Start from a template, such as sanctions and geography or verified identities. A policy decides nothing
+                Start from a template, such as sanctions and geography or verified identities. A policy has no effect
                 until you make it live.
               </p>
             </Empty>

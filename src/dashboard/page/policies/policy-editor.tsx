@@ -45,7 +45,7 @@ export const PolicyEditor = ({ value, generation, onValue, check, readOnly, onSa
           />
         )}
         <p class="editor-foot">
-          Ctrl Space offers facts and keys, F8 goes to the next problem, {SAVE_KEYS} saves. Tab leaves the editor.
+          Ctrl Space suggests facts and keys, F8 goes to the next problem, {SAVE_KEYS} saves. Tab leaves the editor.
         </p>
       </div>
       <CheckPanel check={check} onPlace={(line, column) => handle.current?.goTo(line, column)} />

@@ -57,14 +57,14 @@ const Waiting = ({ data }: { readonly data: PolicyData }) => {
         <Notice
           key={id}
           tone="info"
-          title={`${askedRevision(changes) ?? 'A change'} waits for a second person`}
+          title={`${askedRevision(changes) ?? 'A change'} is awaiting approval`}
           actions={
             <ButtonLink small href={path('/approvals')}>
-              {'To the approvals'}
+              {'View approvals'}
             </ButtonLink>
           }
         >
-          <p>It is made live as soon as someone other than the person who asked approves it.</p>
+          <p>It becomes live when someone other than its author approves it.</p>
         </Notice>
       ))}
     </>
@@ -139,7 +139,7 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
       await parts.setShadow(policy, revision.id, params)
       setTab('shadow')
     },
-    done: `Revision ${revision.number} runs in shadow`,
+    done: `Revision ${revision.number} runs in shadow mode`,
   })
   const maySave = mayChange && draft.changed && isGood(check)
   const saveNow = (): void => {
@@ -188,16 +188,16 @@ const Workbench = ({ policy, revisions, data, crumbs, ofSessions, lab }: Workben
       <Waiting data={data} />
       {active !== null && policy.decides === 'requests' && <NextStep policyId={policy.id} />}
       {active !== null && ofSessions !== null && <ofSessions.NextStep policyId={policy.id} />}
-      <Tabs label="Parts of the policy" tabs={tabs} current={tab} />
+      <Tabs label="Policy sections" tabs={tabs} current={tab} />
       {tab === 'document' && (
         <>
           <p class="editor-state" role="status">
             {draft.base === null
-              ? 'Reading the document'
-              : `${draft.changed ? 'Changed since' : 'As in'} revision ${draft.base.number}`}
+              ? 'Loading the document'
+              : `${draft.changed ? 'Changed since' : 'Same as'} revision ${draft.base.number}`}
             {draft.base !== null && draft.changed && (
               <Button kind="quiet" small onClick={draft.undo}>
-                Undo all changes
+                Discard changes
               </Button>
             )}
           </p>

@@ -37,7 +37,7 @@ export const SubjectField = ({ value, onValue, revisions, draft }: SubjectFieldP
     value={chosenOf(value, draft, revisions)}
     onValue={onValue}
     choices={[
-      { value: EDITOR, label: draft.changed ? 'As it stands in the editor (not saved)' : 'As it stands in the editor' },
+      { value: EDITOR, label: draft.changed ? 'Editor content (not saved)' : 'Editor content' },
       ...revisions.map((revision) => ({ value: revision.id, label: labelOf(revision) })),
     ]}
   />

@@ -11,7 +11,7 @@ import { time } from '../ui/table.tsx'
 
 const LABEL = {
   label: 'Label',
-  hint: 'Such as “Router”. Shown beside the address of each decision.',
+  hint: 'Such as “Router”. Shown next to the address in decisions.',
   maxLength: 100,
 } as const
 

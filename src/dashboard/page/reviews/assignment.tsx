@@ -33,13 +33,13 @@ export const Assignment = ({ session, onChanged, onMoved }: AssignmentProps) => 
         body: { user_id: userId, version: session.assignment_version },
       })
       onChanged({ ...session, ...answer })
-      say(userId === null ? 'Given back to the queue' : userId === ownId ? 'It is yours' : 'Given away')
+      say(userId === null ? 'Returned to the queue' : userId === ownId ? 'Assigned to you' : 'Reassigned')
     } catch (error) {
       if (error instanceof ApiError && error.status === 409) onMoved()
       throw error
     }
   })
-  useShortcut('t', 'Take it', () => {
+  useShortcut('t', 'Assign to me', () => {
     if (assigned !== ownId) give.run(ownId)
   })
   const others = all.filter(({ id }) => id !== ownId && id !== assigned)
@@ -47,21 +47,21 @@ export const Assignment = ({ session, onChanged, onMoved }: AssignmentProps) => 
     <div class="assignment">
       <p>
         <span class="soft">Reviewer</span>{' '}
-        {assigned === null ? <span>nobody yet</span> : <strong>{nameOf(assigned)}</strong>}
+        {assigned === null ? <span>Unassigned</span> : <strong>{nameOf(assigned)}</strong>}
       </p>
       <div class="assignment-actions">
         {assigned === ownId ? (
           <Button small busy={give.busy} onClick={() => give.run(null)}>
-            Give back
+            Return to queue
           </Button>
         ) : (
           <Button small busy={give.busy} onClick={() => give.run(ownId)}>
-            {assigned === null ? 'Take it' : 'Take it over'} <Key>t</Key>
+            {assigned === null ? 'Assign to me' : 'Take over'} <Key>t</Key>
           </Button>
         )}
         {others.length > 0 && (
           <Menu
-            face="Give to…"
+            face="Assign to…"
             faceClass="button button-quiet button-small"
             side="end"
             items={others.map(({ id, name }) => ({ label: name, onSelect: () => give.run(id) }))}

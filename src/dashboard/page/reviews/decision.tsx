@@ -40,7 +40,7 @@ const COMMENT_MAX = 1_000
 const WORDS: Readonly<Record<Verdict, { readonly confirm: string; readonly text: string }>> = {
   completed: { confirm: 'Approve now', text: 'The wallets are verified immediately.' },
   retry: { confirm: 'Send back now', text: 'The person can change the selected parts and submit the session again.' },
-  rejected: { confirm: 'Reject now', text: 'This is final: the session can’t be opened again.' },
+  rejected: { confirm: 'Reject now', text: 'This is final: the session can’t be reopened.' },
 }
 
 /** Returns the comment as one line, as the API requires; null if it is empty. */
@@ -134,7 +134,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
           {verdict !== 'completed' && (
             <SelectField
               label="Reason"
-              hint="Added to the comment, where you can change it."
+              hint="Added to the message below, where you can edit it."
               value=""
               onValue={(label) => {
                 const reason = offered.find((one) => one.label === label)
@@ -147,7 +147,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
           )}
           {verdict === 'retry' && (
             <fieldset class="parts">
-              <legend>To be done again</legend>
+              <legend>Parts to redo</legend>
               {parts.map((part) => (
                 <CheckField
                   key={part}
@@ -156,17 +156,17 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
                   onChecked={(on) => tick(part, on)}
                 />
               ))}
-              {sent.length === 0 && <p class="field-hint">Nothing ticked: the person may change everything.</p>}
+              {sent.length === 0 && <p class="field-hint">If you select nothing, the person can change everything.</p>}
             </fieldset>
           )}
           {verdict !== 'completed' && (
             <TextArea
-              label="To the person"
+              label="Message to the person"
               optional={verdict === 'retry'}
               hint={
                 session.language === null
                   ? undefined
-                  : `They read the verification page in ${LANGUAGE_WORDS[language]}.`
+                  : `The person’s verification page is in ${LANGUAGE_WORDS[language]}.`
               }
               rows={4}
               value={publicComment}
@@ -181,7 +181,7 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
             />
           )}
           <TextArea
-            label="For colleagues"
+            label="Internal note"
             optional
             rows={2}
             value={privateComment}
@@ -198,14 +198,16 @@ export const Decision = ({ session, draft, onDraft, parts, openHits, action }: D
           )}
           {needsOverride && (
             <Notice tone="warn" title={`Missing: ${inOrder(session.missing).map(partWord).join(', ')}`}>
-              {session.wallets.length === 0 && <p>No wallet is connected: approving verifies nobody’s wallet.</p>}
+              {session.wallets.length === 0 && <p>No wallet is connected, so approval verifies no wallet.</p>}
               <CheckField
-                label="Approve without what is missing"
-                hint="The history and the audit log record it."
+                label="Approve despite missing evidence"
+                hint="Recorded in the history and the audit log."
                 checked={overrides}
                 onChecked={setOverrides}
               />
-              {unexplained && !overrides && <p class="field-error">Tick this to approve, or send the session back.</p>}
+              {unexplained && !overrides && (
+                <p class="field-error">Select this to approve, or send the session back.</p>
+              )}
             </Notice>
           )}
           <div class="form-actions">

@@ -131,15 +131,15 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
       <Empty icon="project" title="No evidence submitted">
         <p>
           {session.environment === 'test'
-            ? 'The sandbox moved this test session along: nobody typed or uploaded anything.'
-            : 'The person has not given anything yet.'}
+            ? 'The sandbox advanced this test session without evidence.'
+            : 'The person has not submitted anything yet.'}
         </p>
       </Empty>
     ) : (
       <Notice title="The evidence was erased">
         <p>
-          Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history stay. Until it is submitted
-          again, the session can’t be completed.
+          Its keys were destroyed on {absoluteTime(erased.at)}. The decision and the history remain. The session can’t
+          be completed until evidence is submitted again.
         </p>
       </Notice>
     )
@@ -148,7 +148,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
   return (
     <div class="evidence">
       {missing.length > 0 && (
-        <Notice tone="warn" title="Something that the level asks for is missing">
+        <Notice tone="warn" title="Required evidence is missing">
           <p>Missing: {missing.map(partWord).join(', ')}.</p>
         </Notice>
       )}
@@ -162,7 +162,7 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
               sessionId={session.id}
               documents={documents}
               initial={id}
-              label={index === 0 ? 'Document on the left' : 'Document on the right'}
+              label={index === 0 ? 'Left document' : 'Right document'}
             />
           ))}
         </div>
@@ -175,13 +175,13 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
 export const Evidence = ({ session, list }: EvidenceProps) => {
   const [open, setOpen] = useState(session.status === 'submitted')
   return (
-    <Card title="Evidence" text={open ? undefined : 'Every look at it is in the audit log.'}>
+    <Card title="Evidence" text={open ? undefined : 'Each view is recorded in the audit log.'}>
       {open ? (
         <EvidenceShown session={session} list={list} />
       ) : (
         <div>
           <Button icon="search" onClick={() => setOpen(true)}>
-            Show the evidence
+            Show evidence
           </Button>
         </div>
       )}

@@ -22,27 +22,27 @@ export const FirstSession = () => {
     <>
       <Empty
         icon="review"
-        title="No one has been asked to verify yet"
+        title="No sessions yet"
         actions={
           may('organization-admin') && (
             <>
               <ButtonLink kind="primary" href={path(`/reviews${MAKE}`)}>
                 Invite to verify
               </ButtonLink>
-              <ButtonLink href={path('/keys')}>Issue an identity key</ButtonLink>
+              <ButtonLink href={path('/keys')}>Create an identity key</ButtonLink>
             </>
           )
         }
       >
         <p>
-          A person opens the link of a session, connects wallets and submits the evidence of your level. Create the
-          first link here, or let your backend create links with the identity API. Submissions appear here, and your
-          backend is notified of your decision at once.
+          A person opens a session link, connects wallets and submits the evidence that your level requires. Create the
+          first link here, or create links from your backend with the identity API. Submissions appear here, and your
+          backend is notified of your decision immediately.
         </p>
       </Empty>
       <div class="card-note">
         <CodeBlock
-          label="the command"
+          label="command"
           code={[
             `curl -s ${url.value ?? ''}${IDENTITY_PATHS.registerIndividual.path} \\`,
             `  -H "Authorization: Bearer $IDENTITY_API_KEY" \\`,

@@ -24,7 +24,7 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
     <>
       {event.public_comment !== null && (
         <p class="comment">
-          <span class="faint">To the person</span> {event.public_comment}
+          <span class="faint">Message to the person</span> {event.public_comment}
         </p>
       )}
       {event.overridden.length > 0 && (
@@ -32,7 +32,7 @@ const Comments = ({ event }: { readonly event: Gathered }) => {
       )}
       {event.private_comment !== null && (
         <p class="comment comment-private">
-          <span class="faint">For colleagues</span> {event.private_comment}
+          <span class="faint">Internal note</span> {event.private_comment}
         </p>
       )}
     </>

@@ -6,7 +6,7 @@ export type SessionStatus = Session['status']
 export type SessionEvent = SessionDetail['events'][number]
 
 export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
-  pending: 'With the person',
+  pending: 'In progress',
   submitted: 'To review',
   completed: 'Completed',
   rejected: 'Rejected',
@@ -56,14 +56,14 @@ export const inOrder = (parts: Iterable<string>): readonly string[] => {
 export const partWord = (part: string): string => PART_WORDS[part] ?? part
 
 const EVENT_WORDS: Readonly<Record<string, string>> = {
-  created: 'Session made',
+  created: 'Session created',
   'wallet-connected': 'Wallet connected',
   'wallet-removed': 'Wallet removed',
-  'origin-changed': 'Way back changed',
+  'origin-changed': 'Return URL changed',
   'level-changed': 'Level changed',
   consented: 'Agreed to share the result',
   'consent-withdrawn': 'Withdrew consent to share the result',
-  'evidence-changed': 'Evidence given',
+  'evidence-changed': 'Evidence changed',
   'evidence-erased': 'Evidence erased',
 }
 
@@ -76,7 +76,7 @@ export const actorWord = ({
   key_name: keyName,
   policy_name: policyName,
 }: Pick<SessionEvent, 'actor' | 'key_name' | 'policy_name'>): string => {
-  if (policyName !== null) return `the policy ${policyName}, revision ${actor.split(':').at(-1)}`
+  if (policyName !== null) return `policy ${policyName}, revision ${actor.split(':').at(-1)}`
   if (keyName !== null) return `API key ${keyName}`
   const colon = actor.indexOf(':')
   const name = actor.slice(colon + 1)

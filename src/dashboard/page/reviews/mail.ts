@@ -30,5 +30,5 @@ please verify your identity for ${organization} with this link:
 
 ${url}
 
-It takes about five minutes. The link works only in the browser in which you open it first; do not pass it on. Nobody from ${organization} will ask you for a recovery phrase or a private key.`,
+It takes about five minutes. The link works only in the browser in which you open it first; do not share it. Nobody from ${organization} will ask you for a recovery phrase or a private key.`,
       }

@@ -16,7 +16,8 @@ export const agreementWord = (agreement: string): string => {
   return `Version ${version} of the text, in ${LANGUAGE_WORDS[languageOf(language)]}`
 }
 
-export const REASON_NEEDED = 'Say why: a rejection is final. Where the person must not know, say it to colleagues only.'
+export const REASON_NEEDED =
+  'Give a reason: a rejection is final. If the person must not know it, use only the ' + 'internal note.'
 
 export interface Reason {
   /** Label in the list of reasons. */
@@ -32,7 +33,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Document: not readable',
     texts: {
-      en: 'The picture of your document is not sharp enough to read. Please take it again in good light, with the whole page in view.',
+      en: 'The picture of your document is too blurry to read. Please take it again in good light, with the whole page in view.',
       de: 'Ihr Ausweisdokument ist auf dem Bild nicht scharf genug zu lesen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, sodass die ganze Seite zu sehen ist.',
     },
     parts: ['identity-document'],
@@ -40,7 +41,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Document: cut off',
     texts: {
-      en: 'A part of your document is missing in the picture. Please take it again so that all four corners can be seen.',
+      en: 'Part of your document is cut off in the picture. Please take it again with all four corners visible.',
       de: 'Im Bild fehlt ein Teil Ihres Ausweisdokuments. Bitte nehmen Sie es noch einmal auf, sodass alle vier Ecken zu sehen sind.',
     },
     parts: ['identity-document'],
@@ -48,13 +49,13 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Document: expired',
     texts: {
-      en: 'Your document has expired. Please send one that is valid.',
+      en: 'Your document has expired. Please send a valid one.',
       de: 'Ihr Ausweisdokument ist abgelaufen. Bitte senden Sie uns ein gültiges.',
     },
     parts: ['identity-document'],
   },
   {
-    label: 'Document: back side missing',
+    label: 'Document: back missing',
     texts: {
       en: 'Please send the back of your card as well.',
       de: 'Bitte senden Sie uns auch die Rückseite Ihrer Karte.',
@@ -64,7 +65,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Portrait: face not visible',
     texts: {
-      en: 'Your face cannot be seen well enough in the portrait. Please take it again in good light, without glasses or a hat.',
+      en: 'Your face is not clearly visible in the photo. Please take it again in good light, without glasses or a hat.',
       de: 'Ihr Gesicht ist auf dem Foto nicht gut genug zu erkennen. Bitte nehmen Sie es bei gutem Licht noch einmal auf, ohne Brille und ohne Kopfbedeckung.',
     },
     parts: ['portrait'],
@@ -72,7 +73,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Name differs from the document',
     texts: {
-      en: 'The name that you typed differs from the one in your document. Please write it as the document has it.',
+      en: 'The name you entered differs from the name on your document. Please enter it exactly as shown on the document.',
       de: 'Der eingegebene Name weicht von dem in Ihrem Ausweisdokument ab. Bitte schreiben Sie ihn so, wie er dort steht.',
     },
     parts: ['fullName'],
@@ -80,7 +81,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Date of birth differs from the document',
     texts: {
-      en: 'The date of birth that you typed differs from the one in your document. Please correct it.',
+      en: 'The date of birth you entered differs from the one on your document. Please correct it.',
       de: 'Das eingegebene Geburtsdatum weicht von dem in Ihrem Ausweisdokument ab. Bitte berichtigen Sie es.',
     },
     parts: ['birthDate'],
@@ -88,7 +89,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Address: older than three months',
     texts: {
-      en: 'Your proof of address is older than three months. Please send a newer one.',
+      en: 'Your proof of address is more than three months old. Please send a more recent one.',
       de: 'Ihr Adressnachweis ist älter als drei Monate. Bitte senden Sie uns einen neueren.',
     },
     parts: ['proof-of-address'],
@@ -96,7 +97,7 @@ export const RETRY_REASONS: readonly Reason[] = [
   {
     label: 'Registration: not readable or outdated',
     texts: {
-      en: 'Please send a current extract of the register, as a PDF or a sharp picture of every page.',
+      en: 'Please send a current extract from the register, as a PDF or as a clear picture of every page.',
       de: 'Bitte senden Sie uns einen aktuellen Registerauszug, als PDF oder mit einem scharfen Bild jeder Seite.',
     },
     parts: ['registration-document'],
@@ -115,7 +116,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Could not be verified',
     texts: {
-      en: 'We could not verify your identity with what you sent.',
+      en: 'We could not verify your identity with the information you sent.',
       de: 'Mit Ihren Angaben und Dokumenten konnten wir Ihre Identität nicht bestätigen.',
     },
     parts: [],
@@ -124,7 +125,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Could not be verified',
     texts: {
-      en: 'We could not verify your business with what you sent.',
+      en: 'We could not verify your business with the information you sent.',
       de: 'Mit Ihren Angaben und Dokumenten konnten wir Ihr Unternehmen nicht bestätigen.',
     },
     parts: [],
@@ -141,7 +142,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Document was altered',
     texts: {
-      en: 'The document that you sent could not be accepted.',
+      en: 'We could not accept the document you sent.',
       de: 'Das eingereichte Dokument konnten wir nicht akzeptieren.',
     },
     parts: [],
@@ -149,7 +150,7 @@ export const REJECT_REASONS: readonly Reason[] = [
   {
     label: 'Portrait and document differ',
     texts: {
-      en: 'The portrait and the document do not show the same person.',
+      en: 'The photo and the document do not show the same person.',
       de: 'Das Foto und das Ausweisdokument zeigen nicht dieselbe Person.',
     },
     parts: [],
@@ -165,9 +166,9 @@ export const REJECT_REASONS: readonly Reason[] = [
     type: 'business',
   },
   {
-    label: 'Owners not known',
+    label: 'Owners unknown',
     texts: {
-      en: 'We could not find out who owns or controls your business.',
+      en: 'We could not determine who owns or controls your business.',
       de: 'Wir konnten nicht feststellen, wem Ihr Unternehmen gehört oder wer es kontrolliert.',
     },
     parts: [],
@@ -182,9 +183,9 @@ export const REJECT_REASONS: readonly Reason[] = [
     parts: [],
   },
   {
-    label: 'Age',
+    label: 'Underage',
     texts: {
-      en: 'Our service is for people of full age.',
+      en: 'Our service is available only to adults.',
       de: 'Unsere Dienste stehen nur volljährigen Personen offen.',
     },
     parts: [],

@@ -42,10 +42,10 @@ const DONE_WORDS: Readonly<Record<Verdict, string>> = {
 /** Describes the latest change by another user. */
 const movedText = (before: SessionDetail, now: SessionDetail): string => {
   const last = now.events.findLast(({ sequence }) => sequence > before.sequence)
-  if (last !== undefined) return `${eventWord(last)} by ${actorWord(last)} while you looked at it.`
+  if (last !== undefined) return `${eventWord(last)} by ${actorWord(last)} while you were viewing it.`
   return now.assigned_to === null
-    ? 'It was given back to the queue while you looked at it.'
-    : 'Someone took it or gave it away while you looked at it.'
+    ? 'It was returned to the queue while you were viewing it.'
+    : 'It was reassigned while you were viewing it.'
 }
 
 /** Returns whether a response is newer; it may be older than the user's own change. */
@@ -154,7 +154,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
           {environment === 'test' && <Badge tone="info">Test</Badge>}
         </>
       }
-      lead={<Copyable text={session.id} label="session id" />}
+      lead={<Copyable text={session.id} label="session ID" />}
       actions={
         <div class="review-way">
           <span class="faint">
@@ -194,7 +194,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
           actions={
             <>
               <Button small onClick={() => setMoved(null)}>
-                Go on with how it is now
+                Continue with this version
               </Button>
               {way.next !== null && (
                 <Button small kind="quiet" onClick={() => go(way.next)}>
@@ -204,7 +204,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
             </>
           }
         >
-          <p>{moved} What you see is how it is now. Nothing that you wrote was sent.</p>
+          <p>{moved} This page shows the current version. Your decision was not sent.</p>
         </Notice>
       )}
       <div class="review">

@@ -35,7 +35,7 @@ const TYPE_CHOICES = { '': 'All', individual: 'People', business: 'Businesses' }
 const ENVIRONMENT_CHOICES = { '': 'Live and test', live: 'Live', test: 'Test' }
 const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
 const AGE_CHOICES: readonly Choice[] = [
-  { value: '', label: 'At any time' },
+  { value: '', label: 'Any time' },
   { value: '1', label: 'Over 1 hour ago' },
   { value: '24', label: 'Over 1 day ago' },
   { value: '72', label: 'Over 3 days ago' },
@@ -76,14 +76,14 @@ const columnsFor = (reviewers: Reviewers, waits: boolean, parts: readonly QueueP
       {environment === 'test' && <Badge tone="info">Test</Badge>}
     </>
   ),
-  [waits ? 'Waits for' : 'Since']: { narrow: true, cell: (session) => <Age session={session} /> },
+  [waits ? 'Waiting for' : 'Age']: { narrow: true, cell: (session) => <Age session={session} /> },
   Status: { narrow: true, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge> },
   Level: { narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
   ...Object.fromEntries(parts.flatMap(({ columns = {} }) => Object.entries(columns))),
   Tries: { narrow: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
   Reviewer: ({ assigned_to: id }) =>
-    id === null ? <span class="faint">nobody</span> : <span>{reviewers.nameOf(id)}</span>,
-  Made: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
+    id === null ? <span class="faint">Unassigned</span> : <span>{reviewers.nameOf(id)}</span>,
+  Created: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },
 })
 
 export const Reviews = () => {
@@ -120,7 +120,7 @@ export const Reviews = () => {
   const begin = (): void => {
     if (first !== undefined) navigate(hrefOf(first))
   }
-  useShortcut('s', 'Begin with the first', begin)
+  useShortcut('s', 'Start reviewing', begin)
   const filtered = Object.values(filters).some((value) => value !== '')
 
   return (
@@ -136,7 +136,7 @@ export const Reviews = () => {
           )}
           {waits && first !== undefined && (
             <Button kind="primary" icon="play" onClick={begin}>
-              Begin with the first
+              Start reviewing
             </Button>
           )}
         </>
@@ -148,17 +148,17 @@ export const Reviews = () => {
       {wanted !== '' ? (
         <Card flush>
           <PagedTable
-            caption="Sessions that were found"
+            caption="Search results"
             columns={columnsFor(reviewers, false, parts)}
             pages={found}
             rowKey={({ id }) => id}
             href={({ id }) => `${path(`/reviews/${id}`)}?status=all`}
             empty={
-              <Empty icon="search" title="No session matches">
+              <Empty icon="search" title="No matching sessions">
                 <p>
                   {found.more
                     ? `None among the newest ${found.searched.toLocaleString('en')}. “Show more” looks further back.`
-                    : 'Names are found by the beginnings of their words, wallets and ids only in full.'}
+                    : 'Names match by the beginning of each word. Wallets and IDs must match in full.'}
                 </p>
               </Empty>
             }
@@ -168,7 +168,7 @@ export const Reviews = () => {
         <>
           <search class="filters" aria-label="Filters">
             <Filter name="status" label="Status" choices={STATUS_CHOICES} />
-            <Filter name="type" label="Who" choices={TYPE_CHOICES} />
+            <Filter name="type" label="Type" choices={TYPE_CHOICES} />
             <Filter name="level" label="Level" choices={LEVEL_CHOICES} />
             {parts
               .flatMap(({ filters = [] }) => filters)
@@ -186,7 +186,7 @@ export const Reviews = () => {
                 ...reviewers.all.filter(({ id }) => id !== ownId).map(({ id, name }) => ({ value: id, label: name })),
               ]}
             />
-            <Filter name="age" label="Made" choices={AGE_CHOICES} />
+            <Filter name="age" label="Created" choices={AGE_CHOICES} />
           </search>
           <Card flush>
             <PagedTable
@@ -205,10 +205,8 @@ export const Reviews = () => {
                 ) : filtered ? (
                   <Empty
                     icon="search"
-                    title="Nothing matches these filters"
-                    actions={
-                      <Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show the queue</Button>
-                    }
+                    title="No matching sessions"
+                    actions={<Button onClick={() => navigate(path('/reviews'), { replace: true })}>Show queue</Button>}
                   >
                     <p>No session matches the filters above.</p>
                   </Empty>

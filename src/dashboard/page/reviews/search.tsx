@@ -26,7 +26,7 @@ export const SearchField = ({ text, onText }: SearchProps) => {
       }}
     >
       <TextField
-        label="Name, document or register number, wallet or session id"
+        label="Name, document or registration number, wallet or session ID"
         type="search"
         value={typed}
         onValue={setTyped}
@@ -37,7 +37,7 @@ export const SearchField = ({ text, onText }: SearchProps) => {
       </Button>
       {text !== '' && (
         <Button kind="quiet" onClick={() => onText('')}>
-          Show the queue
+          Show queue
         </Button>
       )}
     </form>

@@ -13,10 +13,10 @@ const LOOK_AGAIN_MS = 2_000
 
 export const OUTCOME_WORDS: Readonly<Record<SessionCheck['outcome'], string>> = {
   passed: 'Passed',
-  look: 'Look here',
+  look: 'Needs review',
   failed: 'Failed',
   unreadable: 'Unreadable',
-  'not-done': 'Not done',
+  'not-done': 'Not run',
 }
 export const OUTCOME_TONES: Readonly<Record<SessionCheck['outcome'], Tone | 'plain'>> = {
   passed: 'good',
@@ -52,7 +52,7 @@ export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProp
   const describe = (check: SessionCheck): CheckDescription => {
     const found = parts.map(({ describeCheck }) => describeCheck?.(check) ?? null).find((each) => each !== null)
     const { label, text } = found ?? { label: check.check, text: '' }
-    return { label, text: check.problem === null ? text : `Not done: ${check.problem}.` }
+    return { label, text: check.problem === null ? text : `Not run: ${check.problem}.` }
   }
   const needsLook = SEVEREST_FIRST.flatMap((outcome) => checks.filter((check) => check.outcome === outcome))
   const passed = checks.filter(({ outcome }) => outcome === 'passed').map((check) => describe(check).label)
@@ -61,7 +61,7 @@ export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProp
       {waiting && <p class="soft">Checks are running.</p>}
       {needsLook.length > 0 && (
         <Table
-          caption="Checks that need a look"
+          caption="Checks that need review"
           rows={needsLook}
           rowKey={({ check }) => check}
           columns={{

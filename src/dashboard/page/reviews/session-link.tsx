@@ -77,7 +77,7 @@ export const inviteToVerify = (params: { readonly organization: string }): Actio
       type: { label: 'Type', radio: true, choices: { individual: 'Individual', business: 'Business' } },
       environment: {
         label: 'Environment',
-        hint: 'Test sessions accept invented data and verify nobody.',
+        hint: 'Test sessions accept made-up data and verify no one.',
         choices: { live: 'Live', test: 'Test' },
       },
       wallet_address: {

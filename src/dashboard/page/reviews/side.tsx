@@ -47,13 +47,13 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
     ['Level', LEVEL_WORDS[session.level]],
     ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
     ...(session.retry_count > 0 ? [['Sent back', counted(session.retry_count, 'time', 'times')] as const] : []),
-    ['Made', <Time key="made" at={session.created_at} />],
+    ['Created', <Time key="made" at={session.created_at} />],
     ...(session.submitted_at === null ? [] : [['Submitted', <Time key="in" at={session.submitted_at} />] as const]),
     ...(session.completed_at === null ? [] : [['Completed', <Time key="done" at={session.completed_at} />] as const]),
     ...(session.user_id === null
       ? []
-      : [['User id', <Copyable key="user" text={session.user_id} label="user id" short />] as const]),
-    ['Decides', session.provider === 'manual' ? 'a reviewer' : session.provider],
+      : [['User ID', <Copyable key="user" text={session.user_id} label="user ID" short />] as const]),
+    ['Decided by', session.provider === 'manual' ? 'a reviewer' : session.provider],
   ]
   return (
     <>
@@ -61,13 +61,13 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
         <Card>
           <Assignment session={session} onChanged={query.set} onMoved={onMoved} />
           {elsewhere ? (
-            <Notice title={`${nameOf(assigned)} reviews it`}>
-              <p>Two people do not decide the same session. Take it over if it is yours to decide.</p>
+            <Notice title={`Assigned to ${nameOf(assigned)}`}>
+              <p>Only one reviewer decides a session. To decide this one yourself, take it over.</p>
             </Notice>
           ) : status === 'submitted' || anyway ? (
             <>
               {status === 'submitted' && session.submitted_at !== null && (
-                <p class="soft">Waits for {ageWord(session.submitted_at, Date.now())}.</p>
+                <p class="soft">Waiting for {ageWord(session.submitted_at, Date.now())}.</p>
               )}
               <Decision
                 session={session}
@@ -81,7 +81,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
           ) : (
             <>
               <p class="soft">
-                {status === 'retry' ? 'It was sent back' : 'It is'} with the person, who has not handed it in yet.
+                The person has not {status === 'retry' ? 'resubmitted' : 'submitted'} this session yet.
               </p>
               <div>
                 <Button small onClick={() => setAnyway(true)}>
@@ -96,7 +96,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
         <Facts items={facts} />
         {session.public_comment !== null && (
           <p class="comment">
-            <span class="faint">To the person</span> {session.public_comment}
+            <span class="faint">Message to the person</span> {session.public_comment}
           </p>
         )}
       </Card>

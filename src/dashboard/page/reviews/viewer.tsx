@@ -29,7 +29,7 @@ const PictureView = ({ sessionId, document }: ViewerProps) => {
         class={view.scale > 1 ? 'picture picture-zoomed' : 'picture'}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard zooms and moves the image
         tabIndex={0}
-        aria-label={`${partWord(document.kind)}: plus and minus zoom, arrows move`}
+        aria-label={`${partWord(document.kind)}: zoom with plus and minus, move with arrow keys`}
         {...handlers}
       >
         {error !== null ? (
@@ -50,8 +50,8 @@ const PictureView = ({ sessionId, document }: ViewerProps) => {
         <IconButton icon="minus" label="Zoom out" onClick={zoomOut} />
         <output class="picture-percent">{percent} %</output>
         <IconButton icon="plus" label="Zoom in" onClick={zoomIn} />
-        <IconButton icon="fit" label="Fit into the frame" onClick={fit} />
-        <IconButton icon="turn" label="Turn" onClick={turn} />
+        <IconButton icon="fit" label="Fit to frame" onClick={fit} />
+        <IconButton icon="turn" label="Rotate" onClick={turn} />
       </div>
     </>
   )
@@ -64,7 +64,10 @@ export const Viewer = ({ sessionId, document }: ViewerProps) => {
   return (
     <div class="picture picture-none">
       <Icon name="project" size={28} />
-      <p>A PDF is not opened here: it could carry more than pages. Save it and open it in a viewer that you trust.</p>
+      <p>
+        PDFs are not opened here because they can contain active content. Download the file and open it in a trusted
+        viewer.
+      </p>
       <ButtonLink
         icon="download"
         download=""

@@ -15,13 +15,13 @@ const PROOF_WORDS: Readonly<Record<NonNullable<Wallet['proof']>['kind'], string>
 
 const ProofOf = ({ wallet: { proof } }: { readonly wallet: Wallet }) =>
   proof === null ? (
-    <span class="faint">No proof is kept</span>
+    <span class="faint">No proof stored</span>
   ) : proof.kind === 'sandbox' ? (
     <span class="soft">{PROOF_WORDS.sandbox}</span>
   ) : (
     <details class="proof">
       <summary>{PROOF_WORDS[proof.kind]}</summary>
-      <CodeBlock label="the message" code={proof.message} />
+      <CodeBlock label="message" code={proof.message} />
       <p class="proof-signature">
         <span class="faint">Signature</span> <Copyable text={proof.signature} label="signature" />
       </p>
@@ -31,7 +31,7 @@ const ProofOf = ({ wallet: { proof } }: { readonly wallet: Wallet }) =>
 export const Wallets = ({ session }: { readonly session: SessionDetail }) => (
   <Card title="Wallets">
     {session.wallets.length === 0 ? (
-      <p class="soft">None is connected.</p>
+      <p class="soft">No wallets connected.</p>
     ) : (
       <ul class="wallet-list">
         {session.wallets.map((wallet) => (
@@ -47,8 +47,6 @@ export const Wallets = ({ session }: { readonly session: SessionDetail }) => (
         ))}
       </ul>
     )}
-    {session.wallet_address !== null && (
-      <p class="soft">The session is for one wallet alone; no other can be connected.</p>
-    )}
+    {session.wallet_address !== null && <p class="soft">This session is restricted to one wallet.</p>}
   </Card>
 )

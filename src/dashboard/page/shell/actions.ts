@@ -18,7 +18,7 @@ const ACTIONS: readonly (readonly [label: string, path: string, needs: Needs])[]
 const SETTINGS: readonly (readonly [label: string, card: string])[] = [
   ['Name and verification level', 'organization'],
   ['Shared verifications', 'trust'],
-  ['Look and words of the verification page', 'page'],
+  ['Verification page', 'page'],
   ['Evidence retention', 'evidence'],
   ['Second factor of members', 'second-factor'],
   ['Second person', 'second-person'],
@@ -31,7 +31,7 @@ export const actionCommands = ({ account, organization, modules }: Session): rea
     ...ACTIONS.filter(([, , needs]) => isAllowed(needs, account, organization)).map(([label, path]) => ({
       id: `action-${label}`,
       label,
-      group: 'Do',
+      group: 'Actions',
       icon: 'plus' as const,
       run: lead(path),
     })),

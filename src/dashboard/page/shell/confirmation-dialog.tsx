@@ -24,13 +24,13 @@ export const ConfirmationDialog = ({ onDone }: { readonly onDone: (confirmed: bo
     onDone(true)
   })
   return (
-    <Dialog title="Confirm that it is you" onClose={() => onDone(false)}>
+    <Dialog title="Confirm your identity" onClose={() => onDone(false)}>
       <form {...form.attributes} class="form">
-        <p class="confirm-text">This changes who can get in. It is asked for again after five minutes.</p>
+        <p class="confirm-text">This change affects who has access. After five minutes, you will be asked again.</p>
         <input type="hidden" name="username" autocomplete="username" value={account.email ?? ''} />
         <TextField
           {...form.text('password')}
-          label="Your password"
+          label="Password"
           type="password"
           input={{ autocomplete: 'current-password', autofocus: true }}
         />

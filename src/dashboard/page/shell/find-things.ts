@@ -20,7 +20,7 @@ const PLACES: Readonly<
   session: { group: 'Session', icon: 'review', path: (id) => `/reviews/${id}` },
   decision: { group: 'Decision', icon: 'decisions', path: (id) => `/decisions/${id}` },
   decisions: {
-    group: 'Decisions about it',
+    group: 'Decisions for this wallet',
     icon: 'decisions',
     path: (id) => `/decisions?wallet=${encodeURIComponent(id)}`,
   },
@@ -52,7 +52,7 @@ export const findThings = async (
   // Names of people are encrypted: searching them is a separate, audited operation.
   const people: Command = {
     id: 'people',
-    label: `Look for “${text}” among people and businesses`,
+    label: `Search people and businesses for “${text}”`,
     group: 'Reviews',
     icon: 'review',
     run: () => lookForPeople(path('/reviews'), text),

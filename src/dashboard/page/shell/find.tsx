@@ -16,7 +16,7 @@ const commandsOf = (session: Session, onHelp: () => void, hasReference: boolean)
     run: () => navigate(href),
   })),
   ...actionCommands(session),
-  { id: 'account', label: 'Account and security', group: 'You', icon: 'lock', run: () => navigate('/account') },
+  { id: 'account', label: 'Account and security', group: 'Account', icon: 'lock', run: () => navigate('/account') },
   ...(hasReference
     ? [
         {
@@ -29,10 +29,10 @@ const commandsOf = (session: Session, onHelp: () => void, hasReference: boolean)
       ]
     : []),
   { id: 'help', label: 'Keyboard shortcuts', group: 'Help', icon: 'keyboard', run: onHelp },
-  { id: 'dark', label: 'Dark theme', group: 'You', icon: 'moon', run: () => keepTheme('dark') },
-  { id: 'light', label: 'Light theme', group: 'You', icon: 'sun', run: () => keepTheme('light') },
-  { id: 'system', label: 'Theme of the system', group: 'You', icon: 'screen', run: () => keepTheme('system') },
-  { id: 'sign-out', label: 'Sign out', group: 'You', icon: 'leave', run: session.signOut },
+  { id: 'dark', label: 'Dark theme', group: 'Account', icon: 'moon', run: () => keepTheme('dark') },
+  { id: 'light', label: 'Light theme', group: 'Account', icon: 'sun', run: () => keepTheme('light') },
+  { id: 'system', label: 'System theme', group: 'Account', icon: 'screen', run: () => keepTheme('system') },
+  { id: 'sign-out', label: 'Sign out', group: 'Account', icon: 'leave', run: session.signOut },
   ...session.organizations.map(({ id, name, slug }) => ({
     id: `organization-${id}`,
     label: name,

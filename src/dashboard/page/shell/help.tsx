@@ -9,7 +9,7 @@ import { FIND_KEYS, listShortcuts, type Shortcut } from './shortcuts.ts'
 const ALWAYS: readonly Pick<Shortcut, 'keys' | 'label' | 'group'>[] = [
   { keys: FIND_KEYS, label: 'Find anything', group: 'Everywhere' },
   { keys: 'j', label: 'Next row', group: 'Everywhere' },
-  { keys: 'k', label: 'Row before', group: 'Everywhere' },
+  { keys: 'k', label: 'Previous row', group: 'Everywhere' },
 ]
 
 export const Help = ({ onClose }: { readonly onClose: () => void }) => {
@@ -41,8 +41,8 @@ export const Help = ({ onClose }: { readonly onClose: () => void }) => {
         })}
       </div>
       <CheckField
-        label="Single keys are shortcuts"
-        hint="Switch this off if a screen reader or speech input uses them for something else."
+        label="Single-key shortcuts"
+        hint="Turn this off if your screen reader or speech input uses these keys."
         checked={enabled}
         onChecked={(checked) => {
           keepShortcuts(checked)

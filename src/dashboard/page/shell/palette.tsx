@@ -100,13 +100,13 @@ export const Palette = ({ commands, search, onClose }: PaletteProps) => {
         <input
           type="text"
           role="combobox"
-          aria-label="Find a page, a thing by name, id or wallet, or an action"
+          aria-label="Find a page, an action, or an item by name, ID or wallet"
           aria-expanded="true"
           aria-controls={`${id}-list`}
           aria-activedescendant={chosen === undefined ? undefined : `${id}-${chosen.id}`}
           autocomplete="off"
           spellcheck={false}
-          placeholder="Find a page, a thing by name, id or wallet, or an action"
+          placeholder="Find a page, an action, or an item by name, ID or wallet"
           value={text}
           onInput={(event) => {
             setText(event.currentTarget.value)
@@ -135,12 +135,12 @@ export const Palette = ({ commands, search, onClose }: PaletteProps) => {
       </div>
       <p class="palette-none" role="status">
         {failed
-          ? 'Policies, projects, people and the like could not be searched just now.'
+          ? 'Policies, projects, people and other items could not be searched.'
           : found.length > 0
             ? ''
             : asking
-              ? 'Looking'
-              : 'Nothing is called that.'}
+              ? 'Searching'
+              : 'No results.'}
       </p>
     </dialog>
   )

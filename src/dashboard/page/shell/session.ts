@@ -52,7 +52,7 @@ export const isAllowed = (needs: Needs, account: Account, organization: Organiza
 
 /** Returns the notice for an account whose role doesn't permit a page. */
 export const roleMissing = (needed: Role, own: Role | null): string =>
-  `This page needs the role ${ROLE_WORDS[needed]}${own === null ? '' : `, and yours here is ${ROLE_WORDS[own]}`}. An admin of this organization can change that, under Members.`
+  `This page requires the role ${ROLE_WORDS[needed]}${own === null ? '' : `, and yours is ${ROLE_WORDS[own]}`}. An organization admin can change your role under Members.`
 
 export const SessionContext = createContext<Session | null>(null)
 

@@ -39,7 +39,7 @@ const findPage = (path: string, { modules }: Pick<Session, 'modules'>): Found | 
 
 const NotHere = ({ title, text }: { readonly title: string; readonly text: string }) => (
   <Page title={title}>
-    <Empty icon="search" title={title} actions={<ButtonLink href="/">To the overview</ButtonLink>}>
+    <Empty icon="search" title={title} actions={<ButtonLink href="/">Go to overview</ButtonLink>}>
       <p>{text}</p>
     </Empty>
   </Page>
@@ -50,19 +50,19 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   const { account, organization, organizations } = session
   const found = findPage(path, session)
   if (found === null) {
-    return <NotHere title="No such page" text="The address is wrong, or the page was moved." />
+    return <NotHere title="Page not found" text="The URL is wrong, or the page was moved." />
   }
   const { page, params } = found
   if (params['organization'] !== undefined && organization === null) {
-    return <NotHere title="No such organization" text="It does not exist, or you are not one of its members." />
+    return <NotHere title="Organization not found" text="It does not exist, or you are not a member." />
   }
   if (needsSecondFactor(page.needs, account, organization)) {
     return (
-      <Page title="A second factor is needed">
+      <Page title="Second factor required">
         <Empty
           icon="lock"
           title="Add a second factor first"
-          actions={<ButtonLink href="/account">To your account</ButtonLink>}
+          actions={<ButtonLink href="/account">Go to your account</ButtonLink>}
         >
           <p>This page opens once your account has one-time codes or a passkey.</p>
         </Empty>
@@ -72,7 +72,7 @@ const CurrentPage = ({ path }: { readonly path: string }) => {
   if (!isAllowed(page.needs, account, organization)) {
     return (
       <NotHere
-        title="Not for you"
+        title="Access denied"
         text={
           page.needs === 'organization-admin' || page.needs === 'reviewer' || page.needs === 'viewer'
             ? roleMissing(page.needs, roleOf(account, organization))
@@ -136,12 +136,12 @@ export const Shell = () => {
   return (
     <div class={menuOpen ? 'shell shell-open' : 'shell'}>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="topbar">
         <IconButton
           icon={menuOpen ? 'cross' : 'menu'}
-          label={menuOpen ? 'Close the menu' : 'Open the menu'}
+          label={menuOpen ? 'Close menu' : 'Open menu'}
           aria-expanded={menuOpen}
           onClick={() => setMenuOpen(!menuOpen)}
         />

@@ -42,7 +42,7 @@ const pathIn = (slug: string, path: string): string => {
 }
 
 const THEMES: readonly (readonly [theme: Theme, label: string, icon: 'screen' | 'sun' | 'moon'])[] = [
-  ['system', 'Theme of the system', 'screen'],
+  ['system', 'System theme', 'screen'],
   ['light', 'Light theme', 'sun'],
   ['dark', 'Dark theme', 'moon'],
 ]
@@ -66,7 +66,7 @@ const Switcher = ({ path, deployment }: { readonly path: string; readonly deploy
             {[...name][0]?.toLocaleUpperCase()}
           </span>
           <span class="switcher-name">
-            <span class="sr-only">{deployment ? 'Everything: ' : 'Organization: '}</span>
+            <span class="sr-only">{deployment ? 'Scope: ' : 'Organization: '}</span>
             {name}
           </span>
           <Icon name="down" size={16} />

@@ -32,7 +32,7 @@ export const lazy = <Properties extends object>(
             </Button>
           }
         >
-          <p>The service did not answer, or it was updated since the dashboard was opened.</p>
+          <p>The service did not respond, or it was updated after you opened the dashboard.</p>
         </Notice>
       )
     }

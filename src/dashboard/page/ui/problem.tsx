@@ -55,7 +55,7 @@ export const Problem = ({ error, retry }: ProblemProps) => {
       <p>{text}</p>
       {requestId !== null && requestId !== '' && (
         <p class="faint">
-          In the log as <code>{requestId}</code>
+          Request ID: <code>{requestId}</code>
         </p>
       )}
     </Notice>

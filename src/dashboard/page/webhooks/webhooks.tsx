@@ -71,7 +71,7 @@ export const Webhooks = () => {
             label: 'Rotate secret',
             icon: 'turn',
             title: 'Rotate signing secret',
-            text: 'Until the old secret expires, messages carry both signatures.',
+            text: 'Until the old secret expires, messages have both signatures.',
             fields: { overlap: { label: 'Expire the old secret', choices: OVERLAPS, value: '86400' } },
             run: ({ overlap }) =>
               call('POST /organizations/{organization}/webhooks/{endpoint}/rotate', {

@@ -61,10 +61,10 @@ const SideBySide = ({ session, checks }: ComparisonProps) => {
       rows={rows}
       rowKey={({ label }) => label}
       columns={{
-        What: ({ label }) => label,
-        Typed: (row) => row.typed ?? <span class="faint">not asked for</span>,
-        'On the document': (row) => row.read ?? <span class="faint">left out</span>,
-        Compared: { cell: outcomeOf, narrow: true },
+        Field: ({ label }) => label,
+        Entered: (row) => row.typed ?? <span class="faint">not requested</span>,
+        'On the document': (row) => row.read ?? <span class="faint">missing</span>,
+        Result: { cell: outcomeOf, narrow: true },
       }}
     />
   )

@@ -1,27 +1,27 @@
 // Texts for the checks of documents and people: labels, and the meaning of each outcome.
 import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
 
-const NOT_DONE = 'It could not be checked. That is our error, not the person’s.'
+const NOT_DONE = 'The check could not run. This is a service error, not the person’s fault.'
 
 const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcome: string]: string }>> = {
   document: { label: 'Document', 'not-done': NOT_DONE },
   'document.zone': {
     label: 'Machine-readable zone',
-    look: 'The documents name different numbers.',
-    unreadable: 'No picture shows a zone that can be read with certainty. That says nothing about the person.',
-    'not-done': 'There is no picture to read: a PDF is looked at by you.',
+    look: 'The documents have different numbers.',
+    unreadable: 'No picture shows a clearly readable zone. This does not count against the person.',
+    'not-done': 'There is no picture to read. Review PDFs yourself.',
   },
   'document.name': {
     label: 'Name on the document',
-    look: 'Similar but not the same, or typed in another script.',
-    failed: 'Another name was typed.',
+    look: 'Similar but not identical, or entered in another script.',
+    failed: 'A different name was entered.',
   },
   'document.birth-date': {
     label: 'Date of birth',
-    look: 'The document leaves out the month or the day.',
-    failed: 'Another date was typed.',
+    look: 'The document does not state the month or the day.',
+    failed: 'A different date was entered.',
   },
-  'document.country': { label: 'Country', look: 'The document is of another country than the address.' },
+  'document.country': { label: 'Country', look: 'The document’s country differs from the address’s country.' },
   'document.expiry': { label: 'Validity', failed: 'The document has expired.' },
   'document.number': { label: 'Same document', look: 'Another person submitted this document.' },
   person: { label: 'Person', 'not-done': NOT_DONE },
@@ -31,8 +31,8 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
     look: 'Another identity, or a rejected session, has this name and date of birth.',
   },
   'person.address': {
-    label: 'Country of the address',
-    look: 'It was submitted from a country other than the one entered.',
+    label: 'IP address country',
+    look: 'The session was submitted from a country other than the entered one.',
   },
   'person.portrait': {
     label: 'Same portrait',
@@ -47,7 +47,7 @@ export const describeCheck: NonNullable<ReviewParts['describeCheck']> = (check) 
   if (words === undefined) return null
   const { label } = words
   if (name === 'person.age' && outcome !== 'passed') {
-    return { label, text: `Younger than ${minimum} by the date that was typed.` }
+    return { label, text: `Younger than ${minimum} according to the entered date.` }
   }
   return { label, text: words[outcome] ?? '' }
 }

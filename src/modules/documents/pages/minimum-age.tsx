@@ -13,7 +13,7 @@ export const MinimumAgeCard = ({ mayChange }: SettingsCardProps) => {
     <SettingsCard
       id="minimum-age"
       title="Minimum age"
-      text="In years. Younger people fail the age check. The age for a level replaces the age for all levels. Without a minimum age, people under 18 are flagged for review."
+      text="In years. Younger people fail the age check. An age for a level overrides the age for all levels. Without a minimum age, people under 18 are flagged for review."
       mayChange={mayChange}
       query={useRead('GET /organizations/{organization}/minimum-age', { params })}
       fields={({ years, levels }) => ({

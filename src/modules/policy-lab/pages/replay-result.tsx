@@ -27,18 +27,18 @@ export const ReplayResult = ({ result }: { readonly result: Result }) => {
 const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
   const { path } = useWorkplace()
   const { decisions, same, changes, unknown, failed, ...rest } = result
-  if (decisions === 0) return <p class="soft">No decision of this policy was recorded in that time.</p>
+  if (decisions === 0) return <p class="soft">No decisions of this policy were recorded in this period.</p>
   return (
     <div class="replay-result">
       <dl class="tiles">
         {(
           [
             ['Decisions', decisions],
-            ['The same', same],
-            ['Another verdict', rest.other_verdict],
-            ['Another rule only', rest.other_rule],
+            ['Unchanged', same],
+            ['Different verdict', rest.other_verdict],
+            ['Different rule only', rest.other_rule],
             ['No verdict', sum(failed)],
-            ['Can’t be told', sum(unknown)],
+            ['Unknown', sum(unknown)],
             ['Decided by lists', rest.decided_by_lists],
           ] as const
         ).map(([label, value]) => (
@@ -52,14 +52,14 @@ const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
       </dl>
       {changes.length > 0 && (
         <Table<Change>
-          caption="What would change, by rule"
+          caption="Changes by rule"
           rows={changes}
           rowKey={({ from, to }) => JSON.stringify([from, to])}
           columns={{
             Was: ({ from }) => <OutcomeWords outcome={from} />,
             'Would be': ({ to }) => <OutcomeWords outcome={to} />,
             Decisions: { narrow: true, align: 'end', cell: ({ count: times }) => count(times) },
-            'For example': ({ examples }) =>
+            Examples: ({ examples }) =>
               examples.map((uuid) => (
                 <a key={uuid} class="example mono" href={path(`/decisions/${uuid}`)}>
                   {uuid.slice(0, 8)}
@@ -70,13 +70,13 @@ const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
       )}
       {failed.length > 0 && (
         <p class="soft">
-          No verdict, since a rule fails:{' '}
+          No verdict because a rule failed:{' '}
           {failed.map(({ rule, count: times }) => `${rule} (${count(times)})`).join(', ')}.
         </p>
       )}
       {unknown.length > 0 && (
         <p class="soft">
-          Can’t be told, since the log does not hold:{' '}
+          Unknown because the log does not contain:{' '}
           {unknown.map(({ fact, count: times }) => `${fact} (${count(times)})`).join(', ')}.
         </p>
       )}

@@ -19,15 +19,15 @@ import { ReplayResult } from './replay-result.tsx'
 const POLL_MS = 500
 const HOUR_MS = 3_600_000
 const PERIODS = [
-  { value: '1', label: 'The last hour' },
-  { value: '24', label: 'The last day' },
-  { value: '168', label: 'The last 7 days' },
-  { value: '720', label: 'The last 30 days' },
-  { value: '8760', label: 'The last year' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last 24 hours' },
+  { value: '168', label: 'Last 7 days' },
+  { value: '720', label: 'Last 30 days' },
+  { value: '8760', label: 'Last year' },
 ] as const
 
 const STATES = {
-  queued: <Badge>Waiting for its turn</Badge>,
+  queued: <Badge>Queued</Badge>,
   running: <Badge tone="info">Running</Badge>,
   done: <Badge tone="good">Done</Badge>,
   failed: <Badge tone="bad">Failed</Badge>,
@@ -55,7 +55,7 @@ export const TaskCard = ({ id }: { readonly id: string }) => {
         isOpen(value) &&
         may('organization-admin') && (
           <Button small busy={stop.busy} onClick={() => stop.run()}>
-            Stop it
+            Stop
           </Button>
         )
       }
@@ -63,7 +63,7 @@ export const TaskCard = ({ id }: { readonly id: string }) => {
       <Problem error={task.error ?? stop.failure} />
       {isOpen(value) && (
         <div class="progress">
-          <progress max={100} value={percent} aria-label="Progress of the replay" />
+          <progress max={100} value={percent} aria-label="Replay progress" />
           <span class="soft">{total === 0 ? 'reading' : `${percent}%`}</span>
         </div>
       )}
@@ -102,18 +102,18 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
     <>
       <Card
         title="Replay"
-        text={`Runs a document over ${policy.decides === 'sessions' ? 'the newest sessions that people have decided' : 'the recorded decisions of this policy'}, in the background and at the lowest priority, and says what it would have changed. Nothing is decided anew.`}
+        text={`Runs a document against ${policy.decides === 'sessions' ? 'the newest sessions that reviewers decided' : 'the recorded decisions of this policy'}, in the background at the lowest priority, and reports the differences. Recorded decisions don’t change.`}
       >
         {may('organization-admin') ? (
           <div class="filters">
             <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
-            <SelectField label="Over" value={hours} onValue={setHours} choices={PERIODS} />
+            <SelectField label="Period" value={hours} onValue={setHours} choices={PERIODS} />
             <Button kind="primary" icon="play" busy={start.busy} onClick={() => start.run()}>
-              Start the replay
+              Start replay
             </Button>
           </div>
         ) : (
-          <p class="soft">An organization admin starts replays; a result can be shown to anyone by its address.</p>
+          <p class="soft">Only organization admins can start replays. They can share a result by its URL.</p>
         )}
         <Problem error={start.failure} />
       </Card>

@@ -13,14 +13,14 @@ const TONES = { completed: 'good', rejected: 'bad' } as const
 const Outcome = ({ of }: { readonly of: Disagreement['outcome'] }) => <Badge tone={TONES[of]}>{WORDS[of]}</Badge>
 
 const reasonWord = ({ rule, problem }: SessionSummary['reasons'][number]): string => {
-  if (rule === null) return problem ?? 'no rule decides'
+  if (rule === null) return problem ?? 'no rule matched'
   return problem === null ? `rule ${rule}` : `rule ${rule}: ${problem}`
 }
 
 export const SessionReplayResult = ({ result }: { readonly result: SessionSummary }) => {
   const { path } = useWorkplace()
   const { sessions, completed, rejected, left, agreed, disagreements, reasons } = result
-  if (sessions === 0) return <p class="soft">No session was decided by people in that time.</p>
+  if (sessions === 0) return <p class="soft">No sessions were decided by reviewers in this period.</p>
   return (
     <div class="replay-result">
       <dl class="tiles">
@@ -29,8 +29,8 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
             ['Sessions', sessions],
             ['Would be approved', completed],
             ['Would be rejected', rejected],
-            ['Left to people', left],
-            ['Different from people', completed + rejected - agreed],
+            ['Left to reviewers', left],
+            ['Different from reviewers', completed + rejected - agreed],
           ] as const
         ).map(([label, value]) => (
           <div key={label} class="tile">
@@ -43,18 +43,18 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
       </dl>
       {disagreements.length > 0 && (
         <Table<Disagreement>
-          caption="Where people decided differently"
+          caption="Sessions that reviewers decided differently"
           rows={disagreements}
           rowKey={({ decided, outcome, rule }) => JSON.stringify([decided, outcome, rule])}
           columns={{
-            People: ({ decided }) => <Outcome of={decided} />,
-            'The policy': ({ outcome, rule }) => (
+            Reviewer: ({ decided }) => <Outcome of={decided} />,
+            Policy: ({ outcome, rule }) => (
               <>
                 <Outcome of={outcome} /> {rule}
               </>
             ),
             Sessions: { narrow: true, align: 'end', cell: ({ count }) => count },
-            'For example': ({ sessions: examples }) =>
+            Examples: ({ sessions: examples }) =>
               examples.map((id) => (
                 <a key={id} class="example mono" href={path(`/reviews/${id}`)}>
                   {id.slice(-6)}
@@ -65,7 +65,7 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
       )}
       {reasons.length > 0 && (
         <p class="soft">
-          Left to people: {reasons.map((reason) => `${reasonWord(reason)} (${reason.count})`).join('; ')}.
+          Left to reviewers: {reasons.map((reason) => `${reasonWord(reason)} (${reason.count})`).join('; ')}.
         </p>
       )}
     </div>

@@ -81,11 +81,11 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
   const more = value.exact ? '' : '+'
   return (
     <>
-      <dl class="tiles" aria-label="Since it runs in shadow">
+      <dl class="tiles" aria-label="Shadow results">
         {(
           [
-            ['The same', value.same],
-            ['Another verdict or rule', value.different],
+            ['Unchanged', value.same],
+            ['Different verdict or rule', value.different],
             ['No verdict', value.failed],
           ] as const
         ).map(([label, count]) => (
@@ -103,10 +103,10 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
       </dl>
       <Card
         flush
-        title="Decisions that would differ"
+        title="Decisions that would change"
         actions={
           <Segments
-            label="Shown"
+            label="Outcome"
             choices={[
               { value: 'different', label: 'Different' },
               { value: 'failed', label: 'No verdict' },
@@ -117,7 +117,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
         }
       >
         <PagedTable<Decision>
-          caption="Decisions that would differ"
+          caption="Decisions that would change"
           pages={decisions}
           rowKey={({ uuid }) => uuid}
           columns={{
@@ -131,8 +131,8 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
             <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>
               <p>
                 {total === 0
-                  ? 'Every request that a project with this policy makes is counted here from now on.'
-                  : 'Nothing that was decided since would have gone this way.'}
+                  ? 'New requests of projects with this policy are counted here.'
+                  : 'No decision since then would have had this outcome.'}
               </p>
             </Empty>
           }
@@ -149,7 +149,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
   const running = revisions.find(({ id }) => id === policy.shadow_revision_id)
   const change = useAction(async (revisionId: string | null) => {
     await setShadow(policy, revisionId, params)
-    say(revisionId === null ? 'Shadow ended' : 'Runs in shadow')
+    say(revisionId === null ? 'Shadow mode ended' : 'Running in shadow mode')
     onChanged()
   })
   const mayChange = may('organization-admin')
@@ -157,16 +157,16 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
     return (
       <>
         <Card
-          title={`${running === undefined ? 'An older revision' : `Revision ${running.number}`} runs in shadow`}
+          title={`${running === undefined ? 'An older revision' : `Revision ${running.number}`} runs in shadow mode`}
           text={
             ofSessions === null
-              ? 'Evaluated on every request beside the live one. Its verdicts are recorded, and never answered.'
-              : 'Evaluated on each submitted session while the policy is chosen in the settings. Reviews show what it says; it decides nothing.'
+              ? 'Evaluated on every request alongside the live revision. Its verdicts are recorded but never returned.'
+              : 'Evaluated on each submitted session while the policy is selected in the settings. Reviews show its outcome, but it decides nothing.'
           }
           actions={
             mayChange && (
               <Button busy={change.busy} onClick={() => change.run(null)}>
-                End it
+                End shadow mode
               </Button>
             )
           }
@@ -179,17 +179,17 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
   }
   return (
     <Card
-      title="Nothing runs in shadow"
+      title="No revision runs in shadow mode"
       text={
         ofSessions === null
-          ? 'A revision in shadow is evaluated on every real request beside the live one, so that you see what it would change before it does. It costs each request a second evaluation.'
-          : 'A revision in shadow is evaluated on each submitted session, beside the live one or alone, so that you see what it would do before it does.'
+          ? 'A revision in shadow mode is evaluated on every real request alongside the live one, so that you see its effect in advance. Each request is then evaluated twice.'
+          : 'A revision in shadow mode is evaluated on each submitted session, alongside the live one or alone, so that you see its effect in advance.'
       }
     >
       {policy.active_revision_id === null && ofSessions === null ? (
-        <p class="soft">Make a revision live first: a shadow needs one to be compared with.</p>
+        <p class="soft">Make a revision live first, for comparison.</p>
       ) : others.length === 0 ? (
-        <p class="soft">Save another revision first: the live one has nothing to be compared with.</p>
+        <p class="soft">Save another revision first, to compare with the live one.</p>
       ) : (
         mayChange && (
           <div class="filters">
@@ -204,7 +204,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
               busy={change.busy}
               onClick={() => change.run(chosen === '' ? (others[0]?.id ?? null) : chosen)}
             >
-              Run it in shadow
+              Run in shadow mode
             </Button>
           </div>
         )

@@ -11,15 +11,15 @@ type Decisive = { readonly [Kind in Rule['kind']]: { readonly tone: 'good' | 'ba
 
 const REQUEST_WORDS: Decisive = {
   allow: { tone: 'good', words: 'Decisive: compliant' },
-  deny: { tone: 'bad', words: 'Decides: denied' },
-  require: { tone: 'bad', words: 'Decides: denied' },
-  review: { tone: 'info', words: 'Decides: a person' },
+  deny: { tone: 'bad', words: 'Decisive: denied' },
+  require: { tone: 'bad', words: 'Decisive: denied' },
+  review: { tone: 'info', words: 'Decisive: review' },
 }
 const SESSION_WORDS: Decisive = {
   ...REQUEST_WORDS,
-  allow: { tone: 'good', words: 'Decides: approved' },
-  deny: { tone: 'bad', words: 'Decides: rejected' },
-  require: { tone: 'bad', words: 'Decides: rejected' },
+  allow: { tone: 'good', words: 'Decisive: approved' },
+  deny: { tone: 'bad', words: 'Decisive: rejected' },
+  require: { tone: 'bad', words: 'Decisive: rejected' },
 }
 
 const RULE_WORDS: Readonly<Record<string, string>> = {
@@ -28,14 +28,14 @@ const RULE_WORDS: Readonly<Record<string, string>> = {
 }
 
 const ruleWords = (rule: string | null): string =>
-  rule === null ? 'no rule: the default holds' : (RULE_WORDS[rule] ?? `rule ${rule}`)
+  rule === null ? 'default, because no rule matched' : (RULE_WORDS[rule] ?? `rule ${rule}`)
 
 const Unasked = ({ names }: { readonly names: readonly string[] }) =>
   names.length === 0 ? null : (
-    <Notice tone="info" title="Not asked">
+    <Notice tone="info" title="Not queried">
       <p>
-        {names.join(', ')}: only an organization admin’s trial asks screeners and chains, because each question may cost
-        money. Type their answers in under “What sources answer”.
+        {names.join(', ')}: only organization admins can query screeners and chains, because each query may cost money.
+        Enter their data under “Source data”.
       </p>
     </Notice>
   )
@@ -45,7 +45,7 @@ const Verdict = ({ result }: { readonly result: Simulation }) => {
   if (verdict === null) {
     return (
       <Notice tone="warn" title="No verdict">
-        <p>{failure}: such a request gets an error, and nothing is signed.</p>
+        <p>{failure}: such a request fails, and nothing is signed.</p>
       </Notice>
     )
   }
@@ -71,9 +71,9 @@ const valueWords = ({ value, failure }: Rule) => {
 }
 
 const outcomeOf = ({ decisive, reached, kind, failure }: Rule, ofSessions: boolean) => {
-  if (!reached) return <span class="faint">{decisive ? 'would decide, but one before it did' : 'not reached'}</span>
-  if (failure !== null) return <Badge tone="warn">{ofSessions ? 'Leaves it to a person' : 'No verdict'}</Badge>
-  if (!decisive) return <span class="soft">goes on</span>
+  if (!reached) return <span class="faint">{decisive ? 'would decide, but an earlier rule did' : 'not reached'}</span>
+  if (failure !== null) return <Badge tone="warn">{ofSessions ? 'Left to a reviewer' : 'No verdict'}</Badge>
+  if (!decisive) return <span class="soft">no match</span>
   const { tone, words } = (ofSessions ? SESSION_WORDS : REQUEST_WORDS)[kind]
   return <Badge tone={tone}>{words}</Badge>
 }
@@ -84,7 +84,7 @@ interface RulesProps {
 }
 
 export const RulesTable = ({ rules, ofSessions = false }: RulesProps) => (
-  <Card title="Rules, in their order" flush>
+  <Card title="Rules in order" flush>
     <Table<Rule>
       caption="Rules"
       rows={rules}
@@ -93,8 +93,8 @@ export const RulesTable = ({ rules, ofSessions = false }: RulesProps) => (
       columns={{
         Rule: ({ id }) => <strong>{id}</strong>,
         Kind: { narrow: true, cell: ({ kind }) => kind },
-        Is: valueWords,
-        'So it': (rule) => outcomeOf(rule, ofSessions),
+        Value: valueWords,
+        Effect: (rule) => outcomeOf(rule, ofSessions),
       }}
     />
   </Card>
@@ -105,18 +105,18 @@ export const TrialResult = ({ result }: { readonly result: Simulation }) => (
     <Verdict result={result} />
     <Unasked names={result.unasked} />
     {result.missing.length > 0 && (
-      <Notice tone="warn" title="A caller would have been refused">
+      <Notice tone="warn" title="The request would be refused">
         <p>
-          A rule reads {result.missing.join(', ')}, which was left out: for real, the answer is 400 until it is sent.
+          A rule reads {result.missing.join(', ')}, which is missing. A real request without it fails with status 400.
         </p>
       </Notice>
     )}
     <RulesTable rules={result.rules} />
-    <Card title="What was known beyond the request">
+    <Card title="Other facts">
       {Object.values(result.facts).every((fact) => JSON.stringify(fact) === '{}') ? (
-        <p class="soft">Nothing else was needed.</p>
+        <p class="soft">The policy used no other facts.</p>
       ) : (
-        <CodeBlock label="the facts" code={JSON.stringify(result.facts, null, 2)} />
+        <CodeBlock label="facts" code={JSON.stringify(result.facts, null, 2)} />
       )}
     </Card>
   </div>

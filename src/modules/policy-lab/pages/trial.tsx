@@ -75,8 +75,8 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
     initial: INITIAL,
     check: ({ facts, decision, from }) => ({
       ...(parseFacts(facts) === null ? { facts: 'This is not a JSON object.' } : {}),
-      ...(kind === 'decision' && decision.trim() === '' ? { decision: 'Choose a decision, or give its uuid.' } : {}),
-      ...(kind === 'request' && from.trim() === '' ? { from: 'The wallet that asks.' } : {}),
+      ...(kind === 'decision' && decision.trim() === '' ? { decision: 'Choose a decision, or enter its UUID.' } : {}),
+      ...(kind === 'request' && from.trim() === '' ? { from: 'Enter the requesting wallet.' } : {}),
     }),
     fieldNames: {
       'request.from': 'from',
@@ -106,14 +106,14 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
 
   return (
     <div class="trial">
-      <Card title="Try it" text="Decides nothing, signs nothing, is not recorded.">
+      <Card title="Try it" text="A trial decides nothing, signs nothing and is not recorded.">
         <form {...form.attributes} class="form">
           <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
           <Segments
-            label="Tried on"
+            label="Input"
             choices={[
-              { value: 'request', label: 'A request' },
-              { value: 'decision', label: 'A recorded decision' },
+              { value: 'request', label: 'Request' },
+              { value: 'decision', label: 'Recorded decision' },
             ]}
             value={kind}
             onValue={(value) => setKind(value as typeof kind)}
@@ -135,13 +135,13 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
                 label="On behalf of"
                 optional
                 mono
-                hint="The user, where the wallet is a relayer."
+                hint="The user, if the wallet is a relayer."
               />
               <TextField {...form.text('to')} label="Contract or program" optional mono />
-              <TextField {...form.text('data')} label="Call data" optional mono hint="0x and hex digits." />
+              <TextField {...form.text('data')} label="Call data" optional mono hint="0x followed by hex digits." />
               <div class="form-row">
                 <TextField {...form.text('user_ip')} label="Client IP" optional mono />
-                <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601; now unless given." />
+                <TextField {...form.text('time')} label="Time" optional mono hint="ISO 8601. Defaults to now." />
               </div>
             </>
           ) : (
@@ -159,28 +159,26 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
               )}
               <TextField
                 {...form.text('decision')}
-                label="Its uuid"
+                label="Decision UUID"
                 mono
-                hint="With the request and the facts that were recorded. The client’s address and the identity are not: give them below where a rule reads them."
+                hint="Uses the recorded request and facts. The client IP address and the identity are not recorded: if a rule reads them, enter them below."
               />
               <TextField {...form.text('user_ip')} label="Client IP" optional mono />
             </>
           )}
           <TextArea
             {...form.text('facts')}
-            label="What sources answer"
+            label="Source data"
             optional
             mono
             rows={form.values.facts === '' ? 2 : 9}
-            hint="JSON. What is left out is asked of the sources and lists as they are now."
+            hint="JSON. Missing data is read from the current sources and lists."
           />
           <div class="form-actions">
             <Button kind="primary" icon="play" submit busy={form.busy}>
               Try it
             </Button>
-            {example !== '' && (
-              <Button onClick={() => form.set('facts', example)}>Fill in what this policy asks for</Button>
-            )}
+            {example !== '' && <Button onClick={() => form.set('facts', example)}>Insert example</Button>}
           </div>
           <Problem error={form.failure} />
         </form>
@@ -188,8 +186,8 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
       <div ref={place} aria-live="polite">
         {result === null ? (
           <Card>
-            <Empty icon="scale" title="Every rule, one by one">
-              <p>What each rule says of this request, which one decides, and what it knew.</p>
+            <Empty icon="scale" title="Rule by rule">
+              <p>See each rule’s result for this request, the decisive rule and the facts.</p>
             </Empty>
           </Card>
         ) : (

@@ -26,34 +26,34 @@ interface Decision {
   readonly hint: string
 }
 
-const CLEAR = 'Clear the hit'
-const CONFIRM = 'Confirm the hit'
+const CLEAR = 'Clear hit'
+const CONFIRM = 'Confirm hit'
 const BY_NAME: Readonly<Record<Decided, Decision>> = {
   cleared: {
     word: 'Not a match',
     title: 'Not a match',
     label: CLEAR,
-    hint: 'Reason, for example a different date of birth. Stored with the session.',
+    hint: 'For example, a different date of birth. Stored with the session.',
   },
   confirmed: {
     word: 'Confirm match',
-    title: 'The same person or company',
+    title: 'Same person or company',
     label: CONFIRM,
-    hint: 'Reason. Stored with the session, which you can then reject.',
+    hint: 'Stored with the session. You can then reject the session.',
   },
 }
 const BY_WALLET: Readonly<Record<Decided, Decision>> = {
   cleared: {
     word: 'No concern',
-    title: 'The wallet is no concern',
+    title: 'Wallet of no concern',
     label: CLEAR,
-    hint: 'Reason, for example that the wallet was listed by mistake. Stored with the session.',
+    hint: 'For example, listed by mistake. Stored with the session.',
   },
   confirmed: {
-    word: 'It counts',
-    title: 'The wallet counts against the person',
+    word: 'Confirm risk',
+    title: 'Wallet counts against the person',
     label: CONFIRM,
-    hint: 'Reason. Stored with the session, which you can then reject.',
+    hint: 'Stored with the session. You can then reject the session.',
   },
 }
 
@@ -145,14 +145,14 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
             : 'The session can’t be completed while a hit is open.'
       }
     >
-      {outcome === 'waiting' && <p class="soft">The names are being compared.</p>}
+      {outcome === 'waiting' && <p class="soft">Comparing names.</p>}
       {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (
         <p class="soft">No match on {versions.map(({ list }) => list).join(', ')}.</p>
       )}
       {rows.length > 0 && (
         <Table
-          caption="What was found on lists"
+          caption="Hits on lists"
           rows={rows}
           rowKey={({ id }) => id}
           columns={{
@@ -162,8 +162,8 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
                 <div class="faint">{placeOf(hit)}</div>
               </>
             ),
-            Whose: { cell: ({ subject }) => subject, narrow: true },
-            Likeness: { cell: (hit) => (isWallet(hit) ? 'the same' : `${hit.score} of 100`), narrow: true },
+            Subject: { cell: ({ subject }) => subject, narrow: true },
+            Similarity: { cell: (hit) => (isWallet(hit) ? 'exact' : `${hit.score} of 100`), narrow: true },
             Why: (hit) => <Why hit={hit} />,
             Outcome: {
               cell: (hit) =>

@@ -13,15 +13,15 @@ export const screeningPages: ModulePages = {
       load: async () => (await import('./thresholds.tsx')).Thresholds,
     },
   ],
-  setting: ['Screening of names and wallets', 'screening'],
+  setting: ['Name and wallet screening', 'screening'],
   attention: ({ hits, lists }, { nowMs, mayReview, path }) => [
     ...(hits.verified === 0
       ? []
       : [
           {
             tone: 'warn' as const,
-            label: 'Found',
-            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} a hit on a list that nobody has decided`,
+            label: 'New hit',
+            text: `${hits.exact ? '' : 'Over '}${counted(hits.verified, 'verified session has', 'verified sessions have')} an undecided hit on a list`,
             href: mayReview ? path(VERIFIED_HITS) : null,
           },
         ]),

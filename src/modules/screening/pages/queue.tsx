@@ -19,7 +19,7 @@ export const QUEUE: QueueParts = {
     {
       name: 'hits',
       label: 'Hits',
-      choices: { '': 'With and without', open: 'Open', confirmed: 'Confirmed', cleared: 'Cleared', none: 'None' },
+      choices: { '': 'All', open: 'Open', confirmed: 'Confirmed', cleared: 'Cleared', none: 'None' },
     },
   ],
   columns: { Hits: { narrow: true, cell: (session) => <Hits {...session.hits} /> } },

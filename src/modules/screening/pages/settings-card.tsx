@@ -36,7 +36,7 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
       query={useRead('GET /organizations/{organization}/screening', { params })}
       fields={(settings) => ({
         on_new_hit: {
-          label: 'New hit of a verified person',
+          label: 'New hit for a verified person',
           radio: true,
           value: settings.on_new_hit,
           choices: {
@@ -46,13 +46,13 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
           },
         },
         threshold: {
-          label: 'Lowest score of a hit',
-          hint: 'For names: 60 to 100.',
+          label: 'Hit threshold',
+          hint: 'A name with this score or higher is a hit: 60 to 100.',
           number: [60, 100],
           value: settings.threshold,
         },
         screener_score: {
-          label: 'Screener score',
+          label: 'Screener threshold',
           hint: 'A wallet with this score or higher is a hit.',
           nullable: true,
           number: [-999_999_999_999_999, 999_999_999_999_999],
@@ -82,8 +82,11 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
       notice={({ on_new_hit: action, address_lists: lists }) =>
         action !== 'review' &&
         lists === null && (
-          <Notice tone="warn" title="Every shared list counts">
-            <p>Enter the wallet lists that count. Otherwise any shared list, such as one of partners, revokes.</p>
+          <Notice tone="warn" title="All shared lists apply">
+            <p>
+              Enter the wallet lists to use. Otherwise, a match on any shared list, such as a partner list, revokes the
+              session.
+            </p>
           </Notice>
         )
       }

@@ -27,19 +27,19 @@ const DECIDED = {
 const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
   <Card
     flush
-    title="Hits from each score on"
+    title="Hits by threshold"
     text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session', 'sessions')} submitted or completed.${
-      trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them can’t be read.`
+      trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them could not be read.`
     }`}
   >
     <Table<Count>
-      caption="Hits from each score on"
+      caption="Hits by threshold"
       rows={trial.counts}
       rowKey={({ threshold }) => String(threshold)}
       columns={{
-        From: ({ threshold }) => (
+        Threshold: ({ threshold }) => (
           <>
-            {threshold} {threshold === trial.threshold && <Badge tone="info">As it is now</Badge>}
+            {threshold} {threshold === trial.threshold && <Badge tone="info">Current</Badge>}
           </>
         ),
         Hits: { align: 'end', narrow: true, cell: ({ hits }) => hits },
@@ -57,18 +57,18 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
   const rows = trial.names.filter(({ score }) => score >= from && score < to)
   const words =
     chosen === trial.threshold
-      ? 'Choose a score to see which names lie between it and yours.'
+      ? 'Choose a threshold to see the names between it and the current one.'
       : chosen < trial.threshold
-        ? `These would be hits, too, from ${chosen} on.`
-        : `These would be no hits from ${chosen} on.`
+        ? `These would also be hits at a threshold of ${chosen}.`
+        : `These would not be hits at a threshold of ${chosen}.`
   return (
     <Card
       flush
-      title="Names between"
+      title="Changed names"
       text={words}
       actions={
         <Segments
-          label="From which score on"
+          label="Threshold"
           value={String(chosen)}
           onValue={choose}
           choices={trial.counts.map(({ threshold }) => ({ value: String(threshold), label: String(threshold) }))}
@@ -77,21 +77,21 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
     >
       {rows.length > 0 ? (
         <Table<Name>
-          caption="Names between the two scores"
+          caption="Names between the two thresholds"
           rows={rows}
           rowKey={(row) => `${row.session_id} ${row.list} ${row.entry} ${row.subject}`}
           href={({ session_id: id }) => `${path(`/reviews/${id}`)}?status=all`}
           columns={{
             Session: ({ session_id: id }) => <code>{shorten(id)}</code>,
-            Whose: { narrow: true, cell: ({ subject }) => subject },
-            Like: ({ name }) => name,
-            On: ({ list, entry }) => (
+            Subject: { narrow: true, cell: ({ subject }) => subject },
+            'Listed name': ({ name }) => name,
+            List: ({ list, entry }) => (
               <span class="faint">
                 {list}, {entry}
               </span>
             ),
             Score: { align: 'end', narrow: true, cell: ({ score }) => score },
-            Decided: {
+            State: {
               narrow: true,
               cell: ({ state }) => (state === null ? <span class="faint">no hit</span> : DECIDED[state]),
             },
@@ -99,9 +99,9 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
         />
       ) : (
         chosen !== trial.threshold && (
-          <Empty icon="check" title="No name lies between">
+          <Empty icon="check" title="No difference">
             <p>
-              {chosen} catches exactly what {trial.threshold} catches.
+              Thresholds {chosen} and {trial.threshold} find the same names.
             </p>
           </Empty>
         )
@@ -119,7 +119,7 @@ export const Thresholds = () => {
   return (
     <Page
       title="Thresholds"
-      lead="What another threshold would have caught. Names are compared with the lists as they are today; nothing changes."
+      lead="Hits that other thresholds would have found. Names are compared with today’s lists; no session changes."
       actions={
         <Button kind="primary" icon="search" busy={compare.busy} onClick={() => compare.run()}>
           {trial === null ? 'Compare' : 'Compare again'}
@@ -129,8 +129,8 @@ export const Thresholds = () => {
       <Problem error={compare.failure} />
       {trial === null ? (
         <Card>
-          <Empty icon="search" title="Nothing is compared yet">
-            <p>Comparing takes some seconds, and is in the audit log.</p>
+          <Empty icon="search" title="No comparison yet">
+            <p>A comparison takes a few seconds and is recorded in the audit log.</p>
           </Empty>
         </Card>
       ) : (

@@ -16,16 +16,14 @@ export const VerifiedHits = () => {
   return (
     <Notice
       tone="warn"
-      title={`${number} a hit that nobody has decided`}
+      title={`${number} an undecided hit`}
       actions={
         <ButtonLink small href={path(VERIFIED_HITS)}>
-          Show them
+          Show sessions
         </ButtonLink>
       }
     >
-      <p>
-        A name or a wallet was found when a list changed. Clear or confirm it, and revoke the session where it counts.
-      </p>
+      <p>A list change matched a name or wallet. Clear or confirm each hit, and revoke the session if necessary.</p>
     </Notice>
   )
 }

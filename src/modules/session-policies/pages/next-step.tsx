@@ -8,7 +8,7 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
   const { params, path, may } = useWorkplace()
   const { value } = useRead('GET /organizations/{organization}/session-policy', { params })
   if (value === null) return null
-  if (value.policy_id === policyId) return <p class="soft">Decides the sessions of this organization.</p>
+  if (value.policy_id === policyId) return <p class="soft">Decides this organization’s sessions.</p>
   if (!may('organization-admin')) return null
   return (
     <Notice
@@ -20,7 +20,9 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
         </ButtonLink>
       }
     >
-      <p>The policy is live, but decides no sessions. Try it on past sessions, then turn it on in the settings.</p>
+      <p>
+        The policy is live but does not decide sessions yet. Try it on past sessions, then turn it on in the settings.
+      </p>
     </Notice>
   )
 }

@@ -20,7 +20,7 @@ type Known = Readonly<Record<string, unknown>>
 const WORDS: Readonly<Record<Evaluated['outcome'], string>> = {
   completed: 'Approved',
   rejected: 'Rejected',
-  review: 'Left to a person',
+  review: 'Left to a reviewer',
 }
 const TONES = { completed: 'good', rejected: 'bad', review: 'warn' } as const
 
@@ -35,14 +35,14 @@ const Outcome = ({ of: { outcome, rule, problem } }: { readonly of: Evaluated })
   </>
 )
 
-const factWord = (value: unknown): string => (value === null ? 'not known' : String(value))
+const factWord = (value: unknown): string => (value === null ? 'unknown' : String(value))
 
 export const FactTable = ({ facts, caption }: { readonly facts: Known; readonly caption: string }) => (
   <Table<readonly [string, unknown]>
     caption={caption}
     rows={Object.entries(facts)}
     rowKey={([name]) => name}
-    columns={{ Fact: ([name]) => <code>{name}</code>, Is: ([, value]) => factWord(value) }}
+    columns={{ Fact: ([name]) => <code>{name}</code>, Value: ([, value]) => factWord(value) }}
   />
 )
 
@@ -67,7 +67,7 @@ const Decision = ({ decision, facts }: { readonly decision: SessionPolicyDecisio
             : [[`In shadow, revision ${shadow.revision}`, <Outcome key="shadow" of={shadow} />] as const]),
         ]}
       />
-      {facts !== null && <FactTable facts={facts} caption="Facts that the policy saw" />}
+      {facts !== null && <FactTable facts={facts} caption="Facts used by the policy" />}
     </>
   )
 }
@@ -92,14 +92,14 @@ export const PolicyDecisions = ({ session }: { readonly session: SessionDetail }
   if (items.length === 0) return decisions.error === null ? null : <Problem error={decisions.error} />
   const [newest] = items
   const title =
-    newest?.decided != null && newest.decided.outcome !== 'review' ? 'Decided by policy' : 'Looked at by policy'
+    newest?.decided != null && newest.decided.outcome !== 'review' ? 'Decided by policy' : 'Evaluated by policy'
   return (
     <Card
       title={title}
       actions={
         facts === null && (
           <Button small busy={read.busy} onClick={() => read.run()}>
-            Show the facts it saw
+            Show facts
           </Button>
         )
       }

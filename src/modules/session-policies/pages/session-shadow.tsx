@@ -33,15 +33,15 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
   const otherwise = value.sessions?.otherwise ?? []
   return (
     <>
-      <dl class="tiles" aria-label="Since it runs in shadow">
+      <dl class="tiles" aria-label="Shadow results">
         {(
           [
             ['Would be approved', value.sessions?.completed ?? 0],
             ['Would be rejected', value.sessions?.rejected ?? 0],
-            ['Left to people', value.sessions?.left ?? 0],
-            ['As the live one', value.same],
-            ['Otherwise', value.different],
-            ['Could not say', value.failed],
+            ['Left to reviewers', value.sessions?.left ?? 0],
+            ['Same as live', value.same],
+            ['Different from live', value.different],
+            ['Failed', value.failed],
           ] as const
         ).map(([label, count]) => (
           <div key={label} class="tile">
@@ -53,9 +53,9 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
         ))}
       </dl>
       {otherwise.length > 0 && (
-        <Card flush title="Sessions that would have come out otherwise">
+        <Card flush title="Sessions with a different outcome">
           <Table<Otherwise>
-            caption="Sessions that would have come out otherwise"
+            caption="Sessions with a different outcome"
             rows={otherwise}
             rowKey={({ session_id: id }) => id}
             columns={{

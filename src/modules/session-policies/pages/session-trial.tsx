@@ -23,7 +23,7 @@ const RECENT = 30
 const OUTCOMES = {
   completed: { tone: 'good', title: 'Would be approved' },
   rejected: { tone: 'bad', title: 'Would be rejected' },
-  review: { tone: 'info', title: 'Would be left to a person' },
+  review: { tone: 'info', title: 'Would be left to a reviewer' },
 } as const
 
 const labelOf = ({ id, status, type, submitted_at: at, created_at: made }: Session): string =>
@@ -46,8 +46,8 @@ const Result = ({ result }: { readonly result: SessionSimulation }) => {
         {message !== null && <p>“{message}”</p>}
       </Notice>
       <RulesTable rules={rules} ofSessions />
-      <Card title="What is known of the session now" flush>
-        <FactTable facts={facts} caption="Facts of the session" />
+      <Card title="Current facts" flush>
+        <FactTable facts={facts} caption="Session facts" />
       </Card>
     </div>
   )
@@ -74,7 +74,7 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
   const form = useForm({
     initial: { session: '' },
     check: ({ session }): Record<string, string> =>
-      session.trim() === '' ? { session: 'Choose a session, or give its id.' } : {},
+      session.trim() === '' ? { session: 'Choose a session, or enter its ID.' } : {},
     submit: async ({ session }): Promise<void> => {
       setResult(
         await call('POST /organizations/{organization}/sessions/{session}/simulate', {
@@ -86,10 +86,10 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
   })
   const sessions = recent.value?.data ?? []
   if (!may('reviewer'))
-    return <p class="soft">A reviewer tries policies on sessions: their facts are what people typed.</p>
+    return <p class="soft">Only reviewers can try policies on sessions, because their facts contain personal data.</p>
   return (
     <div class="trial">
-      <Card title="Try it on one session" text="Decides nothing. That the facts of the session were read is recorded.">
+      <Card title="Try it on a session" text="A trial decides nothing. Reading the session’s facts is recorded.">
         <form {...form.attributes} class="form">
           <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
           {sessions.length > 0 && (
@@ -103,12 +103,7 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
               ]}
             />
           )}
-          <TextField
-            {...form.text('session')}
-            label="Its id"
-            mono
-            hint="Of the session, as in the address of its review."
-          />
+          <TextField {...form.text('session')} label="Session ID" mono hint="The ID in the URL of its review." />
           <div class="form-actions">
             <Button kind="primary" icon="play" submit busy={form.busy}>
               Try it
@@ -120,8 +115,8 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
       <div ref={place} aria-live="polite">
         {result === null ? (
           <Card>
-            <Empty icon="scale" title="Every rule, one by one">
-              <p>What each rule says of this session, which one decides, and on which facts.</p>
+            <Empty icon="scale" title="Rule by rule">
+              <p>See each rule’s result for this session, the decisive rule and the facts.</p>
             </Empty>
           </Card>
         ) : (

@@ -20,14 +20,17 @@ type SessionPolicy = AnswerOf<'GET /organizations/{organization}/session-policy'
 
 const Current = ({ current }: { readonly current: SessionPolicy }) => {
   const { path } = useWorkplace()
-  if (current.policy_id === null) return <p>People decide every session.</p>
+  if (current.policy_id === null) return <p>Reviewers decide every session.</p>
   const link = <a href={path(`/policies/${current.policy_id}`)}>{current.name}</a>
   return current.revision === null ? (
-    <p>People decide every session: no revision of {link} is live. What its shadow says is recorded.</p>
+    <p>
+      Reviewers decide every session, because no revision of {link} is live. Outcomes of its shadow revision are
+      recorded.
+    </p>
   ) : (
     <p>
-      {link}, revision {current.revision}, decides sessions as soon as their checks are made. What it neither allows nor
-      denies waits for a person.
+      {link}, revision {current.revision}, decides sessions once their checks are complete. Sessions that it neither
+      allows nor denies wait for a reviewer.
     </p>
   )
 }
@@ -60,14 +63,14 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
     return (
       <Notice
         tone="info"
-        title="No policy decides sessions yet"
+        title="No session policy yet"
         actions={
           <ButtonLink small href={path('/policies/new')}>
             Create policy
           </ButtonLink>
         }
       >
-        <p>Begin with the template “People, decided by their checks”.</p>
+        <p>Start from the template “People, decided by their checks”.</p>
       </Notice>
     )
   }
@@ -90,10 +93,12 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
           </Button>
         )}
         <Button kind="primary" busy={change.busy} onClick={() => change.run()}>
-          {isLive ? 'Let it decide' : 'Record its shadow'}
+          {isLive ? 'Turn on' : 'Record shadow outcomes'}
         </Button>
       </div>
-      {isLive && <p class="soft">It can be switched on once this revision was tried in the last 30 days.</p>}
+      {isLive && (
+        <p class="soft">To turn it on, try this revision on past sessions first. A trial is valid for 30 days.</p>
+      )}
       <Problem error={trial.failure ?? change.failure} />
       {task !== null && <TaskCard key={task} id={task} />}
     </>
@@ -106,18 +111,18 @@ export const SessionPolicyCard = ({ mayChange }: SettingsCardProps) => {
   const { ofSessions } = usePolicies()
   const off = useAction(async () => {
     current.set(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: null } }))
-    say('People decide every session')
+    say('Reviewers decide every session')
   })
   return (
     <Card
       id="session-policy"
       title="Automatic decisions"
-      text="A policy may decide sessions by their checks. It never completes one with a hit that is open or confirmed."
+      text="A policy can decide sessions based on their checks. It never completes a session with an open or confirmed hit."
       actions={
         mayChange &&
         current.value?.policy_id != null && (
           <Button busy={off.busy} onClick={() => off.run()}>
-            Let people decide
+            Turn off
           </Button>
         )
       }

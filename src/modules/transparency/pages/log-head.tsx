@@ -16,12 +16,12 @@ const LOOK_AGAIN_MS = 5_000
 
 const Cosignatures = ({ head }: { readonly head: LogHead }) => {
   const { witnesses, cosignatures_required: required, cosignatures_within_seconds: within } = head
-  if (witnesses.length === 0) return <span class="soft">No witness is set</span>
+  if (witnesses.length === 0) return <span class="soft">No witnesses configured</span>
   const wanted = `${required} of ${counted(witnesses.length, 'witness', 'witnesses')} within ${within} s`
   return head.cosignatures_late ? (
-    <Badge tone="bad">Late, required: {wanted}</Badge>
+    <Badge tone="bad">Late; requires {wanted}</Badge>
   ) : (
-    <Badge tone="good">In time, required: {wanted}</Badge>
+    <Badge tone="good">On time; requires {wanted}</Badge>
   )
 }
 
@@ -30,7 +30,10 @@ export const LogHeadCard = () => {
   const { value } = head
   useReadLater(value !== null, value, LOOK_AGAIN_MS, head.reload)
   return (
-    <Card title="Signed head" text="One signature over every line. Keep it to check later that the log extends it.">
+    <Card
+      title="Signed head"
+      text="One signature that covers every line. Store it to verify later that the log only grew."
+    >
       {value === null ? (
         head.error === null ? (
           <Loading />
@@ -43,8 +46,7 @@ export const LogHeadCard = () => {
             ['Lines', countWord(value.size)],
             ['Cosignatures', <Cosignatures key="cosignatures" head={value} />],
             ...value.witnesses.map(
-              ({ name, cosigned_at: at }) =>
-                [name, <Time key={name} at={at} none="no cosignature of this head" full />] as const,
+              ({ name, cosigned_at: at }) => [name, <Time key={name} at={at} none="not cosigned" full />] as const,
             ),
             ['Log key', <Copyable key="key" text={value.log_key} label="log key" />],
           ]}

@@ -21,12 +21,12 @@ export const SaveProof = ({ uuid }: { readonly uuid: string }) => {
   return (
     <>
       <p class="soft">
-        Proves that this line is part of the log, which its signed head covers. Verify it offline with{' '}
+        Proves that the signed head of the log covers this line. Verify it offline with{' '}
         <code>countersign proof check</code> and the log’s public key.
       </p>
       <div class="form-actions">
         <Button icon="download" busy={busy} onClick={() => run()}>
-          Save the proof
+          Save proof
         </Button>
       </div>
       <Problem error={failure} />
