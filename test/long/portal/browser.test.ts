@@ -35,6 +35,7 @@ import {
   zoomingFields,
 } from '../../support/browser/accessible.ts'
 import { CHROMIUM, DESKTOP, PHONE, type Watched } from '../../support/browser/chromium.ts'
+import { until } from '../../support/until.ts'
 
 const ORIGIN_URL = 'https://app.acme.example/account'
 setDefaultTimeout(60_000)
@@ -197,6 +198,45 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     // The same link, from anywhere, in this browser.
     await page.goto(link)
     await heading(page, 'You are verified')
+  })
+
+  test('shows every error above the buttons of a phone, also if it is asked twice', async () => {
+    const { page } = await begin({}, PHONE)
+    await page.getByRole('button', { name: 'Start' }).click()
+    const error = page.getByText('Please choose one of the two.')
+    const isSeen = async (): Promise<boolean> => {
+      const [text, bar] = await Promise.all([error.boundingBox(), page.locator('.actions').boundingBox()])
+      return text !== null && bar !== null && text.y > 0 && text.y + text.height <= bar.y
+    }
+    for (const _ of ['first', 'second']) {
+      await page.evaluate(() => scrollTo(0, 0))
+      await page.getByRole('button', { name: 'I agree, continue' }).click()
+      await error.waitFor()
+      await until(isSeen, { what: 'the error above the buttons' })
+    }
+  })
+
+  test('offers a file if the browser refuses the camera', async () => {
+    const { page } = await begin({})
+    await page.evaluate(() => {
+      navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException('', 'NotAllowedError'))
+    })
+    await agree(page)
+    await connectWallet(page, 'MetaMask', 1)
+    await goOn(page)
+    await fillPerson(page)
+    await goOn(page)
+    const card = page.locator('.document-card').first()
+    await card.waitFor()
+    // Nothing looks done before it is.
+    expect(await card.locator('.tips svg').count()).toBe(0)
+    await card.getByRole('button', { name: 'Take a photo' }).click()
+    await page.getByText('did not allow the camera').waitFor()
+    await accessible(page)
+    const chooser = page.waitForEvent('filechooser')
+    await page.getByRole('dialog').getByRole('button', { name: 'Choose a file' }).click()
+    await (await chooser).setFiles(picture)
+    await page.getByRole('button', { name: `Remove ${picture.name}` }).waitFor()
   })
 
   test('takes a business, on a phone in the dark, and shows a refusal as text', async () => {

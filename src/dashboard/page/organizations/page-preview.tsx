@@ -75,7 +75,7 @@ export const PagePreview = (props: PreviewProps) => {
         </blockquote>
       )}
       {props.usual_wait_seconds !== null && (
-        <p>This usually takes about {formatWait(props.usual_wait_seconds, LOCALE)}.</p>
+        <p>The review usually takes about {formatWait(props.usual_wait_seconds, LOCALE)}.</p>
       )}
       {retention.value !== null && (
         <p>

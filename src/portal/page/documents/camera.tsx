@@ -8,6 +8,8 @@ import { Button, Notice } from '../ui/parts.tsx'
 export interface CameraProps {
   readonly kind: DocumentKind
   readonly onPhoto: (photo: Blob) => void
+  /** Called if the person chooses a file because there is no camera. */
+  readonly onFile: () => void
   readonly onClose: () => void
 }
 
@@ -22,8 +24,8 @@ const takePicture = (video: HTMLVideoElement): Promise<Blob | null> => {
   return new Promise((resolve) => canvas.toBlob(resolve, 'image/jpeg', QUALITY))
 }
 
-export const Camera = ({ kind, onPhoto, onClose }: CameraProps) => {
-  const { camera, common } = useMessages()
+export const Camera = ({ kind, onPhoto, onFile, onClose }: CameraProps) => {
+  const { camera, common, documents } = useMessages()
   const dialog = useRef<HTMLDialogElement>(null)
   const video = useRef<HTMLVideoElement>(null)
   const [facing, setFacing] = useState<'user' | 'environment'>(kind === 'portrait' ? 'user' : 'environment')
@@ -121,9 +123,13 @@ export const Camera = ({ kind, onPhoto, onClose }: CameraProps) => {
                 {camera.turn}
               </Button>
             )}
-            {problem === null && (
+            {problem === null ? (
               <Button kind="primary" icon="camera" busy={!running} onClick={() => void shoot()}>
                 {camera.shoot}
+              </Button>
+            ) : (
+              <Button kind="primary" icon="file" onClick={onFile}>
+                {documents.chooseFile}
               </Button>
             )}
           </>

@@ -6,7 +6,6 @@ import type { SessionView } from '../../contract.ts'
 import type { SessionCalls } from '../api.ts'
 import { useMessages } from '../language.ts'
 import { problemText } from '../problem-text.ts'
-import { Icon } from '../ui/icons.tsx'
 import { lazy } from '../ui/lazy.tsx'
 import { Button, Notice } from '../ui/parts.tsx'
 import { isPhone } from '../wallets/apps.ts'
@@ -142,9 +141,7 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
       {shown.length === 0 && (
         <ul class="tips">
           {words.tips[kind].map((tip) => (
-            <li key={tip}>
-              <Icon name="check" size={16} /> {tip}
-            </li>
+            <li key={tip}>{tip}</li>
           ))}
         </ul>
       )}
@@ -213,6 +210,10 @@ export const DocumentCard = ({ kind, view, calls, apply, announce, onPending }: 
         <Camera
           kind={kind}
           onClose={() => setCamera(false)}
+          onFile={() => {
+            setCamera(false)
+            input.current?.click()
+          }}
           onPhoto={(photo) => {
             setCamera(false)
             uploads.add(photo, `${parts[kind]}.jpg`)

@@ -74,7 +74,8 @@ export const german: Messages = {
     },
     sentBy: (host) => `Danach geht es zurück zu ${host}.`,
     youWill: 'Das erwartet Sie',
-    minutes: 'Etwa fünf Minuten. Sie können unterbrechen und wiederkommen: Ihre Eingaben bleiben erhalten.',
+    minutes:
+      'Alles einzugeben dauert etwa fünf Minuten. Sie können unterbrechen und wiederkommen: Ihre Eingaben bleiben erhalten.',
     wallets: 'Wallets verbinden',
     walletsText:
       'Sie zeigen mit einer signierten Nachricht, dass sie Ihnen gehören. Das kostet nichts und bewegt kein Geld.',
@@ -85,8 +86,8 @@ export const german: Messages = {
     documents: 'Dokumente zeigen',
     documentsText: (items) => `${items}. Ein Foto mit dem Handy genügt.`,
     wait: 'Ergebnis erfahren',
-    waitText: 'Sofort, oder nachdem es jemand angesehen hat. Diese Seite zeigt es Ihnen in jedem Fall.',
-    waitUsual: (time) => `Meist dauert das etwa ${time}.`,
+    waitText: 'Diese Seite zeigt das Ergebnis, sobald es vorliegt.',
+    waitUsual: (time) => `Die Prüfung dauert meist etwa ${time}.`,
     says: (organization) => `${organization} schreibt`,
     notExpected: 'Hat Ihnen jemand anderes diesen Link geschickt?',
     notExpectedText: (organization) =>

@@ -1,6 +1,6 @@
 // Explains the use of the data; no data is accepted before consent. The version of the text is recorded with the
 // consent.
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatDays } from '../../../pages/lengths.ts'
 import { useSpeech } from '../language.ts'
 import { problemText } from '../problem-text.ts'
@@ -14,7 +14,9 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
   const { consent, partsInline, common } = messages
   const { organization, requirements, agreement, agreementVersion } = view
   const [shares, setShares] = useState<boolean | null>(agreement?.shares ?? null)
-  const [asked, setAsked] = useState(false)
+  /** Number of attempts to continue. */
+  const [attempts, setAttempts] = useState(0)
+  const choices = useRef<HTMLFieldSetElement>(null)
   const [declined, setDeclined] = useState(false)
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<string | null>(null)
@@ -27,15 +29,17 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
     rejected: formatDays(rejected, messages.locale),
     abandoned: formatDays(abandoned, messages.locale),
   }
-  const choiceWrong = asked && shares === null
+  const choiceWrong = attempts > 0 && shares === null
+  useEffect(() => {
+    if (!choiceWrong) return
+    choices.current?.querySelector('input')?.focus({ preventScroll: true })
+    choices.current?.scrollIntoView({ block: 'center' })
+  }, [attempts])
 
   const agree = async (): Promise<void> => {
-    setAsked(true)
+    setAttempts(attempts + 1)
     setDeclined(false)
-    if (shares === null) {
-      document.getElementById('share-yes')?.focus()
-      return
-    }
+    if (shares === null) return
     setBusy(true)
     setProblem(null)
     try {
@@ -97,7 +101,7 @@ export const Consent = ({ view, calls, apply, refresh, next, back }: StepProps) 
           </p>
         )}
       </section>
-      <fieldset class={`card choices${choiceWrong ? ' field-wrong' : ''}`}>
+      <fieldset ref={choices} class={`card choices${choiceWrong ? ' field-wrong' : ''}`}>
         <legend>{consent.shareTitle}</legend>
         <p class="hint">{consent.shareText}</p>
         {choice(true, 'share-yes', consent.shareYes)}

@@ -44,13 +44,15 @@ interface NoticeProps {
   readonly tone?: Tone
   readonly title?: string
   readonly icon?: IconName
-  /** Screen readers announce it immediately, because an action failed. */
+  /** An action failed: the notice is scrolled into view, and screen readers announce it immediately. */
   readonly urgent?: boolean
   readonly children?: ComponentChildren
 }
 
+const intoView = (element: HTMLElement | null): void => element?.scrollIntoView({ block: 'nearest' })
+
 export const Notice = ({ tone = 'info', title, icon, urgent = false, children }: NoticeProps) => (
-  <div class={`notice notice-${tone}`} role={urgent ? 'alert' : undefined}>
+  <div class={`notice notice-${tone}`} role={urgent ? 'alert' : undefined} ref={urgent ? intoView : null}>
     <Icon name={icon ?? TONE_ICONS[tone]} size={22} />
     <div class="notice-body">
       {title !== undefined && <p class="notice-title">{title}</p>}
