@@ -3,7 +3,9 @@
 import { QueueFullError } from '../domain/errors.ts'
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import type { FairQueue } from './fair-queue.ts'
-import type { LossCause } from './pool-options.ts'
+import type { LossCause, PoolParts } from './pool-options.ts'
+import type { Settlement, WithheldLedger } from './settlement.ts'
+import type { Supervisor } from './worker-supervisor.ts'
 
 /** Upper bounds of the histogram buckets for wait and run times, in milliseconds. */
 export const JOB_BOUNDS_MS: readonly number[] = [
@@ -108,6 +110,40 @@ export const createPoolStatistics = (): PoolStatistics => {
 export const predictWaitMs = (queued: number, meanServiceMs: number, workers: number): number => {
   if (queued === 0 && workers > 0) return 0
   return workers === 0 ? Number.POSITIVE_INFINITY : (queued * meanServiceMs) / workers
+}
+
+export interface CountedParts {
+  readonly parts: Pick<PoolParts, 'handles' | 'queue' | 'statistics'>
+  readonly queueLimit: number
+  readonly settlement: Pick<Settlement, 'pending'>
+  readonly withheld: Pick<WithheldLedger, 'count'>
+  readonly supervisor: Pick<Supervisor, 'wanted' | 'abandoned' | 'restarts'>
+}
+
+export const poolStatsOf = ({ parts, queueLimit, settlement, withheld, supervisor }: CountedParts): PoolStats => {
+  const { handles, queue, statistics } = parts
+  const live = handles.filter((handle) => handle.state === 'live')
+  let inFlight = 0
+  for (const handle of handles) inFlight += handle.inFlight.size
+  return {
+    workers: live.length,
+    busy: live.filter((handle) => handle.inFlight.size > 0).length,
+    wanted: supervisor.wanted,
+    abandoned: supervisor.abandoned,
+    queued: queue.size,
+    queueLimit,
+    inFlight,
+    pending: settlement.pending,
+    restarts: { ...supervisor.restarts },
+    answered: statistics.answered,
+    refused: statistics.refused,
+    expired: statistics.expired,
+    failed: statistics.failed,
+    withheld: withheld.count,
+    ...statistics.histograms(),
+    meanServiceMs: statistics.meanServiceMs,
+    predictedWaitMs: predictWaitMs(queue.size, statistics.meanServiceMs, live.length),
+  }
 }
 
 export interface Forecast {

@@ -1,23 +1,12 @@
-// Distributes queued jobs to the least-loaded workers. Jobs submitted in one turn of the event loop are sent together,
-// one message per worker. A job that may have crashed a worker is retried alone, on an otherwise idle worker.
-import { DependencyUnavailableError } from '../domain/errors.ts'
-import { JobOutdatedError, type PendingJob } from './pending-job.ts'
+// Distributes queued jobs to the least-loaded workers, and takes their outcomes. Jobs submitted in one turn of the event
+// loop are sent together, one message per worker. A job that may have crashed a worker is retried alone, on an otherwise
+// idle worker.
+import { CountersignError, DependencyUnavailableError, ERROR_STATUS } from '../domain/errors.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
-import type { Settlement } from './settlement.ts'
+import type { Outcome } from './protocol.ts'
+import { JobOutdatedError, type PendingJob, type Settlement, type WithheldLedger } from './settlement.ts'
+import type { OutcomeBatch } from './wire.ts'
 import type { WorkerHandle } from './worker-handle.ts'
-
-export interface Dispatcher {
-  /** Schedules a dispatch at the end of the current turn of the event loop. */
-  schedule(): void
-  dispatch(): void
-  /** Enqueues a job that may have crashed a worker. */
-  enqueueAlone(pending: PendingJob): void
-  /**
-   * Call when a worker has answered the job or was lost with it. If the worker was reserved for the job, it becomes
-   * available again.
-   */
-  release(pending: PendingJob): void
-}
 
 /**
  * Number of jobs that a worker receives at once. A message wakes two threads, which costs about the same time as a fast
@@ -45,23 +34,82 @@ const AWAKE_MS = 1
 /** Decay of the longest turn per turn: after about 50 short turns, a long turn no longer matters. */
 const TURN_MEMORY = 0.98
 
+const policyNotLoaded = (): CountersignError =>
+  new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true })
+
 const takesJobs = ({ state, recalled }: WorkerHandle): boolean => state === 'live' && !recalled
 
-export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 'expire' | 'fail'>): Dispatcher => {
-  const { queue, handles, clock, timers, limits, statistics } = parts
-  let scheduled = false
+/** Sends the queued jobs of one pool to its workers. */
+export class Dispatcher {
+  private scheduled = false
   /** Longest recent turn of the main thread, measured from the turn's first job. */
-  let turnMs = 0
-  const suspects: PendingJob[] = []
+  private turnMs = 0
+  private readonly suspects: PendingJob[] = []
   /** The worker reserved for the suspect job that is in flight or about to be sent. */
-  let reserved: WorkerHandle | null = null
-  let suspectOut: PendingJob | null = null
+  private reserved: WorkerHandle | null = null
+  private suspectOut: PendingJob | null = null
 
-  const leastLoaded = (depth: number): WorkerHandle | null => {
+  constructor(
+    private readonly parts: PoolParts,
+    private readonly settlement: Pick<Settlement, 'expire' | 'fail'>,
+  ) {}
+
+  /** Schedules a dispatch at the end of the current turn of the event loop. */
+  schedule(): void {
+    if (this.scheduled) return
+    this.scheduled = true
+    const { clock, timers } = this.parts
+    const startedMs = clock.monotonicMs()
+    timers.endOfTurn(() => {
+      this.scheduled = false
+      this.turnMs = Math.max(clock.monotonicMs() - startedMs, this.turnMs * TURN_MEMORY)
+      this.dispatch()
+    })
+  }
+
+  dispatch(): void {
+    const { queue, handles, clock, limits, statistics, leaseUntilMs } = this.parts
+    if (queue.size === 0 && this.suspects.length === 0 && this.reserved === null) return
+    const nowMs = clock.monotonicMs()
+    if (nowMs >= leaseUntilMs) return
+    this.dispatchSuspect(nowMs)
+    const { meanServiceMs } = statistics
+    const share = shareOf(meanServiceMs, limits)
+    const depth = depthOf(this.turnMs, meanServiceMs, limits)
+    while (queue.size > 0) {
+      const handle = this.awake(share, nowMs) ?? this.leastLoaded(depth)
+      if (handle === null) break
+      const { size } = handle.inFlight
+      const room = Math.min(size < share ? share - size : share, depth - size)
+      for (let given = 0; given < room; given++) {
+        const pending = queue.shift()
+        if (pending === null) break
+        this.assign(handle, pending, nowMs)
+      }
+    }
+    for (const handle of handles) handle.flush()
+  }
+
+  /** Enqueues a job that may have crashed a worker. */
+  enqueueAlone(pending: PendingJob): void {
+    this.suspects.push(pending)
+  }
+
+  /**
+   * Call when a worker has answered the job or was lost with it. If the worker was reserved for the job, it becomes
+   * available again.
+   */
+  release(pending: PendingJob): void {
+    if (pending !== this.suspectOut) return
+    this.suspectOut = null
+    this.reserved = null
+  }
+
+  private leastLoaded(depth: number): WorkerHandle | null {
     let best: WorkerHandle | null = null
     let load = depth
-    for (const handle of handles) {
-      if (!takesJobs(handle) || handle === reserved || handle.inFlight.size >= load) continue
+    for (const handle of this.parts.handles) {
+      if (!takesJobs(handle) || handle === this.reserved || handle.inFlight.size >= load) continue
       best = handle
       load = handle.inFlight.size
     }
@@ -69,16 +117,17 @@ export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 
   }
 
   /** Returns an awake worker that holds less work than justifies waking another worker. */
-  const awake = (share: number, nowMs: number): WorkerHandle | null => {
-    for (const handle of handles) {
+  private awake(share: number, nowMs: number): WorkerHandle | null {
+    for (const handle of this.parts.handles) {
       const { size } = handle.inFlight
-      if (size === 0 || size >= share || !takesJobs(handle) || handle === reserved) continue
+      if (size === 0 || size >= share || !takesJobs(handle) || handle === this.reserved) continue
       if (nowMs - handle.lastProgressMs < AWAKE_MS) return handle
     }
     return null
   }
 
-  const assign = (handle: WorkerHandle, pending: PendingJob, nowMs: number): boolean => {
+  private assign(handle: WorkerHandle, pending: PendingJob, nowMs: number): boolean {
+    const { parts, settlement } = this
     if (pending.job.deadlineMs <= nowMs) {
       settlement.expire(pending)
       return false
@@ -88,79 +137,102 @@ export const createDispatcher = (parts: PoolParts, settlement: Pick<Settlement, 
       return false
     }
     if (!handle.assign(pending, nowMs)) {
-      settlement.fail(
-        pending,
-        new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
-      )
+      settlement.fail(pending, policyNotLoaded())
       return false
     }
-    statistics.recordWait(nowMs - pending.enqueuedMs)
+    parts.statistics.recordWait(nowMs - pending.enqueuedMs)
     return true
   }
 
-  const dispatchSuspect = (nowMs: number): void => {
-    if (suspectOut !== null) return
+  private dispatchSuspect(nowMs: number): void {
+    const { suspects } = this
+    const { handles, limits } = this.parts
+    if (this.suspectOut !== null) return
     while (suspects[0]?.settled) suspects.shift()
     const suspect = suspects[0]
     if (suspect === undefined) {
-      reserved = null
+      this.reserved = null
       return
     }
     // Use an idle worker if there is one. Otherwise, the reserved worker gets no more jobs until it is idle.
     const idle = handles.find((handle) => takesJobs(handle) && handle.inFlight.size === 0)
-    if (reserved !== null && !takesJobs(reserved)) reserved = null
-    reserved = idle ?? reserved ?? leastLoaded(limits.maxInFlight)
+    if (this.reserved !== null && !takesJobs(this.reserved)) this.reserved = null
+    this.reserved = idle ?? this.reserved ?? this.leastLoaded(limits.maxInFlight)
+    const { reserved } = this
     if (reserved === null || reserved.inFlight.size > 0) return
     suspects.shift()
-    if (assign(reserved, suspect, nowMs)) {
-      suspectOut = suspect
+    if (this.assign(reserved, suspect, nowMs)) {
+      this.suspectOut = suspect
       reserved.flush()
     } else {
-      reserved = null
+      this.reserved = null
     }
   }
+}
 
-  const dispatch = (): void => {
-    if (queue.size === 0 && suspects.length === 0 && reserved === null) return
-    const nowMs = clock.monotonicMs()
-    if (nowMs >= parts.leaseUntilMs) return
-    dispatchSuspect(nowMs)
-    const { meanServiceMs } = statistics
-    const share = shareOf(meanServiceMs, limits)
-    const depth = depthOf(turnMs, meanServiceMs, limits)
-    while (queue.size > 0) {
-      const handle = awake(share, nowMs) ?? leastLoaded(depth)
-      if (handle === null) break
-      const { size } = handle.inFlight
-      const room = Math.min(size < share ? share - size : share, depth - size)
-      for (let given = 0; given < room; given++) {
-        const pending = queue.shift()
-        if (pending === null) break
-        assign(handle, pending, nowMs)
-      }
+/** Returns false if the answer arrived too late. It must then be withheld. */
+const takeOutcome = (
+  { queue, limits, onEvent }: PoolParts,
+  settlement: Settlement,
+  handle: WorkerHandle,
+  pending: PendingJob,
+  outcome: Outcome,
+): boolean => {
+  if (outcome.status === 'answered') return settlement.answer(pending, outcome)
+  if (pending.settled) return true
+  pending.mayBeSigned = outcome.status === 'failed' && !outcome.nothingSigned
+  if (outcome.status === 'unsigned') {
+    settlement.answer(pending, { compliant: true, ruleId: null, body: '' })
+  } else if (outcome.status === 'target-not-cached') {
+    handle.forgetTarget(pending)
+    pending.redefinitions += 1
+    if (pending.redefinitions <= limits.maxRedefinitions) queue.pushHead(pending)
+    else settlement.fail(pending, policyNotLoaded())
+  } else if (outcome.status === 'lease-ended') {
+    queue.pushHead(pending)
+  } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
+    // DEADLINE_EXCEEDED is ignored: the worker's clock may be ahead by the handshake's error. The deadline timer
+    // answers 408.
+    const { requestId, uuid } = pending.job
+    const { code, detail, errorClass, rule, nothingSigned } = outcome
+    if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })
+    else if (errorClass !== null) onEvent({ type: 'job-failed', requestId, uuid, errorClass })
+    const retryAfter = ERROR_STATUS[code] === 503 ? { retryAfterSeconds: 1 } : {}
+    settlement.fail(pending, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
+  }
+  return true
+}
+
+/** Takes the outcomes that a worker reports for a batch, and then dispatches further jobs. */
+export const takeOutcomes = (
+  parts: PoolParts,
+  settlement: Settlement,
+  withheld: WithheldLedger,
+  dispatcher: Dispatcher,
+  handle: WorkerHandle,
+  batch: OutcomeBatch,
+): void => {
+  const { clock, statistics } = parts
+  const nowMs = clock.monotonicMs()
+  statistics.recordBatch(batch.busyMs, batch.outcomes.length)
+  const late: string[] = []
+  for (const outcome of batch.outcomes) {
+    const pending = handle.inFlight.get(outcome.sequence)
+    if (pending === undefined) continue
+    handle.inFlight.delete(outcome.sequence)
+    dispatcher.release(pending)
+    statistics.recordRun(nowMs - pending.dispatchedMs)
+    const { stages } = pending.job
+    if (stages !== undefined) {
+      stages.answeredMs = nowMs
+      if (outcome.status === 'answered') stages.worker = outcome.stages ?? stages.worker
     }
-    for (const handle of handles) handle.flush()
+    if (!takeOutcome(parts, settlement, handle, pending, outcome)) late.push(pending.job.uuid)
   }
-
-  return {
-    dispatch,
-    schedule: () => {
-      if (scheduled) return
-      scheduled = true
-      const startedMs = clock.monotonicMs()
-      timers.endOfTurn(() => {
-        scheduled = false
-        turnMs = Math.max(clock.monotonicMs() - startedMs, turnMs * TURN_MEMORY)
-        dispatch()
-      })
-    },
-    enqueueAlone: (pending) => {
-      suspects.push(pending)
-    },
-    release: (pending) => {
-      if (pending !== suspectOut) return
-      suspectOut = null
-      reserved = null
-    },
+  if (late.length > 0) withheld.withhold(late)
+  if (handle.recalled && handle.inFlight.size === 0) {
+    handle.recalled = false
+    handle.renewLease(parts.leaseUntilMs)
   }
+  dispatcher.dispatch()
 }

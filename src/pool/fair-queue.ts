@@ -1,7 +1,7 @@
 // Jobs that wait for a worker, in one queue per organization. The organizations take turns; in each turn, a queue
 // yields as many jobs as its weight. An organization that sends ten times more jobs delays only its own. Algorithm:
 // deficit round robin with jobs of equal cost (Shreedhar and Varghese, 1995).
-import type { PendingJob } from './pending-job.ts'
+import type { PendingJob } from './settlement.ts'
 
 export interface JobQueue {
   /** Number of waiting, unsettled jobs. */

@@ -5,9 +5,8 @@ import { CountersignError, DependencyUnavailableError } from '../domain/errors.t
 import { errorClassOf, NamedError } from '../lib/named-error.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import type { PendingJob, PoolAnswer } from './pending-job.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
-import type { Settlement, WithheldLedger } from './settlement.ts'
+import type { PendingJob, PoolAnswer, Settlement, WithheldLedger } from './settlement.ts'
 import type { LostWorker } from './worker-supervisor.ts'
 
 export interface LostLog {

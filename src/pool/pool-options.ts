@@ -1,11 +1,14 @@
-// Limits of a pool with their reasons, pool events, and the state that all parts of a pool share. Events are for logs
+// Options and limits of a pool with their reasons, pool events, and the state that all parts of a pool share. Events are for logs
 // and metrics: they contain no worker-internal text and no request data.
 import type { Throttle } from '../lib/throttle.ts'
 import type { Clock, Timers } from '../lib/time.ts'
+import type { SentRevision } from '../policy/types/program.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { PoolStatistics } from './admission.ts'
 import type { FairQueue } from './fair-queue.ts'
-import type { RuleFailure } from './protocol.ts'
+import type { RecoverDecisions } from './lost-jobs.ts'
+import type { RuleFailure, WorkerSettings } from './protocol.ts'
+import type { OpenPort } from './wire.ts'
 import type { ReadyReport, WorkerHandle } from './worker-handle.ts'
 
 export interface PoolLimits {
@@ -152,6 +155,27 @@ export const logPoolEvent = (
       break
     }
   }
+}
+
+export interface PoolOptions {
+  readonly workers: number
+  readonly spawn: OpenPort
+  readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
+  /** Number of the first worker's slot. Defaults to 0. Pools that share a log need different numbers. */
+  readonly firstSlot?: number
+  /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
+  readonly weightOf?: ((organizationId: string) => number) | undefined
+  /**
+   * Maximum number of waiting jobs. A further job is refused, or displaces a job of the organization with the longest
+   * queue.
+   */
+  readonly queueLimit: number
+  readonly recover: RecoverDecisions
+  readonly definitions: { revision(revisionId: string): SentRevision | undefined }
+  readonly clock: Clock
+  readonly timers?: Timers
+  readonly limits?: Partial<PoolLimits>
+  readonly onEvent?: PoolEventListener
 }
 
 /** State shared by the parts of one pool. */

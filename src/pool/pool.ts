@@ -5,42 +5,26 @@
 import { CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
-import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
+import { systemTimers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { SentRevision } from '../policy/types/program.ts'
-import { createAdmission, createPoolStatistics, type PoolStats, predictWaitMs } from './admission.ts'
-import { createDispatcher } from './dispatcher.ts'
+import { type Admission, createAdmission, createPoolStatistics, type PoolStats, poolStatsOf } from './admission.ts'
+import { Dispatcher, takeOutcomes } from './dispatcher.ts'
 import { createFairQueue } from './fair-queue.ts'
-import { createLostJobs, type RecoverDecisions } from './lost-jobs.ts'
-import { createPendingJob, type PendingJob, type PoolAnswer } from './pending-job.ts'
-import { DEFAULT_POOL_LIMITS, type PoolEventListener, type PoolLimits, type PoolParts } from './pool-options.ts'
-import type { OpenPort } from './port.ts'
-import { type AttesterReference, type Job, SEQUENCE_MASK, type WorkerSettings } from './protocol.ts'
-import { createSettlement, createTakeOutcomes, createWithheldLedger } from './settlement.ts'
+import { createLostJobs } from './lost-jobs.ts'
+import { DEFAULT_POOL_LIMITS, type PoolOptions, type PoolParts } from './pool-options.ts'
+import { type AttesterReference, type Job, SEQUENCE_MASK } from './protocol.ts'
+import {
+  createPendingJob,
+  createSettlement,
+  createWithheldLedger,
+  type PendingJob,
+  type PoolAnswer,
+  type Settlement,
+  type WithheldLedger,
+} from './settlement.ts'
 import type { WorkerHandle } from './worker-handle.ts'
-import { createSupervisor } from './worker-supervisor.ts'
+import { createSupervisor, type Supervisor } from './worker-supervisor.ts'
 import { createAttesterRotation, createPoolLists } from './worker-updates.ts'
-
-export interface PoolOptions {
-  readonly workers: number
-  readonly spawn: OpenPort
-  readonly settings: Omit<WorkerSettings, 'slot' | 'generation' | 'shared'>
-  /** Number of the first worker's slot. Defaults to 0. Pools that share a log need different numbers. */
-  readonly firstSlot?: number
-  /** Returns an organization's weight: its share of the workers' time under contention. Defaults to 1. */
-  readonly weightOf?: ((organizationId: string) => number) | undefined
-  /**
-   * Maximum number of waiting jobs. A further job is refused, or displaces a job of the organization with the longest
-   * queue.
-   */
-  readonly queueLimit: number
-  readonly recover: RecoverDecisions
-  readonly definitions: { revision(revisionId: string): SentRevision | undefined }
-  readonly clock: Clock
-  readonly timers?: Timers
-  readonly limits?: Partial<PoolLimits>
-  readonly onEvent?: PoolEventListener
-}
 
 export interface Pool {
   /**
@@ -102,8 +86,101 @@ export interface Pool {
 const shuttingDown = (nothingSigned: boolean): CountersignError =>
   new CountersignError('SHUTTING_DOWN', 'the service is stopping; retry', { retryAfterSeconds: 1, nothingSigned })
 
+/** State of one pool. */
+interface PoolState {
+  readonly parts: PoolParts
+  readonly queueLimit: number
+  readonly admission: Admission
+  readonly settlement: Settlement
+  readonly withheld: WithheldLedger
+  readonly dispatcher: Dispatcher
+  readonly supervisor: Supervisor
+  sequence: number
+  accepting: boolean
+}
+
+const countLive = (handles: readonly WorkerHandle[]): number => {
+  let live = 0
+  for (const { state } of handles) if (state === 'live') live += 1
+  return live
+}
+
+const submit = (
+  pool: PoolState,
+  job: Job,
+  target: Target,
+  seen?: number,
+  isCurrent?: PendingJob['isCurrent'],
+): Promise<PoolAnswer> => {
+  const { queue, statistics, clock } = pool.parts
+  if (!pool.accepting) return Promise.reject(shuttingDown(true))
+  const nowMs = clock.monotonicMs()
+  if (job.deadlineMs <= nowMs) {
+    statistics.expired += 1
+    return Promise.reject(new DeadlineExceededError({ nothingSigned: true }))
+  }
+  const { organizationId } = target
+  // The early refusal doesn't replace this one: other jobs may have filled the queue since.
+  const admitted = pool.admission(organizationId, job.deadlineMs - nowMs)
+  if (typeof admitted !== 'number') {
+    statistics.refused += 1
+    return Promise.reject(admitted)
+  }
+  if (queue.size >= pool.queueLimit) {
+    const displaced = queue.displaceFor(organizationId)
+    if (displaced !== null) {
+      statistics.refused += 1
+      pool.settlement.fail(displaced, new QueueFullError())
+    }
+  }
+  pool.sequence = (pool.sequence + 1) & SEQUENCE_MASK
+  const pending = createPendingJob(job, target, pool.sequence, nowMs, admitted, isCurrent, seen)
+  pool.settlement.open(pending)
+  queue.pushTail(pending)
+  pool.dispatcher.schedule()
+  return pending.promise
+}
+
+const refusal = (
+  { parts, admission }: PoolState,
+  organizationId: string,
+  deadlineMs: number,
+): QueueFullError | null => {
+  const admitted = admission(organizationId, deadlineMs - parts.clock.monotonicMs())
+  if (typeof admitted === 'number') return null
+  parts.statistics.refused += 1
+  return admitted
+}
+
+const renewLease = ({ parts, dispatcher }: PoolState, untilMs: number): void => {
+  const ended = parts.clock.monotonicMs() >= parts.leaseUntilMs
+  parts.leaseUntilMs = untilMs
+  for (const handle of parts.handles) {
+    if (ended && handle.inFlight.size > 0) handle.recalled = true
+    handle.renewLease(untilMs)
+  }
+  if (ended) dispatcher.dispatch()
+}
+
+const failAll = ({ settlement }: PoolState): void => settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
+
+const drain = async (pool: PoolState, timeoutMs: number): Promise<boolean> => {
+  pool.accepting = false
+  const idle = pool.settlement.drained().then(() => true)
+  const drained = await withTimeout(idle, timeoutMs, () => false, pool.parts.timers.after)
+  if (!drained) failAll(pool)
+  return drained
+}
+
+const close = async (pool: PoolState): Promise<void> => {
+  pool.accepting = false
+  failAll(pool)
+  await pool.supervisor.close()
+  pool.settlement.stop()
+}
+
 export const createPool = (options: PoolOptions): Pool => {
-  const { clock, timers = systemTimers, onEvent = () => undefined } = options
+  const { clock, queueLimit, timers = systemTimers, onEvent = () => undefined } = options
   const handles: WorkerHandle[] = []
   const statistics = createPoolStatistics()
   const queue = createFairQueue(options.weightOf)
@@ -118,11 +195,12 @@ export const createPool = (options: PoolOptions): Pool => {
     changes: 0,
     leaseUntilMs: Number.POSITIVE_INFINITY,
   }
+  const admission = createAdmission({ queue, queueLimit, statistics, countWorkers: () => countLive(handles) })
   const settlement = createSettlement(parts)
   const withheld = createWithheldLedger(parts)
   const rotation = createAttesterRotation(parts, options.settings.attesters)
   const lists = createPoolLists(handles)
-  const dispatcher = createDispatcher(parts, settlement)
+  const dispatcher = new Dispatcher(parts, settlement)
   const supervisor = createSupervisor(parts, {
     spawn: options.spawn,
     settings: () => ({ ...options.settings, attesters: rotation.attesters }),
@@ -136,7 +214,7 @@ export const createPool = (options: PoolOptions): Pool => {
       withheld.flush()
       dispatcher.dispatch()
     },
-    onOutcomes: createTakeOutcomes(parts, settlement, withheld, dispatcher),
+    onOutcomes: (handle, batch) => takeOutcomes(parts, settlement, withheld, dispatcher, handle, batch),
     onReport: (handle, report) => {
       if (report.type === 'attesters-loaded') rotation.report(handle, report)
       else if (report.type === 'withheld-recorded') withheld.confirm(handle, report.uuids)
@@ -147,105 +225,33 @@ export const createPool = (options: PoolOptions): Pool => {
     },
     takeLostJobs: createLostJobs(options.recover, parts, settlement, withheld, dispatcher),
   })
-
-  const countLive = (): number => {
-    let live = 0
-    for (const { state } of handles) if (state === 'live') live += 1
-    return live
+  const pool: PoolState = {
+    parts,
+    queueLimit,
+    admission,
+    settlement,
+    withheld,
+    dispatcher,
+    supervisor,
+    sequence: 0,
+    accepting: true,
   }
-  const { queueLimit } = options
-  const admission = createAdmission({ queue, queueLimit, statistics, countWorkers: countLive })
-  let sequence = 0
-  let accepting = true
 
   return {
     start: () => supervisor.start(options.workers),
-    submit: (job, target, seen, isCurrent) => {
-      if (!accepting) return Promise.reject(shuttingDown(true))
-      const nowMs = clock.monotonicMs()
-      if (job.deadlineMs <= nowMs) {
-        statistics.expired += 1
-        return Promise.reject(new DeadlineExceededError({ nothingSigned: true }))
-      }
-      const { organizationId } = target
-      const admitted = admission(organizationId, job.deadlineMs - nowMs)
-      if (typeof admitted !== 'number') {
-        statistics.refused += 1
-        return Promise.reject(admitted)
-      }
-      if (queue.size >= queueLimit) {
-        const displaced = queue.displaceFor(organizationId)
-        if (displaced !== null) {
-          statistics.refused += 1
-          settlement.fail(displaced, new QueueFullError())
-        }
-      }
-      sequence = (sequence + 1) & SEQUENCE_MASK
-      const pending = createPendingJob(job, target, sequence, nowMs, admitted, isCurrent, seen)
-      settlement.open(pending)
-      queue.pushTail(pending)
-      dispatcher.schedule()
-      return pending.promise
-    },
+    submit: (job, target, seen, isCurrent) => submit(pool, job, target, seen, isCurrent),
     changes: () => parts.changes,
     noteChange: () => {
       parts.changes += 1
     },
-    renewLease: (untilMs) => {
-      const ended = clock.monotonicMs() >= parts.leaseUntilMs
-      parts.leaseUntilMs = untilMs
-      for (const handle of handles) {
-        if (ended && handle.inFlight.size > 0) handle.recalled = true
-        handle.renewLease(untilMs)
-      }
-      if (ended) dispatcher.dispatch()
-    },
-    refusal: (organizationId, deadlineMs) => {
-      const admitted = admission(organizationId, deadlineMs - clock.monotonicMs())
-      if (typeof admitted === 'number') return null
-      statistics.refused += 1
-      return admitted
-    },
+    renewLease: (untilMs) => renewLease(pool, untilMs),
+    refusal: (organizationId, deadlineMs) => refusal(pool, organizationId, deadlineMs),
     resize: supervisor.resize,
     updateAttesters: rotation.update,
     withhold: withheld.withhold,
     updateLists: lists.update,
-    stats: () => {
-      const live = handles.filter((handle) => handle.state === 'live')
-      let inFlight = 0
-      for (const handle of handles) inFlight += handle.inFlight.size
-      return {
-        workers: live.length,
-        busy: live.filter((handle) => handle.inFlight.size > 0).length,
-        wanted: supervisor.wanted,
-        abandoned: supervisor.abandoned,
-        queued: queue.size,
-        queueLimit,
-        inFlight,
-        pending: settlement.pending,
-        restarts: { ...supervisor.restarts },
-        answered: statistics.answered,
-        refused: statistics.refused,
-        expired: statistics.expired,
-        failed: statistics.failed,
-        withheld: withheld.count,
-        ...statistics.histograms(),
-        meanServiceMs: statistics.meanServiceMs,
-        predictedWaitMs: predictWaitMs(queue.size, statistics.meanServiceMs, live.length),
-      }
-    },
-    drain: async (timeoutMs) => {
-      accepting = false
-      const idle = settlement.drained().then(() => true)
-      const drained = await withTimeout(idle, timeoutMs, () => false, timers.after)
-      if (!drained) settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
-      return drained
-    },
-    close: async () => {
-      accepting = false
-      settlement.failAll(({ mayBeSigned }) => shuttingDown(!mayBeSigned))
-      await supervisor.close()
-      settlement.stop()
-    },
+    stats: () => poolStatsOf(pool),
+    drain: (timeoutMs) => drain(pool, timeoutMs),
+    close: () => close(pool),
   }
 }

@@ -1,14 +1,97 @@
-// Settles jobs: each job is answered, fails or expires exactly once. An answer after the deadline is never sent, and
-// its uuid goes to a worker, which records it as withheld (invariant 4).
-import { CountersignError, DeadlineExceededError, DependencyUnavailableError, ERROR_STATUS } from '../domain/errors.ts'
-import { createDeadlineList } from '../lib/deadline-list.ts'
-import type { Dispatcher } from './dispatcher.ts'
+// A submitted job, and its settlement: each job is answered, fails or expires exactly once, even if its workers fail. An
+// answer after the deadline is never sent, and its uuid goes to a worker, which records it as withheld (invariant 4).
+import { type CountersignError, DeadlineExceededError, fixedError } from '../domain/errors.ts'
+import type { Target } from '../domain/target.ts'
+import { createDeadlineList, type Expiring } from '../lib/deadline-list.ts'
 import type { FairQueue } from './fair-queue.ts'
-import type { PendingJob, PoolAnswer } from './pending-job.ts'
 import type { PoolParts } from './pool-options.ts'
-import type { Outcome } from './protocol.ts'
-import type { OutcomeBatch } from './wire.ts'
+import type { Job } from './protocol.ts'
 import type { WorkerHandle } from './worker-handle.ts'
+
+/** The job's key, target or facts changed between submission and dispatch. The job was not dispatched. */
+export class JobOutdatedError extends fixedError(
+  'DEPENDENCY_UNAVAILABLE',
+  'the policy, the API key or the identity changed; retry',
+  {
+    retryAfterSeconds: 1,
+    nothingSigned: true,
+  },
+) {}
+
+export interface PoolAnswer {
+  readonly compliant: boolean
+  /** Id of the rule that decided, for metrics and logs. Null if the policy's default decided. */
+  readonly ruleId: string | null
+  /** The complete JSON response body. Empty if the verdict needs a signature but the job has no expiration. */
+  readonly body: string
+}
+
+export interface PendingJob extends Expiring<PendingJob> {
+  readonly job: Job
+  readonly target: Target
+  /** Identifies the job in messages and in SHARED_CURRENT. */
+  readonly sequence: number
+  readonly promise: Promise<PoolAnswer>
+  readonly resolve: (answer: PoolAnswer) => void
+  readonly reject: (error: Error) => void
+  /** Reports whether the job's key, target and facts are still current. Synchronous: reads caches only. */
+  readonly isCurrent: () => boolean
+  /** Change count before the job's key and target were looked up. If -1, `isCurrent` decides. */
+  readonly changes: number
+  readonly enqueuedMs: number
+  /** Forecast duration at admission, in milliseconds. */
+  readonly forecastMs: number
+  dispatchedMs: number
+  /** True once the job was answered, failed or expired. A worker may still be processing it. */
+  settled: boolean
+  /** True while the job is in the queue and included in its size. */
+  queued: boolean
+  /** True if a worker holds the job and may sign it, or if a lost worker may have recorded it. */
+  mayBeSigned: boolean
+  /** Number of workers lost while they held the job. */
+  losses: number
+  /** Number of workers lost while they were processing the job. */
+  kills: number
+  /** Number of times that a worker did not have the job's target. */
+  redefinitions: number
+}
+
+const ALWAYS = (): boolean => true
+
+/** @param forecastMs expected duration; 0 if no other job is waiting */
+export const createPendingJob = (
+  job: Job,
+  target: Target,
+  sequence: number,
+  nowMs: number,
+  forecastMs = 0,
+  isCurrent: PendingJob['isCurrent'] = ALWAYS,
+  changes = -1,
+): PendingJob => {
+  const { promise, resolve, reject } = Promise.withResolvers<PoolAnswer>()
+  return {
+    job,
+    deadlineMs: job.deadlineMs,
+    target,
+    sequence,
+    promise,
+    resolve,
+    reject,
+    isCurrent,
+    changes,
+    enqueuedMs: nowMs,
+    forecastMs,
+    dispatchedMs: 0,
+    settled: false,
+    queued: false,
+    mayBeSigned: false,
+    losses: 0,
+    kills: 0,
+    redefinitions: 0,
+    earlier: null,
+    later: null,
+  }
+}
 
 export interface Settlement {
   /** Number of unsettled jobs, in the queue or at a worker. */
@@ -133,69 +216,5 @@ export const createWithheldLedger = ({ handles, onEvent }: Pick<PoolParts, 'hand
       flush()
     },
     flush,
-  }
-}
-
-export const createTakeOutcomes = (
-  parts: PoolParts,
-  settlement: Settlement,
-  withheld: WithheldLedger,
-  dispatcher: Dispatcher,
-): ((handle: WorkerHandle, batch: OutcomeBatch) => void) => {
-  const { clock, queue, statistics, limits, onEvent } = parts
-
-  const takeOutcome = (handle: WorkerHandle, pending: PendingJob, outcome: Outcome): boolean => {
-    if (outcome.status === 'answered') return settlement.answer(pending, outcome)
-    if (pending.settled) return true
-    pending.mayBeSigned = outcome.status === 'failed' && !outcome.nothingSigned
-    if (outcome.status === 'unsigned') {
-      settlement.answer(pending, { compliant: true, ruleId: null, body: '' })
-    } else if (outcome.status === 'target-not-cached') {
-      handle.forgetTarget(pending)
-      pending.redefinitions += 1
-      if (pending.redefinitions <= limits.maxRedefinitions) queue.pushHead(pending)
-      else
-        settlement.fail(
-          pending,
-          new DependencyUnavailableError('the policy could not be loaded', { nothingSigned: true }),
-        )
-    } else if (outcome.status === 'lease-ended') {
-      queue.pushHead(pending)
-    } else if (outcome.code !== 'DEADLINE_EXCEEDED') {
-      // DEADLINE_EXCEEDED is ignored: the worker's clock may be ahead by the handshake's error. The deadline timer
-      // answers 408.
-      const { requestId, uuid } = pending.job
-      const { code, detail, errorClass, rule, nothingSigned } = outcome
-      if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })
-      else if (errorClass !== null) onEvent({ type: 'job-failed', requestId, uuid, errorClass })
-      const retryAfter = ERROR_STATUS[code] === 503 ? { retryAfterSeconds: 1 } : {}
-      settlement.fail(pending, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
-    }
-    return true
-  }
-
-  return (handle, batch) => {
-    const nowMs = clock.monotonicMs()
-    statistics.recordBatch(batch.busyMs, batch.outcomes.length)
-    const late: string[] = []
-    for (const outcome of batch.outcomes) {
-      const pending = handle.inFlight.get(outcome.sequence)
-      if (pending === undefined) continue
-      handle.inFlight.delete(outcome.sequence)
-      dispatcher.release(pending)
-      statistics.recordRun(nowMs - pending.dispatchedMs)
-      const { stages } = pending.job
-      if (stages !== undefined) {
-        stages.answeredMs = nowMs
-        if (outcome.status === 'answered') stages.worker = outcome.stages ?? stages.worker
-      }
-      if (!takeOutcome(handle, pending, outcome)) late.push(pending.job.uuid)
-    }
-    if (late.length > 0) withheld.withhold(late)
-    if (handle.recalled && handle.inFlight.size === 0) {
-      handle.recalled = false
-      handle.renewLease(parts.leaseUntilMs)
-    }
-    dispatcher.dispatch()
   }
 }

@@ -1,11 +1,10 @@
-// Format of batches: one text in each direction, because a structured clone costs three times more. Jobs are one JSON
-// array of rows, which is smaller and faster than objects. Outcomes are a JSON line of rows, then one line per response
-// body: a body is JSON without raw line breaks, so it is not escaped.
+// The pool's connection to one signing worker, and the format of batches: one text in each direction, because a
+// structured clone costs three times more. Other messages are objects.
 import type { WalletAddress } from '../domain/address.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import { createJobStages, type WorkerStages } from '../domain/job-stages.ts'
 import { NamedError } from '../lib/named-error.ts'
-import type { Job, Outcome, RuleFailure } from './protocol.ts'
+import type { ControlMessage, Job, Outcome, RuleFailure, WorkerReport } from './protocol.ts'
 
 /** A job received by a worker. `deadlineMs` is on the worker's clock. */
 export interface DispatchedJob extends Job {
@@ -27,7 +26,7 @@ export interface OutgoingJob {
   readonly job: Job
 }
 
-/** The request's own fields come last. `chainId` is null for Solana. */
+/** Jobs are one JSON array of rows, which is smaller and faster than objects. The request's own fields come last. `chainId` is null for Solana. */
 type UntracedRow = readonly [
   sequence: number,
   kind: 0 | 1,
@@ -139,6 +138,10 @@ type OutcomeRow =
     ]
   | readonly [sequence: number, status: keyof typeof BARE_STATUS]
 
+/**
+ * Outcomes are a JSON line of rows, then one line per response body: a body is JSON without raw line breaks, so it is not
+ * escaped.
+ */
 export const encodeOutcomes = (batch: OutcomeBatch): string => {
   const rows: OutcomeRow[] = []
   let bodies = ''
@@ -195,4 +198,68 @@ export const decodeOutcomes = (text: string): OutcomeBatch => {
   })
   if (line !== lines.length - 1) throw new WireFormatError('there are more bodies than answers')
   return { busyMs, outcomes }
+}
+
+/**
+ * A separate thread, or the main thread (workers/signing/inline-worker.ts). In both cases, a worker's message arrives in a
+ * later turn than the message that it replies to.
+ */
+export interface WorkerPort {
+  /**
+   * Sends a batch. Its jobs are recorded by one append and answered together.
+   * @param clockOffsetMs main clock minus worker clock
+   */
+  work(jobs: readonly OutgoingJob[], clockOffsetMs: number): void
+  control(message: ControlMessage): void
+  /** Ends the worker regardless of its jobs. `closed` follows, unless native code keeps the thread running. */
+  terminate(): void
+}
+
+export interface PortListener {
+  outcomes(batch: OutcomeBatch): void
+  report(report: WorkerReport): void
+  /** Called when the worker sent an invalid message. */
+  protocolError(): void
+  /** Called when the worker has ended. No message follows. */
+  closed(): void
+}
+
+/** Creates a worker. @throws if the thread cannot be created */
+export type OpenPort = (listener: PortListener) => WorkerPort
+
+/** The used part of the Worker interface; implemented by Bun's Worker. */
+export interface SigningThread {
+  postMessage(message: unknown): void
+  terminate(): void
+  addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: 'close' | 'error' | 'messageerror', listener: () => void): void
+}
+
+/** @param thread thread that runs workers/signing/attest.worker.ts */
+export const createThreadPort = (thread: SigningThread, listener: PortListener): WorkerPort => {
+  const takeOutcomes = (text: string): void => {
+    let batch: OutcomeBatch
+    try {
+      batch = decodeOutcomes(text)
+    } catch {
+      // The text may contain answers, so no part of it is passed on.
+      listener.protocolError()
+      return
+    }
+    listener.outcomes(batch)
+  }
+
+  thread.addEventListener('message', ({ data }) => {
+    if (typeof data === 'string') takeOutcomes(data)
+    else listener.report(data as WorkerReport)
+  })
+  // The event's message quotes source code, so it is dropped. A `close` event always follows and is handled.
+  thread.addEventListener('error', () => undefined)
+  thread.addEventListener('messageerror', listener.protocolError)
+  thread.addEventListener('close', listener.closed)
+  return {
+    work: (jobs, clockOffsetMs) => thread.postMessage(encodeJobs(jobs, clockOffsetMs)),
+    control: (message) => thread.postMessage(message),
+    terminate: () => thread.terminate(),
+  }
 }

@@ -2,8 +2,6 @@
 // decisions: the supervisor reads it to detect hangs, and the dispatcher reads it to choose a worker.
 import type { Clock } from '../lib/time.ts'
 import type { SentRevision } from '../policy/types/program.ts'
-import type { PendingJob } from './pending-job.ts'
-import type { OpenPort } from './port.ts'
 import {
   type ControlMessage,
   CURRENT_NONE,
@@ -17,7 +15,8 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from './protocol.ts'
-import type { OutcomeBatch } from './wire.ts'
+import type { PendingJob } from './settlement.ts'
+import type { OpenPort, OutcomeBatch } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
@@ -39,6 +38,8 @@ export interface WorkerHandleOptions {
     /** Called when the worker has started and its clock offset is known: jobs may be sent. */
     readonly live: (handle: WorkerHandle) => void
     readonly outcomes: (handle: WorkerHandle, batch: OutcomeBatch) => void
+    /** Called when a draining worker has answered its last job. */
+    readonly drained: (handle: WorkerHandle) => void
     readonly report: (handle: WorkerHandle, report: WorkerReport) => void
     readonly protocolError: (handle: WorkerHandle) => void
     readonly closed: (handle: WorkerHandle) => void
@@ -211,6 +212,7 @@ export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle =
       if (!noteMessage()) return
       handle.proven = true
       on.outcomes(handle, batch)
+      if (handle.state === 'draining' && handle.inFlight.size === 0) on.drained(handle)
     },
     report: (report) => {
       if (noteMessage()) takeReport(report)

@@ -2,11 +2,10 @@
 // Jobs of a lost worker are passed on once the worker can no longer record.
 import { DetailedError } from '../lib/named-error.ts'
 import type { SentRevision } from '../policy/types/program.ts'
-import type { PendingJob } from './pending-job.ts'
 import type { LossCause, PoolParts } from './pool-options.ts'
-import type { OpenPort } from './port.ts'
 import type { WorkerReport, WorkerSettings } from './protocol.ts'
-import type { OutcomeBatch } from './wire.ts'
+import type { PendingJob } from './settlement.ts'
+import type { OpenPort, OutcomeBatch } from './wire.ts'
 import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
 import { createHangMonitor, createSlots, createThreadReaper, restartDelayMs, type Slot } from './worker-threads.ts'
 
@@ -84,7 +83,14 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
         clock,
         maxBatch: limits.maxBatch,
         revision: options.revision,
-        on: { live, outcomes, report, protocolError: (lost) => giveUp(lost, 'crash'), closed },
+        on: {
+          live,
+          outcomes: options.onOutcomes,
+          drained,
+          report,
+          protocolError: (lost) => giveUp(lost, 'crash'),
+          closed,
+        },
       })
     } catch {
       restarts.start += 1
@@ -123,11 +129,6 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     if (firstStart === null || handles.some((other) => other.state === 'starting')) return
     firstStart.resolve()
     firstStart = null
-  }
-
-  const outcomes = (handle: WorkerHandle, batch: OutcomeBatch): void => {
-    options.onOutcomes(handle, batch)
-    closeIfDone(handle)
   }
 
   const report = (handle: WorkerHandle, message: WorkerReport): void => {
@@ -206,8 +207,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
     handle.control({ type: 'close' })
   }
 
-  const closeIfDone = (handle: WorkerHandle): void => {
-    if (handle.state !== 'draining' || handle.inFlight.size > 0) return
+  const drained = (handle: WorkerHandle): void => {
     const slot = slots.of(handle)
     if (slot !== undefined) closeWorker(handle, slot)
   }
@@ -220,7 +220,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
       removeSlot(slot)
     } else if (handle.state === 'live') {
       handle.state = 'draining'
-      closeIfDone(handle)
+      if (handle.inFlight.size === 0) closeWorker(handle, slot)
     } else if (handle.state === 'starting') {
       slot.cancelTimer()
       closeWorker(handle, slot)

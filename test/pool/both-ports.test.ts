@@ -1,7 +1,7 @@
 // The pool over real workers, in threads of their own and in the thread that answers: whatever they meet, the pool and its
 // callers see the same.
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { OpenPort } from '../../src/pool/port.ts'
+import type { OpenPort } from '../../src/pool/wire.ts'
 import { removeTemporaryDirectories } from '../workers/support/attesters.ts'
 import { testTarget } from '../workers/support/policies.ts'
 import { openFaultyOwnThread } from './support/faulty-own-thread.ts'

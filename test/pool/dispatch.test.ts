@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { depthOf, shareOf } from '../../src/pool/dispatcher.ts'
-import { JobOutdatedError } from '../../src/pool/pending-job.ts'
+import { JobOutdatedError } from '../../src/pool/settlement.ts'
 import { type DispatchedJob, encodeOutcomes } from '../../src/pool/wire.ts'
 import { bodyOf } from './support/fake-worker.ts'
 import { createHarness, SETTINGS, settled, startHarness } from './support/harness.ts'

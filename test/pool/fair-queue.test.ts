@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFairQueue } from '../../src/pool/fair-queue.ts'
-import { createPendingJob, type PendingJob } from '../../src/pool/pending-job.ts'
+import { createPendingJob, type PendingJob } from '../../src/pool/settlement.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 
 const entryOf = (organizationId: string, number: number): PendingJob =>

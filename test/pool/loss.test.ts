@@ -1,7 +1,7 @@
 // What becomes of the jobs that a lost worker held: answered from its log, tried again, or failed; never signed twice.
 import { describe, expect, test } from 'bun:test'
-import type { PoolAnswer } from '../../src/pool/pending-job.ts'
 import { LATCH_FENCED, SHARED_LATCH } from '../../src/pool/protocol.ts'
+import type { PoolAnswer } from '../../src/pool/settlement.ts'
 import { bodyOf, type FakeWorker } from './support/fake-worker.ts'
 import { createHarness, type Harness, startHarness } from './support/harness.ts'
 import { uuidOf } from './support/jobs.ts'

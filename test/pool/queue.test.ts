@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createJobQueue } from '../../src/pool/fair-queue.ts'
-import { createPendingJob, type PendingJob } from '../../src/pool/pending-job.ts'
+import { createPendingJob, type PendingJob } from '../../src/pool/settlement.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 
 const entryOf = (number: number): PendingJob => createPendingJob(jobOf(number), targetOf(), number, 0)

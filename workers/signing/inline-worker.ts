@@ -1,9 +1,9 @@
 // A signing worker in the main thread (`--workers 0`): the controller of a signing thread without serialization. An
 // error ends only the worker, and the pool replaces it, as for a thread. A hanging worker blocks the whole process; the
 // process supervisor detects this and replaces the process.
-import type { PortListener, WorkerPort } from '../../src/pool/port.ts'
+
 import type { ControlMessage } from '../../src/pool/protocol.ts'
-import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
+import type { DispatchedJob, OutcomeBatch, PortListener, WorkerPort } from '../../src/pool/wire.ts'
 import { type ControllerDependencies, createController } from './controller.ts'
 import type { WorkerClock } from './decide.ts'
 

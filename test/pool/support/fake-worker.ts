@@ -1,6 +1,5 @@
 // A worker without a thread: the test reads what it was sent and says what it answers, and when it dies.
 
-import type { SigningThread } from '../../../src/pool/port.ts'
 import {
   type ControlMessage,
   CURRENT_NONE,
@@ -13,7 +12,7 @@ import {
   type WorkerReport,
   type WorkerSettings,
 } from '../../../src/pool/protocol.ts'
-import { type DispatchedJob, decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
+import { type DispatchedJob, decodeJobs, encodeOutcomes, type SigningThread } from '../../../src/pool/wire.ts'
 
 export interface FakeWorkerBehaviour {
   /** Says why it can't start. */

@@ -2,8 +2,8 @@
 // outside of any job's own handling, which ends the worker: it is thrown by the clock.
 
 import { systemTimers } from '../../../src/lib/time.ts'
-import type { OpenPort, WorkerPort } from '../../../src/pool/port.ts'
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
+import type { OpenPort, WorkerPort } from '../../../src/pool/wire.ts'
 import { createInlinePort } from '../../../workers/signing/inline-worker.ts'
 import { openWorkerParts } from '../../../workers/signing/setup.ts'
 import { createFaults } from './faults.ts'

@@ -1,11 +1,11 @@
 // A pool over fake workers and hand-turned time.
 
 import type { LostLog } from '../../../src/pool/lost-jobs.ts'
-import type { PoolAnswer } from '../../../src/pool/pending-job.ts'
-import { createPool, type Pool, type PoolOptions } from '../../../src/pool/pool.ts'
-import type { PoolEvent } from '../../../src/pool/pool-options.ts'
-import { createThreadPort } from '../../../src/pool/port.ts'
+import { createPool, type Pool } from '../../../src/pool/pool.ts'
+import type { PoolEvent, PoolOptions } from '../../../src/pool/pool-options.ts'
 import type { SignableJob, WorkerSettings } from '../../../src/pool/protocol.ts'
+import type { PoolAnswer } from '../../../src/pool/settlement.ts'
+import { createThreadPort } from '../../../src/pool/wire.ts'
 import { FakeWorker, type FakeWorkerBehaviour } from './fake-worker.ts'
 import { jobOf, revisionOf, targetOf } from './jobs.ts'
 import { createManualTime, type ManualTime } from './manual-time.ts'
