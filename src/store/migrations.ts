@@ -47,7 +47,8 @@ import {
   ofacComments,
   rejectedPersons,
   removedWallets,
-} from './migrations/0029-0037.ts'
+  sessionRejections,
+} from './migrations/0029-0038.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -101,6 +102,7 @@ export const MIGRATIONS: readonly Migration[] = [
   removedWallets,
   endedHits,
   rejectedPersons,
+  sessionRejections,
 ]
 
 /** Placeholders for a dialect's words. */

@@ -1,7 +1,8 @@
 // Look-ups that every request makes go by an index that leads to a few rows, however many sessions there are: a plan that
 // walks an organization's sessions is a mistake that small test data would never show.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { LAST_REJECTED, REUSABLE } from '../../src/store/sessions/session-registration.ts'
+import { LAST_REJECTION, OPERATOR_REJECTION } from '../../src/store/sessions/rejections.ts'
+import { REUSABLE } from '../../src/store/sessions/session-registration.ts'
 import {
   PERSON_WALLETS,
   PERSON_WALLETS_UNORDERED,
@@ -25,7 +26,8 @@ const planOf = async (sql: string): Promise<string[]> => {
 describe('the plan', () => {
   test.each([
     ['of the reuse rule', REUSABLE],
-    ['of a rejection since', LAST_REJECTED],
+    ['of a rejection since', LAST_REJECTION],
+    ['of an operator’s rejection', OPERATOR_REJECTION],
     ['of a wallet’s sessions', STANDING_SESSIONS],
     ['of a person’s wallets', PERSON_WALLETS],
     ['of a wallet’s sessions as they come', STANDING_SESSIONS_UNORDERED],
@@ -35,7 +37,7 @@ describe('the plan', () => {
     expect(plan.length).toBeGreaterThan(1)
     const wide = plan.filter(
       (step) =>
-        /^SCAN (sessions|session_wallets|session_removed_wallets|session_rejected_persons)/.test(step) ||
+        /^SCAN (sessions|session_wallets|session_removed_wallets|session_rejections)/.test(step) ||
         /\((organization_id|environment|status)=\?( AND status=\?)?\)$/.test(step),
     )
     expect(wide).toEqual([])

@@ -163,6 +163,53 @@ describeDatabases((dialect) => {
       expect(a ?? 0).toBeLessThan(0)
     })
 
+    test('record each subject of earlier rejections once', async () => {
+      const recording = MIGRATIONS.find(({ name }) => name === 'session-rejections')?.number ?? 0
+      await migrate(database, 1, MIGRATIONS.slice(0, recording - 1))
+      const session = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
+        locked_address, retry_count, sequence, created_at_seconds, updated_at_seconds, decided_sequence)
+        VALUES ('org', ?, 'live', 'kyc', ?, 1, 'manual', ?, 0, 1, 0, 0, ?)`
+      await database.execute(
+        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('org', 'org', 'Org', 1, 0)",
+      )
+      await database.execute("INSERT INTO persons VALUES ('person', 'org', 'live', 'kyc', 0)")
+      for (const [id, status, actor] of [
+        ['a', 'rejected', 'operator:ada'],
+        ['b', 'rejected', 'provider:x'],
+        ['c', 'submitted', 'operator:ada'],
+      ] as const) {
+        await database.execute(session, [id, status, '0x1', 7])
+        await database.execute(
+          `INSERT INTO session_events (organization_id, session_id, sequence, kind, status, actor, created_at_seconds)
+           VALUES ('org', ?, 1, 'status', ?, ?, 0)`,
+          [id, status, actor],
+        )
+        await database.execute(
+          `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
+             address_text, connected_at_seconds) VALUES (?, 'org', ?, 'live', 2, 'ethereum', '0x1', '0x1', 0)`,
+          [id, id],
+        )
+        await database.execute("INSERT INTO session_removed_wallets VALUES ('org', ?, 'live', '0x2')", [id])
+        await database.execute("INSERT INTO session_rejected_persons VALUES ('org', ?, 'person')", [id])
+      }
+      await migrate(database, 2)
+      expect(await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')).toEqual(
+        [
+          ['a', 1],
+          ['b', 0],
+        ].flatMap(([id, byOperator]) =>
+          ['0x1', '0x2', 'person'].map((subject) => ({
+            subject,
+            organization_id: 'org',
+            environment: 'live',
+            session_id: id,
+            by_operator: byOperator,
+            decided_sequence: 7,
+          })),
+        ),
+      )
+    })
+
     test('keep hits of before, which name their check then, and thresholds', async () => {
       const rebuilding = MIGRATIONS.find(({ name }) => name === 'checks-again')?.number ?? 0
       await migrate(database, 1, MIGRATIONS.slice(0, rebuilding - 1))

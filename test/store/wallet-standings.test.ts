@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
 import { queueChecks } from '../../src/store/sessions/session-checks.ts'
-import { PERSON_WALLETS, STANDING_SESSIONS } from '../../src/store/sessions/wallet-standings.ts'
+import { PERSON_WALLETS, STANDING_SESSIONS, standingParameters } from '../../src/store/sessions/wallet-standings.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { describeStores } from './dialects.ts'
@@ -81,27 +81,10 @@ describeStores((openTemporaryStore) => {
     ['more than may be read', SESSIONS_MAX + 5],
   ])('a wallet’s sessions, %s: one’s own, newest first', async (_name, count) => {
     await addSessions(count, () => [WALLET])
-    const ordered = await temporary.store.database.query<{ id: string; connected: number }>(STANDING_SESSIONS, [
-      organizationId,
-      WALLET,
-      'live',
-      organizationId,
-      1,
-      organizationId,
-      organizationId,
-      WALLET,
-      'live',
-      organizationId,
-      organizationId,
-      WALLET,
-      'live',
-      organizationId,
-      organizationId,
-      WALLET,
-      'live',
-      organizationId,
-      organizationId,
-    ])
+    const ordered = await temporary.store.database.query<{ id: string; connected: number }>(
+      STANDING_SESSIONS,
+      standingParameters(query(), WALLET),
+    )
     const read = await temporary.store.walletStandings.loadSessions(query(), WALLET)
     expect(read).toHaveLength(Math.min(SESSIONS_MAX, count * 2))
     expect(read.map(({ sessionId, connected }) => [sessionId, connected])).toEqual(

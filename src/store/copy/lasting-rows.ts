@@ -17,7 +17,7 @@ const LASTING = [
   'policies',
   'policy_revisions',
   'projects',
-  'session_rejected_persons',
+  'session_rejections',
   'session_removed_wallets',
   'session_wallets',
   'sessions',

@@ -47,13 +47,6 @@ export const readUserKey = async (statements: Statements): Promise<Uint8Array> =
 export const IS_SAME_WALLET = `theirs.address = mine.address AND (theirs.chain = mine.chain OR 2 > (SELECT COUNT(*)
     FROM wallet_proofs WHERE wallet_proofs.wallet_id IN (mine.id, theirs.id) AND wallet_proofs.kind = 'erc1271'))`
 
-/** Persons whom a session rejected: all persons with one of its wallets, of any type of check. */
-const REJECTED_PERSONS = defineTable('session_rejected_persons', {
-  organizationId: text,
-  sessionId: text,
-  personId: text,
-})
-
 /**
  * Selects the persons of a wallet that an organization may know, from its own sessions and from shared sessions of other
  * organizations. Parameters are SQL expressions that don't refer to `sessions`.
@@ -64,46 +57,40 @@ export const personsOf = (address: string, environment: string, organizationId: 
   WHERE held.address = ${address} AND held.environment = ${environment}
     AND (sessions.organization_id = ${organizationId} OR (sessions.status = 'completed' AND ${IS_SHARED}))`
 
-/**
- * Rejected sessions (as `sessions`) of one organization that concern a person of the wallet. The organization is compared
- * as an expression, because its index yields many more rows than the index of a person. Parameters: the address, the
- * environment, and the organization twice.
- */
-export const REJECTIONS_OF_PERSONS = `session_rejected_persons refused
-    JOIN sessions ON sessions.organization_id = refused.organization_id AND sessions.id = refused.session_id
-  WHERE refused.person_id IN (${personsOf('?', '?', '?')}) AND refused.organization_id || '' = ?`
-
-const THEIR_PERSONS = `JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
-  WHERE mine.organization_id = ? AND mine.session_id = ? AND sessions.person_id IS NOT NULL
-    AND (sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`
-const OF_SAME_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM session_wallets AS mine
-  JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment ${THEIR_PERSONS}`
-const LOCKED_WALLETS = `(SELECT organization_id, id AS session_id, environment, locked_address AS address FROM sessions)`
-/** Persons of disconnected wallets and of the locked wallet; the chains of their proofs are unknown. */
-const OF_OTHER_WALLETS = ['session_removed_wallets', LOCKED_WALLETS]
-  .map(
-    (wallets) => `SELECT DISTINCT sessions.person_id, sessions.check_type FROM ${wallets} AS mine
-  JOIN session_wallets AS theirs ON theirs.address = mine.address AND theirs.environment = mine.environment ${THEIR_PERSONS}`,
-  )
-  .join(' UNION ')
+const CONNECTED_WALLETS = `SELECT id, chain, address, environment FROM session_wallets
+  WHERE organization_id = ? AND session_id = ?`
+/** The chains of the proofs of disconnected and locked wallets are unknown. Takes the session's ids three times. */
+export const WALLETS_OF_SESSION = `${CONNECTED_WALLETS}
+  UNION ALL SELECT NULL, NULL, address, environment FROM session_removed_wallets
+  WHERE organization_id = ? AND session_id = ?
+  UNION ALL SELECT NULL, NULL, locked_address, environment FROM sessions
+  WHERE organization_id = ? AND id = ? AND locked_address IS NOT NULL`
 
 interface KnownPerson {
   readonly person_id: string
   readonly check_type: CheckType
 }
 
-/** @param statement repeats the parameters of THEIR_PERSONS */
+/**
+ * Returns the persons of wallets of a session. Other organizations' shared sessions count if the session has consent
+ * too.
+ * @param wallets statement and parameters that select the wallets
+ */
 const findPersons = (
   transaction: Transaction,
-  { organizationId, id, consentedAtSeconds }: Session,
-  statement: string,
+  { organizationId, consentedAtSeconds }: Session,
+  wallets: readonly [string, readonly string[]],
+  condition: string,
 ): Promise<readonly KnownPerson[]> => {
-  const session = [organizationId, id, organizationId, consentedAtSeconds === null ? 0 : 1]
-  const parameters = Array.from(
-    { length: statement.split('?').length - 1 },
-    (_, at) => session[at % session.length] ?? '',
+  const [statement, parameters] = wallets
+  return transaction.query<KnownPerson>(
+    `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${statement}) AS mine
+       JOIN session_wallets AS theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment
+       JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
+     WHERE sessions.person_id IS NOT NULL AND ${condition}
+       AND (sessions.organization_id = ? OR (? = 1 AND sessions.status = 'completed' AND ${IS_SHARED}))`,
+    [...parameters, organizationId, consentedAtSeconds === null ? 0 : 1],
   )
-  return transaction.query<KnownPerson>(statement, parameters)
 }
 
 /** Returns the only person of the type of check. Null if there is none or more than one. */
@@ -123,10 +110,11 @@ const withUserId = async (transaction: Transaction, organizationId: string, pers
  * must resolve the identity.
  */
 export const identifyPerson = async (transaction: Transaction, session: Session, nowSeconds: number) => {
-  const { organizationId, checkType, environment } = session
+  const { organizationId, id, checkType, environment } = session
   // The lock serializes concurrent completions, so that two sessions of one person do not create two persons.
   await lockDeployment(transaction)
-  const known = await findPersons(transaction, session, `${OF_SAME_WALLETS} AND sessions.status = 'completed'`)
+  const wallets = [CONNECTED_WALLETS, [organizationId, id]] as const
+  const known = await findPersons(transaction, session, wallets, "sessions.status = 'completed'")
   let personId = onlyOf(known, checkType)
   if (personId === null) {
     personId = newIdentifier('person')
@@ -142,18 +130,16 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 }
 
 /**
- * Records the persons whom a session rejects: its own person, and all persons of wallets that are or were connected to it
- * or to which it is locked. Returns the person to assign to the session: the only known person of its type of check. Null
- * if there is none or more than one, or if the session has a person.
+ * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets. `assigned` is
+ * the only known person of the session's type of check; null if there is none or more than one, or if the session has a
+ * person.
  */
-export const rejectPersons = async (transaction: Transaction, session: Session) => {
-  const { organizationId, id: sessionId, checkType } = session
-  // Concurrent completions wait: none assigns a person that the rejection misses.
-  await lockDeployment(transaction)
-  const known = await findPersons(transaction, session, `${OF_SAME_WALLETS} UNION ${OF_OTHER_WALLETS}`)
-  const personIds = new Set(known.map(({ person_id: personId }) => personId))
-  if (session.personId !== null) personIds.add(session.personId)
-  for (const personId of personIds) await REJECTED_PERSONS.insert(transaction, { organizationId, sessionId, personId })
-  const only = session.personId === null ? onlyOf(known, checkType) : null
-  return only === null ? null : withUserId(transaction, organizationId, only)
+export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
+  const { organizationId, id, checkType, personId } = session
+  const ids = [organizationId, id]
+  const known = await findPersons(transaction, session, [WALLETS_OF_SESSION, [...ids, ...ids, ...ids]], 'TRUE')
+  const personIds = new Set(known.map((person) => person.person_id))
+  if (personId !== null) personIds.add(personId)
+  const only = personId === null ? onlyOf(known, checkType) : null
+  return { personIds, assigned: only === null ? null : await withUserId(transaction, organizationId, only) }
 }

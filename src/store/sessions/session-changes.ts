@@ -45,7 +45,7 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
 /** Wallets of all sessions of the persons whom a session rejected. */
 const REJECTED_ADDRESSES = `SELECT DISTINCT held.address FROM sessions JOIN session_wallets held
     ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
-  WHERE sessions.person_id IN (SELECT person_id FROM session_rejected_persons WHERE organization_id = ? AND session_id = ?)`
+  WHERE sessions.person_id IN (SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?)`
 
 const subjectOf = ({ session, wallets }: SessionState, others: readonly WalletAddress[]): SessionSubject => {
   const addresses = new Set([...wallets.map(({ address }) => address), ...others])
@@ -87,15 +87,19 @@ export const announceSession = async (
  */
 export const numberDecision = (
   transaction: Transaction,
-  { organizationId, id }: { readonly organizationId: string; readonly id: string },
-): Promise<void> =>
-  runAtCommit(transaction, [
-    {
-      sql: `UPDATE sessions SET decided_sequence = (SELECT value FROM counters WHERE name = 'changes')
-            WHERE organization_id = ? AND id = ?`,
-      parameters: [organizationId, id],
-    },
-  ])
+  { organizationId, id, status }: Pick<Session, 'organizationId' | 'id' | 'status'>,
+): Promise<void> => {
+  const number = (table: string, key: string) => ({
+    sql: `UPDATE ${table} SET decided_sequence = (SELECT value FROM counters WHERE name = 'changes')
+          WHERE organization_id = ? AND ${key} = ?`,
+    parameters: [organizationId, id],
+  })
+  const session = number('sessions', 'id')
+  return runAtCommit(
+    transaction,
+    status === 'rejected' ? [session, number('session_rejections', 'session_id')] : [session],
+  )
+}
 
 /** An empty list is stored as null. */
 const overridden: Column<readonly string[]> = {

@@ -6,7 +6,7 @@ import { isSessionOpen, type Session, type SessionEventKind } from '../../domain
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { StoreUnavailableError } from '../errors.ts'
-import { REJECTIONS_OF_PERSONS } from './persons.ts'
+import { findLastRejection } from './rejections.ts'
 import { addEvent, announceSession } from './session-changes.ts'
 import { lockSessionAsItIs, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { addFirstToken, addToken, type NewToken } from './session-tokens.ts'
@@ -32,28 +32,6 @@ export const REUSABLE = `SELECT ${SESSION_COLUMNS}, decided FROM (
   ) AS candidates
   ORDER BY (completed_at_seconds IS NULL), CASE WHEN completed_at_seconds IS NOT NULL THEN decided END DESC, id DESC
   LIMIT 1`
-
-/**
- * The last rejected session of the wallet or its person, of any check type. Only their sessions are read. The status is
- * compared afterwards, as an expression, because an index on the status yields many more rows.
- */
-export const LAST_REJECTED = `SELECT id, decided FROM (
-    SELECT id, status || '' AS status, COALESCE(decided_sequence, 0) AS decided FROM sessions
-    WHERE organization_id = ? AND environment = ? AND locked_address = ?
-    UNION ALL
-    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided FROM session_wallets
-    JOIN sessions ON sessions.organization_id = session_wallets.organization_id
-      AND sessions.id = session_wallets.session_id
-    WHERE session_wallets.address = ? AND session_wallets.environment = ? AND session_wallets.organization_id = ?
-    UNION ALL
-    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided
-    FROM session_removed_wallets removed
-    JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
-    WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
-    UNION ALL
-    SELECT sessions.id, sessions.status || '', COALESCE(sessions.decided_sequence, 0) AS decided
-    FROM ${REJECTIONS_OF_PERSONS}
-  ) AS seen WHERE status = 'rejected' ORDER BY decided DESC, id DESC LIMIT 1`
 
 interface DecisionRow {
   readonly id: string
@@ -101,24 +79,10 @@ const findReusable = async (transaction: Transaction, input: Registration, level
   const row = await find(level)
   if (row === undefined) return null
   if (row.status !== 'completed') return toSession(row)
-  const [rejected] = await transaction.query<DecisionRow>(LAST_REJECTED, [
-    organizationId,
-    environment,
-    walletAddress,
-    walletAddress,
-    environment,
-    organizationId,
-    walletAddress,
-    environment,
-    organizationId,
-    walletAddress,
-    environment,
-    organizationId,
-    organizationId,
-  ])
+  const rejected = await findLastRejection(transaction, input, walletAddress)
   // A later rejection takes precedence: the completed session no longer verifies anything, and the person has to try
   // again.
-  if (rejected === undefined || isDecidedAfter(row, rejected)) return toSession(row)
+  if (rejected === null || isDecidedAfter(row, rejected)) return toSession(row)
   const open = await find(NO_LEVEL)
   return open === undefined ? null : toSession(open)
 }

@@ -20,10 +20,10 @@ import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
 import { requireHitsDecided } from '../lists/screening-checks.ts'
-import { requireNoRejection } from './earlier-rejection.ts'
-import { identifyPerson, rejectPersons } from './persons.ts'
+import { identifyPerson } from './persons.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
+import { recordRejection, requireNoRejection } from './rejections.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
 import { queueChecks, requireChecksMade, requireCompared } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
@@ -54,7 +54,7 @@ const writeStatus = async (
   const publicComment = change.publicComment ?? null
   // A known person stays. Omitting the person's columns then avoids updating their indexes.
   const isUnknown = session.personId === null
-  const rejected = change.to === 'rejected' ? await rejectPersons(transaction, session) : null
+  const rejected = change.to === 'rejected' ? await recordRejection(transaction, session, change.actor) : null
   const identified = isUnknown && completed ? await identifyPerson(transaction, session, nowSeconds) : rejected
   const changed: Session = {
     ...session,
@@ -100,10 +100,11 @@ const writeStatus = async (
  */
 const checkCompletion = async (
   transaction: Transaction,
-  session: Session,
+  state: SessionState,
   { actor, override }: StatusChange,
   nowSeconds: number,
 ): Promise<readonly string[]> => {
+  const { session } = state
   const isForced = override === 'sandbox' && session.environment === 'test'
   await requireEvidenceKept(transaction, session)
   const missing = isForced ? [] : await findMissingParts(transaction, session)
@@ -114,7 +115,7 @@ const checkCompletion = async (
   await requireHitsDecided(transaction, session, byOperator)
   if (!byOperator) {
     await requireCompared(transaction, session)
-    await requireNoRejection(transaction, session)
+    await requireNoRejection(transaction, state)
   }
   return missing
 }
@@ -139,15 +140,14 @@ export const createStatusWriter =
       checkChange(locked.session, change)
       const session =
         change.to === 'submitted' ? await applyAgreement(transaction, locked.session, nowSeconds) : locked.session
-      const overridden =
-        change.to === 'completed' ? await checkCompletion(transaction, session, change, nowSeconds) : []
+      const overridden = change.to === 'completed' ? await checkCompletion(transaction, locked, change, nowSeconds) : []
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
       }
       const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
-      if (DECISIONS.has(change.to)) await numberDecision(transaction, session)
+      if (DECISIONS.has(change.to)) await numberDecision(transaction, state.session)
       return state
     }, options)
 

@@ -8,8 +8,8 @@ import type { Statements, Transaction } from '../database.ts'
 import { EVIDENCE, keptOf } from '../evidence/evidence-rows.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
 import { defineTable } from '../table.ts'
-import { REJECTED_BY_OPERATOR } from './earlier-rejection.ts'
 import { IS_SAME_WALLET } from './persons.ts'
+import { REJECTED_BY_OPERATOR } from './rejections.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
 interface Trace {

@@ -1,11 +1,12 @@
 // The queries behind "is this wallet verified?": by canonical address over indexes, a few microseconds each, regardless
 // of the number of wallets. Another organization's session is visible only if it is completed, at the required level
 // and shared, and the requesting organization relies on that organization.
+import type { WalletAddress } from '../../domain/address.ts'
 import type { Level } from '../../domain/level.ts'
 import type { CheckType, SessionStatus } from '../../domain/session.ts'
-import type { StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
+import type { StandingQuery, StandingSource, VerifiedWallet, WalletSession } from '../../domain/standing.ts'
 import type { Statements } from '../database.ts'
-import { personsOf, REJECTIONS_OF_PERSONS } from './persons.ts'
+import { concerns, ofWallet, REJECTIONS_OF_WALLET } from './rejections.ts'
 import { IS_SHARED, IS_UNSETTLED } from './session-sharing.ts'
 
 interface StandingRow {
@@ -35,9 +36,9 @@ const PERSON_WALLETS_MAX = 200
 const DECIDED = `CASE WHEN sessions.status IN ('completed', 'rejected') THEN COALESCE(sessions.decided_sequence, 0) END
   AS decided`
 
-const COLUMNS = `sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, sessions.check_type,
-  sessions.status, sessions.level, sessions.person_id, sessions.completed_at_seconds, ${DECIDED},
-  CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
+const COLUMNS = `sessions.check_type, sessions.status, sessions.level, sessions.person_id,
+  sessions.completed_at_seconds, ${DECIDED}, CASE WHEN ${IS_UNSETTLED} THEN 1 ELSE 0 END AS unsettled`
+const WITHOUT_WALLET = `sessions.id, 1 AS own, ${COLUMNS}, 0 AS connected, NULL AS proven_chain`
 
 /**
  * Whether the requesting organization relies on the session's organization. One parameter: the requesting
@@ -50,51 +51,34 @@ const IS_TRUSTED = `EXISTS (SELECT 1 FROM organizations asking WHERE asking.id =
 const PROVEN_CHAIN = `CASE WHEN EXISTS (SELECT 1 FROM wallet_proofs WHERE wallet_proofs.wallet_id = session_wallets.id
     AND wallet_proofs.kind = 'erc1271') THEN session_wallets.chain END AS proven_chain`
 
-/** An expression, because the index of the status selects many more rows than the index of the address. */
-const REJECTED_LATER = `CASE WHEN rejected.status = 'rejected' THEN COALESCE(rejected.decided_sequence, 0) ELSE -1 END
-  > COALESCE(sessions.decided_sequence, 0)`
-
-const PERSONS_OF_WALLET = personsOf(
-  'session_wallets.address',
-  'session_wallets.environment',
-  'session_wallets.organization_id',
-)
-
 /**
- * The session's organization has not rejected this wallet or one of its persons since it completed the session: an organization
- * shares only what it relies on itself.
+ * The session's organization has not rejected this wallet or one of its persons since it completed the session: an
+ * organization shares only what it relies on itself.
  */
-const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_wallets refused JOIN sessions rejected
-        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
-      WHERE refused.address = session_wallets.address AND refused.environment = session_wallets.environment
-        AND refused.organization_id = sessions.organization_id AND ${REJECTED_LATER})
-    AND NOT EXISTS (SELECT 1 FROM session_removed_wallets refused JOIN sessions rejected
-        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
-      WHERE refused.address = session_wallets.address AND refused.environment = session_wallets.environment
-        AND refused.organization_id = sessions.organization_id AND ${REJECTED_LATER})
-    AND NOT EXISTS (SELECT 1 FROM sessions rejected WHERE rejected.locked_address IS NOT NULL AND rejected.locked_address = session_wallets.address
-        AND rejected.environment = session_wallets.environment
-        AND rejected.organization_id = sessions.organization_id AND ${REJECTED_LATER})
-    AND NOT EXISTS (SELECT 1 FROM session_rejected_persons refused JOIN sessions rejected
-        ON rejected.organization_id = refused.organization_id AND rejected.id = refused.session_id
-      WHERE refused.person_id IN (${PERSONS_OF_WALLET}) AND refused.organization_id || '' = sessions.organization_id
-        AND ${REJECTED_LATER})`
+const IS_UPHELD = `NOT EXISTS (SELECT 1 FROM session_rejections rejected
+    WHERE ${concerns('session_wallets.address', 'session_wallets.environment', 'session_wallets.organization_id')}
+      AND rejected.decided_sequence > COALESCE(sessions.decided_sequence, 0))`
 
-const SESSIONS_OF_WALLET = `SELECT ${COLUMNS}, 1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
+const SESSIONS_OF_WALLET = `SELECT sessions.id, CASE WHEN sessions.organization_id = ? THEN 1 ELSE 0 END AS own, ${COLUMNS},
+      1 AS connected, ${PROVEN_CHAIN} FROM session_wallets
     JOIN sessions ON sessions.organization_id = session_wallets.organization_id
       AND sessions.id = session_wallets.session_id
     WHERE session_wallets.address = ? AND session_wallets.environment = ?
       AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND sessions.level >= ?
         AND ${IS_SHARED} AND ${IS_TRUSTED} AND ${IS_UPHELD}))
     UNION ALL
-    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM sessions
+    SELECT ${WITHOUT_WALLET} FROM sessions
     WHERE sessions.locked_address = ? AND sessions.environment = ? AND sessions.organization_id = ?
+      AND sessions.status <> 'rejected'
     UNION ALL
-    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM session_removed_wallets removed
+    SELECT ${WITHOUT_WALLET} FROM session_removed_wallets removed
     JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
     WHERE removed.address = ? AND removed.environment = ? AND removed.organization_id = ?
+      AND sessions.status <> 'rejected'
     UNION ALL
-    SELECT ${COLUMNS}, 0 AS connected, NULL AS proven_chain FROM ${REJECTIONS_OF_PERSONS}`
+    SELECT ${WITHOUT_WALLET} FROM sessions
+    JOIN (SELECT rejected.organization_id, rejected.session_id FROM ${REJECTIONS_OF_WALLET}) AS known
+      ON sessions.organization_id = known.organization_id AND sessions.id = known.session_id`
 
 /**
  * Without ORDER BY: nearly every wallet has a few sessions, which this process sorts faster than the database would. If
@@ -170,34 +154,21 @@ const toWalletSession = (row: StandingRow): WalletSession => ({
   isUnsettled: row.unsettled === 1,
 })
 
+/** Parameters of both statements of a wallet's sessions. */
+export const standingParameters = (query: StandingQuery, address: WalletAddress) => {
+  const { organizationId, environment, level } = query
+  const wallet = [address, environment, organizationId]
+  return [organizationId, ...wallet, level, organizationId, ...wallet, ...wallet, ...ofWallet(query, address)]
+}
+
 export type WalletStandings = StandingSource
 
 export const createWalletStandings = (
   statements: Statements,
   userIdOf: StandingSource['userIdOf'],
 ): WalletStandings => ({
-  loadSessions: async ({ organizationId, environment, level }, address) => {
-    const parameters = [
-      organizationId,
-      address,
-      environment,
-      organizationId,
-      level,
-      organizationId,
-      organizationId,
-      address,
-      environment,
-      organizationId,
-      organizationId,
-      address,
-      environment,
-      organizationId,
-      organizationId,
-      address,
-      environment,
-      organizationId,
-      organizationId,
-    ]
+  loadSessions: async (query, address) => {
+    const parameters = standingParameters(query, address)
     const found = await statements.query<StandingRow>(STANDING_SESSIONS_UNORDERED, parameters)
     const rows =
       found.length > SESSIONS_MAX

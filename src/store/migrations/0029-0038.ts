@@ -1,4 +1,4 @@
-// Migrations 29 to 37.
+// Migrations 29 to 38.
 import type { Migration } from '../migrations.ts'
 
 /** Links that open a session in use only with a proof of one of its wallets. */
@@ -156,5 +156,41 @@ export const rejectedPersons: Migration = {
     'CREATE INDEX session_rejected_persons_by_session ON session_rejected_persons (organization_id, session_id)',
     `INSERT INTO session_rejected_persons (organization_id, session_id, person_id)
        SELECT organization_id, id, person_id FROM sessions WHERE status = 'rejected' AND person_id IS NOT NULL`,
+  ],
+}
+
+/**
+ * Rejections by subject: an address or the id of a person. An older program would neither record rejections nor find
+ * them.
+ */
+export const sessionRejections: Migration = {
+  number: 38,
+  name: 'session-rejections',
+  statements: ({ integer, tableEnd }) => [
+    `CREATE TABLE session_rejections (
+       subject TEXT NOT NULL,
+       organization_id TEXT NOT NULL,
+       environment TEXT NOT NULL CHECK (environment IN ('live', 'test')),
+       session_id TEXT NOT NULL,
+       by_operator ${integer} NOT NULL CHECK (by_operator IN (0, 1)),
+       decided_sequence ${integer} NOT NULL,
+       PRIMARY KEY (subject, organization_id, environment, session_id),
+       FOREIGN KEY (organization_id, session_id) REFERENCES sessions (organization_id, id)
+     )${tableEnd}`,
+    'CREATE INDEX session_rejections_by_session ON session_rejections (organization_id, session_id)',
+    `INSERT INTO session_rejections (subject, organization_id, environment, session_id, by_operator, decided_sequence)
+       SELECT known.subject, sessions.organization_id, sessions.environment, sessions.id,
+         CASE WHEN EXISTS (SELECT 1 FROM session_events WHERE session_events.organization_id = sessions.organization_id
+           AND session_events.session_id = sessions.id AND session_events.kind = 'status'
+           AND session_events.status = 'rejected' AND session_events.actor LIKE 'operator:%') THEN 1 ELSE 0 END,
+         COALESCE(sessions.decided_sequence, 0)
+       FROM sessions JOIN (
+         SELECT organization_id, session_id, address AS subject FROM session_wallets
+         UNION SELECT organization_id, session_id, address FROM session_removed_wallets
+         UNION SELECT organization_id, id, locked_address FROM sessions WHERE locked_address IS NOT NULL
+         UNION SELECT organization_id, session_id, person_id FROM session_rejected_persons
+       ) AS known ON known.organization_id = sessions.organization_id AND known.session_id = sessions.id
+       WHERE sessions.status = 'rejected'`,
+    'DROP TABLE session_rejected_persons',
   ],
 }
