@@ -4,6 +4,7 @@ import type { Overview } from '../../src/dashboard/page/api/types.ts'
 import { attentionOf } from '../../src/dashboard/page/overview/attention.ts'
 import {
   decisionBars,
+  differenceWord,
   latencyBars,
   policiesOf,
   questionOf,
@@ -76,6 +77,17 @@ test('an hour is a bar of two parts, with its numbers in words; none where nothi
 test('shares have as many digits as one reads', () => {
   const shares = [shareWord(0, 0), shareWord(0, 9), shareWord(1, 3_000), shareWord(1, 30), shareWord(1, 3)]
   expect(shares).toEqual(['–', '0%', 'under 0.1%', '3.3%', '33%'])
+})
+
+test('differences are in percent, and of shares in points', () => {
+  expect([differenceWord(12, 10), differenceWord(10, 12), differenceWord(5, 5), differenceWord(0, 0)]).toEqual([
+    '↑ 20%',
+    '↓ 17%',
+    '',
+    '',
+  ])
+  expect([differenceWord(5, 0), differenceWord(null, 5), differenceWord(2_000, 1)]).toEqual([null, null, '↑ 199,900%'])
+  expect([differenceWord(3.5, 2, ' pp'), differenceWord(1, 0, ' pp')]).toEqual(['↑ 1.5 pp', '↑ 1 pp'])
 })
 
 test('policies come with the rules that denied, the most frequent first', () => {

@@ -1,7 +1,9 @@
 // Setting up through the pages alone: from an empty organization to an attestation for a bound contract, and what lists,
 // members, webhooks, attesters and approvals need on the way.
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
+import { DEMO_POLICY } from '../../../src/policy/tools/templates.ts'
 import { ADMIN_EMAIL, type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { pressEnterOn, tabTo } from '../../dashboard/support/keys.ts'
 import { accessible } from '../../support/browser/accessible.ts'
@@ -160,6 +162,8 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByLabel('Find an address').fill('0xg')
     await page.getByRole('button', { name: 'Find', exact: true }).click()
     await page.getByText(/must be an EVM or Solana address, or how one begins/i).waitFor()
+    // The addresses stay on screen.
+    expect(await rows.count()).toBe(2)
     await page.getByLabel('Find an address').fill(WALLET.slice(0, 6))
     await page.getByRole('button', { name: 'Find', exact: true }).click()
     await page.getByRole('cell', { name: ADMIN_EMAIL }).waitFor()
@@ -170,6 +174,33 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByRole('button', { name: 'Show all' }).click()
     await rows.first().waitFor()
     expect(await rows.count()).toBe(1)
+  })
+
+  test('shows the first decision at once, and its response until the page is left', async () => {
+    await dashboard.asAdmin('POST', '/organizations', { slug: 'fresh', name: 'Fresh' })
+    const page = await dashboard.enter('/o/fresh')
+    const step = page.locator('.step').filter({ hasText: 'The first attestation' })
+    await step.waitFor()
+    // There is no project, so there is no request to send from here.
+    expect(await step.textContent()).not.toContain('below')
+    const { policy, revision } = (await dashboard.asAdmin('POST', '/organizations/fresh/policies', {
+      source: DEMO_POLICY,
+    })) as Record<'policy' | 'revision', { readonly id: string }>
+    const activate = `/organizations/fresh/policies/${policy.id}/activate`
+    await dashboard.asAdmin('POST', activate, { revision_id: revision.id })
+    await dashboard.asAdmin('POST', '/organizations/fresh/projects', { name: 'Swap', policy_id: policy.id })
+    await page.reload()
+    await page.getByText('2 of 4 done').waitFor()
+    await accessible(page)
+    await page.getByRole('button', { name: 'Create key and send request' }).click()
+    await page.getByText('Compliant: here is its signed attestation').waitFor()
+    await page.getByRole('link', { name: /^Attestations today 1/ }).waitFor({ timeout: 20_000 })
+    await page.getByText('4 of 4 done').waitFor()
+    expect(await page.getByText('Compliant: here is its signed attestation').count()).toBe(1)
+    await accessible(page)
+    await page.reload()
+    await page.getByRole('heading', { name: 'Latency by hour' }).waitFor()
+    expect(await page.getByText('4 of 4 done').count()).toBe(0)
   })
 
   test('invites a member, who comes in with the link and may only look', async () => {

@@ -41,8 +41,14 @@ const read = async ({ params }: Workplace, project: string, signal: AbortSignal)
   }
 }
 
-/** @param project project id */
-export const TryIt = ({ project }: { readonly project: string }) => {
+interface TryItProps {
+  /** Id of the project. */
+  readonly project: string
+  /** Called after a request was decided. */
+  readonly onDecided?: () => void
+}
+
+export const TryIt = ({ project, onDecided }: TryItProps) => {
   const workplace = useWorkplace()
   const { params, may, path } = workplace
   const known = useQuery((signal) => read(workplace, project, signal), [params.organization, project])
@@ -67,12 +73,12 @@ export const TryIt = ({ project }: { readonly project: string }) => {
       key = (await call('POST /organizations/{organization}/keys', { params, body })).key ?? ''
       issued(key)
     }
-    setSent(
-      await call('POST /organizations/{organization}/projects/{project}/try', {
-        params: { ...params, project },
-        body: { api_key: key, request },
-      }),
-    )
+    const answer = await call('POST /organizations/{organization}/projects/{project}/try', {
+      params: { ...params, project },
+      body: { api_key: key, request },
+    })
+    setSent(answer)
+    if (answer.status < 400) onDecided?.()
   })
   if (known.value === null) {
     return known.error === null ? <Loading /> : <Problem error={known.error} retry={known.reload} />

@@ -3,6 +3,7 @@
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, type CallRest, call, type OperationKey } from '../api/client.ts'
+import { fieldProblemOf } from '../api/errors.ts'
 import { useReadAgain } from './use-query.ts'
 
 export interface Page<Item> {
@@ -43,6 +44,8 @@ export const usePages = <Item>(
   const latest = useRef(load)
   latest.current = load
   const running = useRef<AbortController | null>(null)
+  /** Items of the previous filters, which stay visible if the new ones are invalid. */
+  const previous = useRef<readonly Item[] | null>(null)
   const key = JSON.stringify(dependencies)
 
   const read = useCallback((cursor: string | null): void => {
@@ -61,7 +64,9 @@ export const usePages = <Item>(
         }))
       },
       (error: unknown) => {
-        if (!controller.signal.aborted) setState((before) => ({ ...before, error, loading: false }))
+        if (controller.signal.aborted) return
+        const kept = fieldProblemOf(error) === null ? null : previous.current
+        setState((before) => ({ ...before, items: before.items ?? kept, error, loading: false }))
       },
     )
   }, [])
@@ -69,7 +74,12 @@ export const usePages = <Item>(
   const shown = useRef(key)
   // The key represents the dependencies, and the turn requests a reload
   useEffect(() => {
-    if (shown.current !== key) setState(EMPTY)
+    if (shown.current !== key) {
+      setState(({ items }) => {
+        previous.current = items ?? previous.current
+        return EMPTY
+      })
+    }
     shown.current = key
     read(null)
     return () => running.current?.abort()

@@ -9,7 +9,7 @@ import { usePages } from '../data/use-pages.ts'
 import { useRead } from '../data/use-query.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { shorten } from '../ui/copy.tsx'
+import { shorten, shortId } from '../ui/copy.tsx'
 import { Card, Empty, Page } from '../ui/parts.tsx'
 import { Notice } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
@@ -44,7 +44,7 @@ const columnsFor = (names: Names): Columns<Row> => ({
       <RuleOf rule={rule} /> {code !== null && <span class="faint">{code}</span>}
     </>
   ),
-  Uuid: { narrow: true, cell: ({ uuid }) => <code class="faint">{shorten(uuid)}</code> },
+  Uuid: { narrow: true, cell: ({ uuid }) => <code class="faint">{shortId(uuid)}</code> },
 })
 
 /** Shows the number of matches beyond the shown ones. */
@@ -87,7 +87,9 @@ export const Decisions = () => {
   )
   const { items, more, loading, loadMore } = pages
   const none = items !== null && items.length === 0
-  const wrongField = none || items === null ? fieldProblemOf(pages.error) : null
+  const problem = fieldProblemOf(pages.error)
+  /** Whether the error is at the field of the search that it concerns. */
+  const isShown = problem?.field === 'wallet' || problem?.field === 'rule'
   const refresh = (): void => {
     setNowMs(Date.now())
     pages.reload()
@@ -106,7 +108,7 @@ export const Decisions = () => {
         </>
       }
     >
-      <Filters search={search} names={names} error={wrongField === null ? null : pages.error} />
+      <Filters search={search} names={names} error={isShown ? pages.error : null} />
       <ExportProgress />
       {!state.up_to_date && (
         <Notice title="The search index is behind the log">
@@ -115,7 +117,7 @@ export const Decisions = () => {
           </p>
         </Notice>
       )}
-      {wrongField === null && (
+      {(!isShown || items !== null) && (
         <Card flush>
           {items !== null && !none && (
             <div class="card-note count-line">
@@ -139,7 +141,7 @@ export const Decisions = () => {
               <PagedTable
                 caption="Decisions, newest first"
                 columns={columnsFor(names)}
-                pages={pages}
+                pages={isShown ? { ...pages, error: null } : pages}
                 rowKey={({ uuid }) => uuid}
                 href={({ uuid }) => path(`/decisions/${uuid}`)}
                 empty={

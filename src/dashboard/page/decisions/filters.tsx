@@ -51,7 +51,15 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
               input={{ 'data-search': true, maxLength: 100, placeholder: '0x… or a Solana address' }}
             />
           </div>
-          <TextField label="Rule" mono type="search" value={rule} onValue={setRule} input={{ maxLength: 100 }} />
+          <TextField
+            label="Rule"
+            mono
+            type="search"
+            value={rule}
+            onValue={setRule}
+            error={problem?.field === 'rule' ? problem.text : undefined}
+            input={{ maxLength: 100 }}
+          />
           <Button submit icon="search">
             Search
           </Button>

@@ -26,8 +26,10 @@ export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdi
 
 const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
 
-/** Shows the rule's ID, which the policy author chose. */
+/** Returns the rule's ID, which the policy author chose; for lists and the default, their names. */
+export const ruleWord = (rule: string | null): string => (rule === null ? 'Policy default' : (LIST_RULES[rule] ?? rule))
+
 export const RuleOf = ({ rule }: { readonly rule: string | null }) =>
-  rule === null ? <span class="soft">Policy default</span> : (LIST_RULES[rule] ?? <code>{rule}</code>)
+  rule === null || rule in LIST_RULES ? <span class="soft">{ruleWord(rule)}</span> : <code>{rule}</code>
 
 export const countWord = (count: number): string => count.toLocaleString('en')

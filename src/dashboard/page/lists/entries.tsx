@@ -63,7 +63,7 @@ export const Entries = (parts: ListParts) => {
   const params = listParams(parts)
   const [search, setSearch] = useSearchParam('search')
   const pages = useList(listKey(owner, 'GET', '/{list}/entries'), { params, query: { search } })
-  const problem = pages.items === null ? fieldProblemOf(pages.error) : null
+  const problem = fieldProblemOf(pages.error)
   // The previous list stays on screen until the changed list is read.
   const version = useRef(list.version)
   useEffect(() => {
@@ -109,10 +109,10 @@ export const Entries = (parts: ListParts) => {
       }
     >
       <Search search={search} error={problem?.text} onSearch={setSearch} />
-      {problem === null && (
+      {(problem === null || pages.items !== null) && (
         <PagedTable<ListEntry>
           caption="Entries"
-          pages={pages}
+          pages={problem === null ? pages : { ...pages, error: null }}
           rowKey={({ address }) => address}
           columns={{
             Address: ({ address }) => <Copyable text={address} label="address" />,

@@ -11,21 +11,23 @@ interface ChartsProps {
 
 export const Charts = ({ hours, rules }: ChartsProps) => (
   <>
-    <Hours
-      title="Decisions by hour"
-      unit="per hour"
-      parts={['Attested', 'Denied']}
-      colours={[1, 2]}
-      bars={decisionBars(hours)}
-    />
-    <Hours
-      title="Latency by hour"
-      text="Time from request to verdict: 50% of requests took at most p50, 95% at most p95. Refused requests are excluded."
-      unit="ms"
-      parts={['p50', 'p95']}
-      colours={[1, 3]}
-      bars={latencyBars(hours)}
-    />
+    <div class="charts">
+      <Hours
+        title="Decisions by hour"
+        text="Last 24 hours"
+        unit="per hour"
+        parts={['Attested', 'Denied']}
+        hours={decisionBars(hours)}
+      />
+      <Hours
+        title="Latency by hour"
+        text="Half of all verdicts take at most p50, 95% take at most p95"
+        unit="ms"
+        parts={['p50', 'p95']}
+        hours={latencyBars(hours)}
+        lines
+      />
+    </div>
     <Denials today={rules.map(({ later, ...row }) => ({ ...row, later, ...later }))} week={rules} />
   </>
 )

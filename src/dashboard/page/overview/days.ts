@@ -96,6 +96,20 @@ export const shareWord = (part: number, whole: number): string => {
     : `${Math.round(percent)}%`
 }
 
+/**
+ * Returns the difference from an earlier value, such as `↑ 20%`; an empty text if they are equal, null if they can't be
+ * compared.
+ * @param unit percentage points (pp) for values in percent
+ */
+export const differenceWord = (now: number | null, before: number | null, unit: '%' | ' pp' = '%'): string | null => {
+  if (now === null || before === null || (unit === '%' && before === 0 && now !== 0)) return null
+  const difference = unit === '%' ? (now === before ? 0 : ((now - before) / before) * 100) : now - before
+  const size = Math.abs(difference)
+  const shown = Number(size.toFixed(unit === '%' || size >= 10 ? 0 : 1))
+  if (shown === 0) return ''
+  return `${difference > 0 ? '↑' : '↓'} ${shown.toLocaleString('en')}${unit}`
+}
+
 export interface RuleShare extends Counts {
   readonly rule: string | null
 }

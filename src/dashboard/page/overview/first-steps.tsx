@@ -20,9 +20,27 @@ interface FirstStepsProps {
   readonly beginning: Beginning
   /** Whether there is any decision. */
   readonly isDeciding: boolean
+  /** Called after a request from this page was decided. */
+  readonly onDecided: () => void
 }
 
-export const FirstSteps = ({ beginning, isDeciding }: FirstStepsProps) => {
+const StepOf = ({ done, title, text, href, label }: Step) => (
+  <li class={done ? 'step step-done' : 'step'}>
+    <span class="step-mark">{done ? <Icon name="check" size={14} /> : null}</span>
+    <div class="step-body">
+      <h3>
+        {title}
+        <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
+      </h3>
+      <p class="soft">{text}</p>
+    </div>
+    <ButtonLink small href={href}>
+      {label}
+    </ButtonLink>
+  </li>
+)
+
+export const FirstSteps = ({ beginning, isDeciding, onDecided }: FirstStepsProps) => {
   const { path } = useWorkplace()
   const { project } = beginning
   const steps: readonly Step[] = [
@@ -50,35 +68,39 @@ export const FirstSteps = ({ beginning, isDeciding }: FirstStepsProps) => {
     {
       done: isDeciding,
       title: 'Request an attestation',
-      text: 'Run the command below, or call the API from your backend.',
+      text:
+        project === null
+          ? 'Call the API from your backend with the key and the verification hash.'
+          : 'Send the request below, or call the API from your backend.',
       href: path('/decisions'),
       label: 'Decisions',
     },
   ]
+  const [done, open] = [steps.filter((step) => step.done), steps.filter((step) => !step.done)]
   return (
     <>
-      <Card title="First steps">
+      <Card title={open.length === 0 ? 'All first steps are done' : 'First steps'}>
         <ol class="steps">
-          {steps.map(({ done, title, text, href, label }) => (
-            <li key={title} class={done ? 'step step-done' : 'step'}>
-              <span class="step-mark">{done ? <Icon name="check" size={14} /> : null}</span>
-              <div class="step-body">
-                <h3>
-                  {title}
-                  <span class="sr-only">{done ? ' (done)' : ' (to do)'}</span>
-                </h3>
-                <p class="soft">{text}</p>
-              </div>
-              <ButtonLink small href={href}>
-                {label}
-              </ButtonLink>
-            </li>
+          {open.map((step) => (
+            <StepOf key={step.title} {...step} />
           ))}
         </ol>
+        {done.length > 0 && (
+          <details>
+            <summary class="soft">
+              {done.length} of {steps.length} done
+            </summary>
+            <ol class="steps">
+              {done.map((step) => (
+                <StepOf key={step.title} {...step} />
+              ))}
+            </ol>
+          </details>
+        )}
       </Card>
       {project !== null && (
         <Card title={`Try ${project.name}`} text="The response is a signed attestation, or a denial with its reason.">
-          <TryIt project={project.id} />
+          <TryIt project={project.id} onDecided={onDecided} />
         </Card>
       )}
     </>

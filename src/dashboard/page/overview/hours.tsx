@@ -1,6 +1,7 @@
-// Bar chart of the last 24 hours with two parts per bar, and a table with the same data.
+// Chart of the last 24 hours with two series, as stacked bars or as lines, and a table with the same data. The legend
+// shows the values of the hour under the pointer.
+import { useState } from 'preact/hooks'
 import { formatTick } from '../live/format.ts'
-import type { Colour } from '../live/series.ts'
 import { Card } from '../ui/parts.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 
@@ -21,48 +22,57 @@ export interface HourBar {
 
 interface HoursProps {
   readonly title: string
-  /** Text after the displayed time. */
-  readonly text?: string
+  readonly text: string
   /** Unit of the axis, such as `ms`. */
   readonly unit: string
   readonly parts: readonly [lower: string, upper: string]
-  /** Color numbers of the lower and upper part in the style sheet. */
-  readonly colours: readonly [lower: Colour, upper: Colour]
-  readonly bars: readonly HourBar[]
+  readonly hours: readonly HourBar[]
+  readonly lines?: boolean
 }
 
-export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursProps) => {
-  const highest = Math.max(...bars.map(({ ends }) => ends?.[1] ?? 0)) || 1
+export const Hours = ({ title, text, unit, parts, hours, lines = false }: HoursProps) => {
+  const [pointed, setPointed] = useState<number | null>(null)
+  const highest = Math.max(...hours.map(({ ends }) => ends?.[1] ?? 0)) || 1
   const zone = zoneWord()
-  const heightOf = (value: number): number => (value / highest) * HEIGHT
-  const wordsOf = ({ words }: HourBar): string => parts.map((part, index) => `${part} ${words[index]}`).join(', ')
+  const topOf = (value: number): number => HEIGHT - (value / highest) * HEIGHT
+  /** Path through the measured hours, with gaps at the others. */
+  const pathOf = (part: 0 | 1): string =>
+    hours
+      .map(({ ends }, index) => {
+        if (ends === null) return ''
+        const begins = (hours[index - 1]?.ends ?? null) === null
+        return `${begins ? 'M' : 'L'}${(index + 0.5) * WIDTH} ${topOf(ends[part])}h0`
+      })
+      .join('')
+  const shown = pointed === null ? undefined : hours[pointed]
   return (
-    <Card title={title} text={`The last 24 hours, in ${zone}. The current hour is incomplete. ${text}`}>
+    <Card title={title} text={`${text}. Times are in ${zone}.`}>
       <div class="bars">
         <span class="bars-top faint">
           {formatTick(highest)} {unit}
         </span>
         <svg
-          viewBox={`0 0 ${bars.length * WIDTH} ${HEIGHT}`}
+          viewBox={`0 0 ${hours.length * WIDTH} ${HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={`${title}; see the table below for the numbers`}
+          onPointerLeave={() => setPointed(null)}
         >
-          {bars.map((bar, index) => {
-            const [lower, upper] = (bar.ends ?? [0, 0]).map(heightOf) as [number, number]
+          {hours.map(({ atMs, ends }, index) => {
+            const [lower, upper] = (ends ?? [0, 0]).map(topOf) as [number, number]
             const place = { x: index * WIDTH + GAP / 2, width: WIDTH - GAP }
             return (
-              <g key={bar.atMs}>
-                <title>{`${hourWord.format(bar.atMs)}: ${wordsOf(bar)}`}</title>
+              <g key={atMs} onPointerEnter={() => setPointed(index)}>
                 <rect class="bar-place" x={index * WIDTH} y={0} width={WIDTH} height={HEIGHT} />
-                <rect class={`bar-${colours[0]}`} {...place} y={HEIGHT - lower} height={lower} />
-                <rect class={`bar-${colours[1]}`} {...place} y={HEIGHT - upper} height={upper - lower} />
+                {!lines && <rect class="bar-1" {...place} y={lower} height={HEIGHT - lower} />}
+                {!lines && <rect class="bar-2" {...place} y={upper} height={lower - upper} />}
               </g>
             )
           })}
+          {lines && ([0, 1] as const).map((part) => <path key={part} class={`line-${part + 1}`} d={pathOf(part)} />)}
         </svg>
         <div class="bars-times faint" aria-hidden="true">
-          {bars.map(({ atMs }, index) =>
+          {hours.map(({ atMs }, index) =>
             index % LABEL_EVERY === 0 ? <span key={atMs}>{hourWord.format(atMs)}</span> : null,
           )}
         </div>
@@ -70,9 +80,10 @@ export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursPro
       <ul class="legend">
         {parts.map((part, index) => (
           <li key={part}>
-            <span class={`legend-mark legend-mark-${colours[index]}`} /> {part}
+            <span class={`legend-mark legend-mark-${index + 1}`} /> {part} <strong>{shown?.words[index]}</strong>
           </li>
         ))}
+        {shown !== undefined && <li class="legend-time">from {hourWord.format(shown.atMs)}</li>}
       </ul>
       <details class="chart-table">
         <summary>
@@ -93,7 +104,7 @@ export const Hours = ({ title, text = '', unit, parts, colours, bars }: HoursPro
               </tr>
             </thead>
             <tbody>
-              {bars.toReversed().map(({ atMs, words }) => (
+              {hours.toReversed().map(({ atMs, words }) => (
                 <tr key={atMs}>
                   <th scope="row">{hourWord.format(atMs)}</th>
                   <td>{words[0]}</td>

@@ -5,12 +5,21 @@ import type { Overview } from '../api/types.ts'
 import { searchOf } from '../decisions/search.ts'
 import { ageWord } from '../reviews/age.ts'
 import { useWorkplace } from '../shell/session.ts'
-import { type Counts, type Day, latencyWord, shareWord, totalOf } from './days.ts'
+import { type Counts, type Day, differenceWord, latencyWord, shareWord, totalOf } from './days.ts'
+
+interface Difference {
+  /** Such as `↑ 20%`; empty if both values are equal, null if they can't be compared. */
+  readonly word: string | null
+  readonly before: string
+  readonly day: string
+  readonly until: string
+}
 
 interface Figure {
   readonly label: string
   readonly value: string
-  readonly more: readonly string[]
+  readonly more?: readonly string[]
+  readonly differences?: readonly Difference[]
   /** Null if this account can't open the page. */
   readonly href: string | null
 }
@@ -38,18 +47,26 @@ interface NumbersProps {
   readonly nowMs: number
 }
 
-/** Formats `16 ms, p50 2.5 ms`; a dash if nothing was measured. */
-const latencyPair = ({ latency_ms: latency }: Day): string =>
-  latency === null ? '–' : `${latencyWord(latency.p95)}, p50 ${latencyWord(latency.p50)}`
-
 export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   const { path, may } = useWorkplace()
   const until = days === null ? '' : clock.format(days.untilMs)
-  const compared = (read: (day: Day) => string): readonly string[] =>
+  const compared = (
+    read: (day: Day) => number | null,
+    word: (value: number | null) => string,
+    unit?: '%' | ' pp',
+  ): readonly Difference[] =>
     days === null
       ? []
-      : [`${read(days.yesterday)} yesterday by ${until}`, `${read(days.weekAgo)} a week ago by ${until}`]
-  const denialRate = (counts: Counts): string => shareWord(counts.denied, totalOf(counts))
+      : (['yesterday', 'weekAgo'] as const).map((day) => ({
+          word: differenceWord(read(days.today), read(days[day]), unit),
+          before: word(read(days[day])),
+          day: day === 'yesterday' ? 'yesterday' : 'a week ago',
+          until,
+        }))
+  const compareCounts = (read: (counts: Counts) => number): readonly Difference[] =>
+    compared(read, (value) => count(value ?? 0))
+  const percentOf = (counts: Counts): number | null =>
+    totalOf(counts) === 0 ? null : (counts.denied / totalOf(counts)) * 100
   const since = startOfToday(nowMs)
   const reviewsPath = may('reviewer') ? path('/reviews') : null
   const { verified, reviews } = overview
@@ -60,25 +77,26 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
           {
             label: 'Attestations today',
             value: count(days.today.compliant),
-            more: compared(({ compliant }) => count(compliant)),
+            differences: compareCounts(({ compliant }) => compliant),
             href: path('/decisions') + searchOf({ verdict: 'compliant', since }),
           },
           {
             label: 'Denials today',
             value: count(days.today.denied),
-            more: compared(({ denied }) => count(denied)),
+            differences: compareCounts(({ denied }) => denied),
             href: path('/decisions') + searchOf({ verdict: 'denied', since }),
           },
           {
             label: 'Denial rate today',
-            value: denialRate(days.today),
-            more: compared(denialRate),
+            value: shareWord(days.today.denied, totalOf(days.today)),
+            differences: compared(percentOf, (value) => (value === null ? '–' : shareWord(value, 100)), ' pp'),
             href: path('/decisions') + searchOf({ since }),
           },
           {
             label: 'Latency p95 today',
             value: latencyWord(days.today.latency_ms?.p95 ?? null),
-            more: [`p50 ${latencyWord(days.today.latency_ms?.p50 ?? null)}`].concat(compared(latencyPair)),
+            more: [`p50 ${latencyWord(days.today.latency_ms?.p50 ?? null)}`],
+            differences: compared((day) => day.latency_ms?.p95 ?? null, latencyWord),
             href: null,
           },
         ]),
@@ -112,13 +130,18 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   )
 }
 
-const Tile = ({ label, value, more }: Figure) => (
+const Tile = ({ label, value, more = [], differences = [] }: Figure) => (
   <>
     <span class="tile-label">{label}</span>
     <span class="tile-value">{value}</span>
     {more.map((line) => (
       <span key={line} class="tile-more">
         {line}
+      </span>
+    ))}
+    {differences.map(({ word, before, day, until }) => (
+      <span key={day} class="tile-more" title={`${before} ${day} by ${until}`}>
+        {word === null ? `${before} ${day}` : word === '' ? `same as ${day}` : `${word} from ${day}`}
       </span>
     ))}
   </>

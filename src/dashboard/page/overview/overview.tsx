@@ -1,8 +1,10 @@
 // Overview of the organization: items that need attention, the day's figures compared with yesterday and last week, and
 // denials by rule. A new organization sees its first steps.
+import { useRef, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Overview as Answer } from '../api/types.ts'
 import { useQuery } from '../data/use-query.ts'
+import { useReadLater } from '../data/use-read-later.ts'
 import { useInterval } from '../reviews/use-interval.ts'
 import { useSession, useWorkplace, type Workplace } from '../shell/session.ts'
 import { lazy } from '../ui/lazy.tsx'
@@ -18,6 +20,7 @@ const Charts = lazy(async () => (await import('./charts.tsx')).Charts, { meanwhi
 const FirstSteps = lazy(async () => (await import('./first-steps.tsx')).FirstSteps, { meanwhile: null, isFirst: true })
 
 const AGAIN_MS = 60_000
+const COUNTED_MS = 1_000
 
 const readNow = async ({ params }: Workplace, signal: AbortSignal) => ({
   overview: await call('GET /organizations/{organization}/overview', { params, signal }),
@@ -35,34 +38,31 @@ const readCounts = async ({ params }: Workplace, signal: AbortSignal) => {
   }
 }
 
-const NeedsSomeone = ({ items }: { readonly items: readonly Attention[] }) => {
-  return (
+const NeedsAttention = ({ items }: { readonly items: readonly Attention[] }) =>
+  items.length === 0 ? null : (
     <Card title="Needs attention">
-      {items.length === 0 ? (
-        <p class="soft">Nothing is waiting, failing or about to expire.</p>
-      ) : (
-        <ul class="attention">
-          {items.map((item) => (
-            <li key={item.text}>
-              <Badge tone={item.tone}>{item.label}</Badge>
-              {item.href === null ? <span>{item.text}</span> : <a href={item.href}>{item.text}</a>}
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul class="attention">
+        {items.map((item) => (
+          <li key={item.text}>
+            <Badge tone={item.tone}>{item.label}</Badge>
+            {item.href === null ? <span>{item.text}</span> : <a href={item.href}>{item.text}</a>}
+          </li>
+        ))}
+      </ul>
     </Card>
   )
-}
 
 interface BeginningProps extends Pick<Answer, 'first_steps'> {
   readonly isDeciding: boolean
+  readonly onDecided: () => void
 }
 
-/** Shows nothing after all first steps are done and there are decisions. */
-const Beginning = ({ first_steps: beginning, isDeciding }: BeginningProps) =>
-  beginning.policy && beginning.project !== null && beginning.key && isDeciding ? null : (
-    <FirstSteps beginning={beginning} isDeciding={isDeciding} />
-  )
+/** Shown until all steps are done and the page is left: the first response stays readable. */
+const Beginning = ({ first_steps: beginning, ...props }: BeginningProps) => {
+  const isShown = useRef(false)
+  isShown.current ||= !(beginning.policy && beginning.project !== null && beginning.key && props.isDeciding)
+  return isShown.current ? <FirstSteps beginning={beginning} {...props} /> : null
+}
 
 export const Overview = () => {
   const workplace = useWorkplace()
@@ -70,18 +70,21 @@ export const Overview = () => {
   const { organization } = workplace
   const now = useQuery((signal) => readNow(workplace, signal), [organization.id])
   const counts = useQuery((signal) => readCounts(workplace, signal), [organization.id])
-  useInterval(AGAIN_MS, () => {
+  const reload = (): void => {
     now.reload()
     counts.reload()
-  })
+  }
+  useInterval(AGAIN_MS, reload)
   const { value } = counts
+  // A decision is counted moments after it is made.
+  const [hasDecided, setDecided] = useState(false)
+  useReadLater(hasDecided && value?.any === false, value, COUNTED_MS, reload)
   return (
-    <Page title={organization.name} lead={`Items that need attention, and today’s numbers in ${zoneWord()}.`}>
+    <Page title={organization.name} lead={`Today’s numbers so far, compared with the same time of day (${zoneWord()}).`}>
       <Loaded query={now}>
         {({ overview, nowMs }) => (
           <>
-            {(value !== null || counts.error !== null) && <Beginning {...overview} isDeciding={value?.any ?? true} />}
-            <NeedsSomeone
+            <NeedsAttention
               items={attentionOf(
                 overview,
                 {
@@ -93,6 +96,16 @@ export const Overview = () => {
                 modules,
               )}
             />
+            {(value !== null || counts.error !== null) && (
+              <Beginning
+                {...overview}
+                isDeciding={value?.any ?? true}
+                onDecided={() => {
+                  setDecided(true)
+                  reload()
+                }}
+              />
+            )}
             <Numbers days={value?.days ?? null} overview={overview} nowMs={nowMs} />
           </>
         )}

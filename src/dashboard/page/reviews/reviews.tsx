@@ -11,7 +11,7 @@ import { useShortcut } from '../shell/shortcuts.ts'
 import { useMake } from '../shell/use-make.ts'
 import { useStarter } from '../ui/actions.tsx'
 import { Button } from '../ui/button.tsx'
-import { shorten } from '../ui/copy.tsx'
+import { shortId } from '../ui/copy.tsx'
 import { type Choice, type SelectChoices, SelectField } from '../ui/field.tsx'
 import { Badge, Card, Empty, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
@@ -72,7 +72,7 @@ const Age = ({ session }: { readonly session: Session }) => {
 const columnsFor = (reviewers: Reviewers, waits: boolean, parts: readonly QueueParts[]): Columns<Session> => ({
   Session: ({ id, type, environment }) => (
     <>
-      {TYPE_WORDS[type]} <code class="faint">{shorten(id)}</code>{' '}
+      {TYPE_WORDS[type]} <code class="faint">{shortId(id)}</code>{' '}
       {environment === 'test' && <Badge tone="info">Test</Badge>}
     </>
   ),

@@ -48,6 +48,9 @@ export const Copyable = ({
 /** Returns the start and end of a text, which suffice to recognize it. */
 export const shorten = (text: string): string => (text.length <= 16 ? text : `${text.slice(0, 8)}…${text.slice(-6)}`)
 
+/** Returns the end of a UUID; UUIDs of the same time start alike. */
+export const shortId = (id: string): string => `…${id.slice(-8)}`
+
 /** Command or document that is copied as a whole. */
 export const CodeBlock = ({ code, label }: { readonly code: string; readonly label: string }) => (
   <figure class="code-block">

@@ -1,6 +1,8 @@
 // Result of a replay: number of decisions that would differ, by their old and new rules.
 import type { Task } from '../../../dashboard/page/api/types.ts'
+import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'
 import { Table } from '../../../dashboard/page/ui/table.tsx'
 import { SessionReplayResult } from './session-replay-result.tsx'
@@ -15,7 +17,7 @@ const count = (value: number): string => value.toLocaleString('en')
 
 const OutcomeWords = ({ outcome: { verdict, rule } }: { readonly outcome: Change['from'] }) => (
   <>
-    <Badge tone={verdict === 'compliant' ? 'good' : 'bad'}>{verdict}</Badge> {rule ?? 'default'}
+    <Badge tone={verdict === 'compliant' ? 'good' : 'bad'}>{verdict}</Badge> {ruleWord(rule)}
   </>
 )
 
@@ -62,7 +64,7 @@ const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
             Examples: ({ examples }) =>
               examples.map((uuid) => (
                 <a key={uuid} class="example mono" href={path(`/decisions/${uuid}`)}>
-                  {uuid.slice(0, 8)}
+                  {shortId(uuid)}
                 </a>
               )),
           }}
@@ -71,7 +73,7 @@ const DecisionReplayResult = ({ result }: { readonly result: Summary }) => {
       {failed.length > 0 && (
         <p class="soft">
           No verdict because a rule failed:{' '}
-          {failed.map(({ rule, count: times }) => `${rule} (${count(times)})`).join(', ')}.
+          {failed.map(({ rule, count: times }) => `${ruleWord(rule)} (${count(times)})`).join(', ')}.
         </p>
       )}
       {unknown.length > 0 && (

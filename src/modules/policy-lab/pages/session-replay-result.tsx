@@ -1,6 +1,7 @@
 // Result of a replay on sessions: number of sessions that the policy would have decided, and disagreements with people.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
+import { shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'
 import { Table } from '../../../dashboard/page/ui/table.tsx'
 
@@ -57,7 +58,7 @@ export const SessionReplayResult = ({ result }: { readonly result: SessionSummar
             Examples: ({ sessions: examples }) =>
               examples.map((id) => (
                 <a key={id} class="example mono" href={path(`/reviews/${id}`)}>
-                  {id.slice(-6)}
+                  {shortId(id)}
                 </a>
               )),
           }}

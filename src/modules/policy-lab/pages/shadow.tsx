@@ -6,10 +6,11 @@ import type { Decision, Policy, Revision } from '../../../dashboard/page/api/typ
 import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { usePages } from '../../../dashboard/page/data/use-pages.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
 import type { PolicyLabParts, SessionPolicyParts } from '../../../dashboard/page/module-pages.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
-import { Copyable, shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { Copyable, shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { SelectField } from '../../../dashboard/page/ui/field.tsx'
 import { Card, Empty, Loading } from '../../../dashboard/page/ui/parts.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
@@ -28,7 +29,7 @@ export const setShadow: PolicyLabParts['setShadow'] = async (policy, revisionId,
 }
 
 const verdictWords = (verdict: 'compliant' | 'denied' | null, rule: string | null): string =>
-  verdict === null ? `no verdict (${rule})` : `${verdict}, ${rule ?? 'default'}`
+  `${verdict ?? 'no verdict'}, ${ruleWord(rule)}`
 
 interface ShadowProps {
   readonly policy: Policy
@@ -125,7 +126,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
             Wallet: ({ from }) => <Copyable text={from} label="wallet" short />,
             Decided: ({ verdict, rule }) => verdictWords(verdict, rule),
             'In shadow': ({ shadow }) => (shadow === null ? '' : verdictWords(shadow.verdict, shadow.rule)),
-            Decision: ({ uuid }) => <code title={uuid}>{shorten(uuid)}</code>,
+            Decision: ({ uuid }) => <code title={uuid}>{shortId(uuid)}</code>,
           }}
           empty={
             <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>

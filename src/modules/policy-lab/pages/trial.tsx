@@ -6,6 +6,7 @@ import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboa
 import { useDeployment } from '../../../dashboard/page/data/use-deployment.ts'
 import { useForm } from '../../../dashboard/page/data/use-form.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
+import { ruleWord } from '../../../dashboard/page/decisions/labels.tsx'
 import { SubjectField, subjectOf } from '../../../dashboard/page/policies/subject-field.tsx'
 import type { Draft } from '../../../dashboard/page/policies/use-draft.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
@@ -43,7 +44,7 @@ const filled = (fields: Readonly<Record<string, string>>): Record<string, string
   )
 
 const decisionLabel = ({ at, verdict, rule, chain, from }: Decision): string =>
-  `${absoluteTime(at)}: ${verdict} by ${rule ?? 'default'}, ${chain}, ${shorten(from)}`
+  `${absoluteTime(at)}: ${verdict} by ${ruleWord(rule)}, ${chain}, ${shorten(from)}`
 
 interface TrialProps {
   readonly policy: Policy

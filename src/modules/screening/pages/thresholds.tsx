@@ -7,7 +7,7 @@ import { useAction } from '../../../dashboard/page/data/use-action.ts'
 import { useSearchParam } from '../../../dashboard/page/router.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
-import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { Badge, Card, Empty, Page } from '../../../dashboard/page/ui/parts.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { Segments } from '../../../dashboard/page/ui/segments.tsx'
@@ -82,7 +82,7 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
           rowKey={(row) => `${row.session_id} ${row.list} ${row.entry} ${row.subject}`}
           href={({ session_id: id }) => `${path(`/reviews/${id}`)}?status=all`}
           columns={{
-            Session: ({ session_id: id }) => <code>{shorten(id)}</code>,
+            Session: ({ session_id: id }) => <code>{shortId(id)}</code>,
             Subject: { narrow: true, cell: ({ subject }) => subject },
             'Listed name': ({ name }) => name,
             List: ({ list, entry }) => (

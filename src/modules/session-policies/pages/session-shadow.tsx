@@ -4,7 +4,7 @@ import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
-import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { Card, Loading } from '../../../dashboard/page/ui/parts.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { Table } from '../../../dashboard/page/ui/table.tsx'
@@ -61,7 +61,7 @@ export const SessionShadow = ({ policy }: { readonly policy: Policy }) => {
             columns={{
               Session: ({ session_id: id }) => (
                 <a class="mono" href={path(`/reviews/${id}`)}>
-                  {shorten(id)}
+                  {shortId(id)}
                 </a>
               ),
               Decided: ({ decided }) =>

@@ -9,7 +9,7 @@ import type { Draft } from '../../../dashboard/page/policies/use-draft.ts'
 import { STATUS_WORDS, TYPE_WORDS } from '../../../dashboard/page/reviews/labels.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
-import { shorten } from '../../../dashboard/page/ui/copy.tsx'
+import { shortId } from '../../../dashboard/page/ui/copy.tsx'
 import { SelectField, TextField } from '../../../dashboard/page/ui/field.tsx'
 import { Card, Empty } from '../../../dashboard/page/ui/parts.tsx'
 import { Notice, Problem } from '../../../dashboard/page/ui/problem.tsx'
@@ -27,7 +27,7 @@ const OUTCOMES = {
 } as const
 
 const labelOf = ({ id, status, type, submitted_at: at, created_at: made }: Session): string =>
-  `${absoluteTime(at ?? made)}: ${STATUS_WORDS[status]}, ${TYPE_WORDS[type]}, ${shorten(id)}`
+  `${absoluteTime(at ?? made)}: ${STATUS_WORDS[status]}, ${TYPE_WORDS[type]}, ${shortId(id)}`
 
 const Result = ({ result }: { readonly result: SessionSimulation }) => {
   const { outcome, rule, code, message, problem, rules, facts } = result
