@@ -64,7 +64,7 @@ export const Filters = ({ search, names, error }: { search: SearchInAddress; nam
             Search
           </Button>
         </div>
-        <div class="filters">
+        <div class="chips">
           <SelectField
             label="Verdict"
             value={filters.verdict}

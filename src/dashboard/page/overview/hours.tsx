@@ -46,7 +46,7 @@ export const Hours = ({ title, text, unit, parts, hours, lines = false }: HoursP
       .join('')
   const shown = pointed === null ? undefined : hours[pointed]
   return (
-    <Card title={title} text={`${text}. Times are in ${zone}.`}>
+    <Card title={title} text={text}>
       <div class="bars">
         <span class="bars-top faint">
           {formatTick(highest)} {unit}

@@ -60,7 +60,7 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
       : (['yesterday', 'weekAgo'] as const).map((day) => ({
           word: differenceWord(read(days.today), read(days[day]), unit),
           before: word(read(days[day])),
-          day: day === 'yesterday' ? 'yesterday' : 'a week ago',
+          day: day === 'yesterday' ? 'yesterday' : 'last week',
           until,
         }))
   const compareCounts = (read: (counts: Counts) => number): readonly Difference[] =>
@@ -141,7 +141,7 @@ const Tile = ({ label, value, more = [], differences = [] }: Figure) => (
     ))}
     {differences.map(({ word, before, day, until }) => (
       <span key={day} class="tile-more" title={`${before} ${day} by ${until}`}>
-        {word === null ? `${before} ${day}` : word === '' ? `same as ${day}` : `${word} from ${day}`}
+        {word === null ? `${before} ${day}` : word === '' ? `same as ${day}` : `${word} vs ${day}`}
       </span>
     ))}
   </>

@@ -166,7 +166,7 @@ export const Reviews = () => {
         </Card>
       ) : (
         <>
-          <search class="filters" aria-label="Filters">
+          <search class="chips" aria-label="Filters">
             <Filter name="status" label="Status" choices={STATUS_CHOICES} />
             <Filter name="type" label="Type" choices={TYPE_CHOICES} />
             <Filter name="level" label="Level" choices={LEVEL_CHOICES} />
