@@ -60,119 +60,85 @@ const succeeds = (operation: () => void): boolean => {
   }
 }
 
-/**
- * Opens a new segment in the slot. File system errors don't throw: the writer's `failure` states the reason, and each
- * append tries again. A worker started on a full disk thus recovers like a worker whose disk filled later.
- * @throws RangeError if the slot name isn't a single path element
- */
-export const openSegment = (options: SegmentOptions): SegmentWriter => {
-  const { slot, maxBytes, sync, clock, files = systemSegmentFiles } = options
-  if (!isSlotName(slot)) throw new RangeError('a slot is named by lower-case letters, digits, - and _')
-  const slotDirectory = join(options.directory, slot)
+const tieTo = ({ segment, hash, length }: OpenSegment, tornBytes: number): PreviousSegment => ({
+  segment,
+  hash,
+  length,
+  tornBytes,
+})
 
-  let current: OpenSegment | null = null
+/** Writer of one slot's segments. */
+class SlotWriter implements SegmentWriter {
+  path = ''
+  failure: DecisionLogError | null = null
+  private readonly slotDirectory: string
+  private readonly files: SegmentFiles
+  private current: OpenSegment | null = null
   /** Segment whose write failed and whose size is still unknown. */
-  let failed: OpenSegment | null = null
+  private failed: OpenSegment | null = null
   /** File of a new segment that could be neither completed nor removed. */
-  let stray: PreviousSegment | null = null
+  private stray: PreviousSegment | null = null
   /** Link for the next segment's header; undefined until the directory is read. */
-  let tie: PreviousSegment | null | undefined
-  let newest: SegmentName | null = null
-  let path = ''
-  let failure: DecisionLogError | null = null
-  let closed = false
-  let buffer = Buffer.allocUnsafe(65_536)
-  const encoder = new TextEncoder()
+  private tie: PreviousSegment | null | undefined
+  private newest: SegmentName | null = null
+  private closed = false
+  private buffer = Buffer.allocUnsafe(65_536)
+  private readonly encoder = new TextEncoder()
 
-  const tieTo = (open: OpenSegment, tornBytes: number): PreviousSegment => ({
-    segment: open.segment,
-    hash: open.hash,
-    length: open.length,
-    tornBytes,
-  })
-
-  /** Step 3: truncates the failed segment, or records the number of bytes after its valid length. */
-  const settleFailed = (): void => {
-    if (failed === null) return
-    const { descriptor, length } = failed
-    const cut = succeeds(() => files.truncate(descriptor, length))
-    if (cut && sync) succeeds(() => files.syncData(descriptor))
-    const size = cut ? length : (files.size(failed.path) ?? length)
-    tie = tieTo(failed, Math.max(0, size - length))
-    succeeds(() => files.close(descriptor))
-    failed = null
-  }
-
-  /**
-   * A stray file with a complete header is a segment to all readers, so the chain includes it; otherwise it is ignored.
-   */
-  const settleStray = (): void => {
-    if (stray === null) return
-    if (files.size(join(slotDirectory, stray.segment.name)) === stray.length) tie = stray
-    newest = stray.segment
-    stray = null
-  }
-
-  const readTie = (): PreviousSegment | null => {
-    const found = readSlotTie(slotDirectory)
-    // Unflushed lines of a killed instance become valid through the new link, so they are flushed first.
-    if (sync && found.tie !== null) files.syncPath(join(slotDirectory, found.tie.segment.name))
-    newest = found.newest
-    return found.tie
-  }
-
-  /** Step 4. After an error, a later attempt can repeat it safely. */
-  const openNext = (nowMs: number): OpenSegment => {
-    files.makeDirectory(slotDirectory)
-    settleFailed()
-    settleStray()
-    if (tie === undefined) tie = readTie()
-    const segment = nextSegmentName(nowMs, newest)
-    const line = encodeHeader({
-      kind: 'segment',
-      version: 1,
-      slot,
-      number: segment.number,
-      at: nowMs,
-      previous_segment: tie?.segment.name ?? null,
-      previous_hash: tie?.hash ?? null,
-      previous_length: tie?.length ?? 0,
-      previous_torn_bytes: tie?.tornBytes ?? 0,
-    })
-    const hash = hashLine(line)
-    const bytes = Buffer.from(`${line}\n`)
-    const segmentPath = join(slotDirectory, segment.name)
-    const descriptor = files.create(segmentPath)
+  constructor(private readonly options: SegmentOptions) {
+    this.files = options.files ?? systemSegmentFiles
+    this.slotDirectory = join(options.directory, options.slot)
     try {
-      writeFully(files, descriptor, bytes, bytes.length)
-      if (sync) files.syncData(descriptor)
-      files.syncPath(slotDirectory)
+      this.segmentFor(options.clock.unixMs())
     } catch (error) {
-      succeeds(() => files.close(descriptor))
-      if (!succeeds(() => files.remove(segmentPath))) stray = { segment, hash, length: bytes.length, tornBytes: 0 }
-      throw error
+      this.noteFailure(error)
     }
-    newest = segment
-    path = segmentPath
-    return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), length: bytes.length, hash }
+  }
+
+  append(records: readonly LogRecord[]): void {
+    if (this.closed) throw new DecisionLogError('closed')
+    try {
+      for (const record of records) checkRecordable(record)
+      const open = this.segmentFor(this.options.clock.unixMs())
+      if (records.length > 0) this.write(open, this.encode(records, open))
+      this.failure = null
+    } catch (error) {
+      // The record is invalid, not the log: nothing was written, and the next batch may succeed.
+      if (error instanceof DecisionLineMalformedError) throw new DecisionLogError('malformed record', error)
+      throw this.noteFailure(error)
+    }
+  }
+
+  close(): void {
+    this.closed = true
+    succeeds(() => this.settleFailed())
+    if (this.current === null) return
+    const { descriptor } = this.current
+    this.current = null
+    succeeds(() => this.files.close(descriptor))
+  }
+
+  private noteFailure(error: unknown): DecisionLogError {
+    this.failure = error instanceof DecisionLogError ? error : new DecisionLogError(reasonOf(error), error)
+    return this.failure
   }
 
   /** Returns the segment for the next batch. Closes the previous one first, because it is never reused. */
-  const segmentFor = (nowMs: number): OpenSegment => {
-    if (current !== null && current.length < maxBytes && Math.floor(nowMs / DAY_MS) === current.day) return current
+  private segmentFor(nowMs: number): OpenSegment {
+    const { current } = this
     if (current !== null) {
-      const { descriptor } = current
-      tie = tieTo(current, 0)
-      current = null
-      succeeds(() => files.close(descriptor))
+      if (current.length < this.options.maxBytes && Math.floor(nowMs / DAY_MS) === current.day) return current
+      this.tie = tieTo(current, 0)
+      this.current = null
+      succeeds(() => this.files.close(current.descriptor))
     }
-    current = openNext(nowMs)
-    return current
+    this.current = this.openNext(nowMs)
+    return this.current
   }
 
-  /** Step 2. */
-  const write = (open: OpenSegment, records: readonly LogRecord[]): void => {
-    let hash = open.hash
+  /** Step 2: encodes the batch into the buffer. Returns its length in bytes, and the hash of its last line. */
+  private encode(records: readonly LogRecord[], open: OpenSegment): { readonly length: number; readonly hash: string } {
+    let { hash } = open
     const lines: string[] = []
     for (const record of records) {
       const line = encodeRecord(record, hash)
@@ -185,60 +151,103 @@ export const openSegment = (options: SegmentOptions): SegmentWriter => {
     lines.push('')
     const text = lines.join('\n')
     // UTF-8 needs at most three bytes per UTF-16 unit.
-    if (text.length * 3 > buffer.length) buffer = Buffer.allocUnsafe(text.length * 3)
-    const length = encoder.encodeInto(text, buffer).written
+    if (text.length * 3 > this.buffer.length) this.buffer = Buffer.allocUnsafe(text.length * 3)
+    return { length: this.encoder.encodeInto(text, this.buffer).written, hash }
+  }
+
+  /** Step 2: writes the encoded batch. */
+  private write(open: OpenSegment, { length, hash }: { readonly length: number; readonly hash: string }): void {
     try {
-      writeFully(files, open.descriptor, buffer, length)
-      if (sync) files.syncData(open.descriptor)
+      writeFully(this.files, open.descriptor, this.buffer, length)
+      if (this.options.sync) this.files.syncData(open.descriptor)
     } catch (error) {
-      current = null
-      failed = open
+      this.current = null
+      this.failed = open
       // At once if possible; otherwise, the next append does it before it opens a new segment.
-      succeeds(settleFailed)
+      succeeds(() => this.settleFailed())
       throw error
     }
     open.length += length
     open.hash = hash
   }
 
-  const noteFailure = (error: unknown): DecisionLogError => {
-    failure = error instanceof DecisionLogError ? error : new DecisionLogError(reasonOf(error), error)
-    return failure
+  /** Step 3: truncates the failed segment, or records the number of bytes after its valid length. */
+  private settleFailed(): void {
+    const { files, failed } = this
+    if (failed === null) return
+    const { descriptor, length } = failed
+    const cut = succeeds(() => files.truncate(descriptor, length))
+    if (cut && this.options.sync) succeeds(() => files.syncData(descriptor))
+    const size = cut ? length : (files.size(failed.path) ?? length)
+    this.tie = tieTo(failed, Math.max(0, size - length))
+    succeeds(() => files.close(descriptor))
+    this.failed = null
   }
 
-  try {
-    segmentFor(clock.unixMs())
-  } catch (error) {
-    noteFailure(error)
-  }
-
-  return {
-    get path() {
-      return path
-    },
-    get failure() {
-      return failure
-    },
-    append: (records) => {
-      if (closed) throw new DecisionLogError('closed')
-      try {
-        for (const record of records) checkRecordable(record)
-        const open = segmentFor(clock.unixMs())
-        if (records.length > 0) write(open, records)
-        failure = null
-      } catch (error) {
-        // The record is invalid, not the log: nothing was written, and the next batch may succeed.
-        if (error instanceof DecisionLineMalformedError) throw new DecisionLogError('malformed record', error)
-        throw noteFailure(error)
-      }
-    },
-    close: () => {
-      closed = true
-      succeeds(settleFailed)
-      if (current === null) return
-      const { descriptor } = current
-      current = null
+  /** Step 4. After an error, a later attempt can repeat it safely. */
+  private openNext(nowMs: number): OpenSegment {
+    const { files, slotDirectory } = this
+    files.makeDirectory(slotDirectory)
+    this.settleFailed()
+    this.settleStray()
+    if (this.tie === undefined) this.tie = this.readTie()
+    const { tie } = this
+    const segment = nextSegmentName(nowMs, this.newest)
+    const line = encodeHeader({
+      kind: 'segment',
+      version: 1,
+      slot: this.options.slot,
+      number: segment.number,
+      at: nowMs,
+      previous_segment: tie?.segment.name ?? null,
+      previous_hash: tie?.hash ?? null,
+      previous_length: tie?.length ?? 0,
+      previous_torn_bytes: tie?.tornBytes ?? 0,
+    })
+    const hash = hashLine(line)
+    const bytes = Buffer.from(`${line}\n`)
+    const path = join(slotDirectory, segment.name)
+    const descriptor = files.create(path)
+    try {
+      writeFully(files, descriptor, bytes, bytes.length)
+      if (this.options.sync) files.syncData(descriptor)
+      files.syncPath(slotDirectory)
+    } catch (error) {
       succeeds(() => files.close(descriptor))
-    },
+      if (!succeeds(() => files.remove(path))) this.stray = { segment, hash, length: bytes.length, tornBytes: 0 }
+      throw error
+    }
+    this.newest = segment
+    this.path = path
+    return { segment, path, descriptor, day: Math.floor(nowMs / DAY_MS), length: bytes.length, hash }
   }
+
+  /**
+   * A stray file with a complete header is a segment to all readers, so the chain includes it; otherwise it is ignored.
+   */
+  private settleStray(): void {
+    const { stray } = this
+    if (stray === null) return
+    if (this.files.size(join(this.slotDirectory, stray.segment.name)) === stray.length) this.tie = stray
+    this.newest = stray.segment
+    this.stray = null
+  }
+
+  private readTie(): PreviousSegment | null {
+    const { tie, newest } = readSlotTie(this.slotDirectory)
+    // Unflushed lines of a killed instance become valid through the new link, so they are flushed first.
+    if (this.options.sync && tie !== null) this.files.syncPath(join(this.slotDirectory, tie.segment.name))
+    this.newest = newest
+    return tie
+  }
+}
+
+/**
+ * Opens a new segment in the slot. File system errors don't throw: the writer's `failure` states the reason, and each
+ * append tries again. A worker started on a full disk thus recovers like a worker whose disk filled later.
+ * @throws RangeError if the slot name isn't a single path element
+ */
+export const openSegment = (options: SegmentOptions): SegmentWriter => {
+  if (!isSlotName(options.slot)) throw new RangeError('a slot is named by lower-case letters, digits, - and _')
+  return new SlotWriter(options)
 }
