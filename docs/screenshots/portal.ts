@@ -131,7 +131,7 @@ const run = async (
   })
   await page.getByRole('heading', { name: /once more/ }).waitFor()
   await shoot('08-retry')
-  await page.getByRole('button', { name: 'Correct it now' }).click()
+  await page.getByRole('button', { name: 'Make corrections' }).click()
   await page.getByText('Please send again').waitFor()
   await shoot('09-correct')
   await host.decide(sessionId, 'completed')

@@ -6,7 +6,7 @@ import type { CheckType, SessionStatus } from '../domain/session.ts'
 import type { DocumentReceipt, DocumentRule } from '../identity/evidence-types.ts'
 
 /** Version of the consent text; incremented whenever its meaning changes in any language. */
-export const AGREEMENT_VERSION = '2'
+export const AGREEMENT_VERSION = '3'
 /** Languages of the page. The language of the consent text is recorded with its version, as `1.en`. */
 export const LANGUAGES = ['en', 'de'] as const
 export type Language = (typeof LANGUAGES)[number]

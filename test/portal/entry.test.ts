@@ -1,6 +1,8 @@
 // Coming in by a link: who is let in, who is not, and what each of them learns (threats rows 2, 4 and 5).
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { hashToken } from '../../src/identity/sessions/portal-link.ts'
+import { AGREEMENT_VERSION } from '../../src/portal/contract.ts'
 import { SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { type PortalHost, startPortalHost } from './support/portal-host.ts'
 import { createVisitor, enter, tokenOf, type Visitor } from './support/visitor.ts'
@@ -130,7 +132,7 @@ describe('the session’s id', () => {
       ['GET', '/fields'],
       ['GET', '/events'],
       ['PUT', '/fields', { fullName: 'Mallory' }],
-      ['POST', '/agreement', { version: '2', language: 'en', shares: true }],
+      ['POST', '/agreement', { version: AGREEMENT_VERSION, language: 'en', shares: true }],
       ['POST', '/wallets/challenge', { address: evmAccount('x').address, chainId: 1 }],
       ['POST', '/wallets', { nonce: 'x', signature: '0x' }],
       ['DELETE', '/wallets/wallet_x'],

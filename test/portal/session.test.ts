@@ -1,7 +1,7 @@
 // What the page may do with its session, in which order, and what it is refused (threats rows 3, 5, 6 and 18).
 import { afterAll, describe, expect, test } from 'bun:test'
 import { PNG } from 'pngjs'
-import type { SessionView } from '../../src/portal/contract.ts'
+import { AGREEMENT_VERSION, type SessionView } from '../../src/portal/contract.ts'
 import { NETWORK_PROOFS, SESSION_CHANGES } from '../../src/portal/session-limit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
 import { type RegisterOptions, startPortalHost } from './support/portal-host.ts'
@@ -72,19 +72,21 @@ describe('before the person has agreed', () => {
     const { person, path } = await enter()
     for (const body of [
       { version: '0', language: 'en', shares: true },
-      { version: '2', language: 'fr', shares: true },
+      { version: AGREEMENT_VERSION, language: 'fr', shares: true },
     ]) {
       expect((await person.call('POST', `${path}/agreement`, body)).body['reason']).toBe('agreement-outdated')
     }
-    expect((await person.call('POST', `${path}/agreement`, { version: '2', language: 'en' })).status).toBe(400)
+    expect(
+      (await person.call('POST', `${path}/agreement`, { version: AGREEMENT_VERSION, language: 'en' })).status,
+    ).toBe(400)
   })
 
   test('the answer is recorded with the version and language of its text, and may still change', async () => {
     const { person, sessionId, path } = await enter()
-    await person.call('POST', `${path}/agreement`, { version: '2', language: 'de', shares: true })
-    expect((await person.view(sessionId)).agreement).toEqual({ version: '2.de', shares: true })
+    await person.call('POST', `${path}/agreement`, { version: AGREEMENT_VERSION, language: 'de', shares: true })
+    expect((await person.view(sessionId)).agreement).toEqual({ version: `${AGREEMENT_VERSION}.de`, shares: true })
     await person.agree(sessionId, false)
-    expect((await person.view(sessionId)).agreement).toEqual({ version: '2.en', shares: false })
+    expect((await person.view(sessionId)).agreement).toEqual({ version: `${AGREEMENT_VERSION}.en`, shares: false })
   })
 })
 

@@ -1,7 +1,9 @@
 // Changes over the running service whose sender withholds the last bytes until the key is revoked or the browser released.
+
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { PNG } from 'pngjs'
 import { parseApiKey } from '../../src/domain/api-key.ts'
+import { AGREEMENT_VERSION } from '../../src/portal/contract.ts'
 import { issueKey, succeed } from '../service/calls.ts'
 import { startAlone } from '../service/start-service.ts'
 import { until } from '../support/until.ts'
@@ -84,7 +86,7 @@ test('a browser that was released changes nothing', async () => {
   const picture = PNG.sync.write(new PNG({ width: 40, height: 30 }))
   const address = evmAccount('withheld').address
   for (const [method, path, type, bodyOf] of [
-    ['POST', 'agreement', 'json', () => json({ version: '2', language: 'de', shares: false })],
+    ['POST', 'agreement', 'json', () => json({ version: AGREEMENT_VERSION, language: 'de', shares: false })],
     ['PUT', 'fields', 'json', () => json({ fullName: 'Mallory', birthDate: '1985-12-10', country: 'GB' })],
     ['POST', 'wallets/challenge', 'json', () => json({ address, chainId: 1 })],
     ['POST', 'wallets', 'json', (proof: object) => json(proof)],

@@ -76,7 +76,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     await fill(/^Privacy policy/, 'https://keys.example.com/privacy')
     await fill(/^Support email/, 'help@keys.example.com')
     // Seen before it is saved.
-    for (const text of ['We ask because the law does.', 'Questions to By Keys', 'Privacy at By Keys'])
+    for (const text of ['We ask because the law does.', 'Questions? Contact By Keys', 'Privacy policy of By Keys'])
       await preview.getByText(text).waitFor()
     expect(await preview.getAttribute('style')).toContain('--')
     await accessible(page)

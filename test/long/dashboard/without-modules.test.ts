@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === null)('without any module, the dashboard (needs Chr
     expect(await queue.getByRole('columnheader', { name: 'Hits' }).count()).toBe(0)
     await queue.keyboard.press('Control+k')
     await queue.getByRole('combobox', { name: /^Find/ }).fill('minimum age')
-    await queue.getByRole('option', { name: /^Look for/ }).waitFor()
+    await queue.getByRole('option', { name: /^Search people/ }).waitFor()
     expect(await queue.getByRole('option', { name: /^Minimum age/ }).count()).toBe(0)
     const thresholds = await dashboard.enter('/o/demo/settings/thresholds')
     expect(await thresholds.getByRole('heading', { level: 1 }).textContent()).toStartWith('Page not found')

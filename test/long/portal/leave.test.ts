@@ -75,9 +75,9 @@ describe.skipIf(CHROMIUM === null)('leaving a device (in Chromium)', () => {
       await heading(page, 'You have left this device')
       expect(await kept(page)).not.toMatch(/Ada|portal-begun/)
       expect(await context.cookies()).toEqual([])
-      await heading(other, 'This page opens with your link')
+      await heading(other, 'Open this page with your link')
       await page.reload()
-      await heading(page, 'This page opens with your link')
+      await heading(page, 'Open this page with your link')
       await context.close()
     }
   })

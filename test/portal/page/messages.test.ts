@@ -113,7 +113,7 @@ describe('the consent text', () => {
       version: AGREEMENT_VERSION,
       en: hashOf(english.consent as unknown as Tree),
       de: hashOf(german.consent as unknown as Tree),
-    }).toEqual({ version: '2', en: '8d95e7b3c19298a7', de: '36bd1dbe17ab2b51' })
+    }).toEqual({ version: '3', en: '9e54ee1e705d8d36', de: '04e8c7c94859b3de' })
   })
 })
 

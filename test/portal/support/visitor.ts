@@ -1,5 +1,5 @@
 // A browser reduced to what the server sees of one: cookies kept, and the headers that browsers send by themselves.
-import type { SessionView } from '../../../src/portal/contract.ts'
+import { AGREEMENT_VERSION, type SessionView } from '../../../src/portal/contract.ts'
 import type { PortalHost, Registered, RegisterOptions } from './portal-host.ts'
 import { evmAccount } from './wallets.ts'
 
@@ -81,7 +81,7 @@ export const createVisitor = (origin: string) => {
     view: async (sessionId: string): Promise<SessionView> =>
       (await call<SessionView>('GET', `sessions/${sessionId}`)).body,
     agree: (sessionId: string, shares = true): Promise<Answer> =>
-      call('POST', `sessions/${sessionId}/agreement`, { version: '2', language: 'en', shares }),
+      call('POST', `sessions/${sessionId}/agreement`, { version: AGREEMENT_VERSION, language: 'en', shares }),
   }
 }
 

@@ -70,7 +70,7 @@ export const PagePreview = (props: PreviewProps) => {
       <p class="preview-title">{name} asks you to verify your identity</p>
       {props.words !== '' && (
         <blockquote>
-          <small>{name} writes</small>
+          <small>Message from {name}</small>
           {props.words}
         </blockquote>
       )}
@@ -80,16 +80,16 @@ export const PagePreview = (props: PreviewProps) => {
       {retention.value !== null && (
         <p>
           Kept for {formatDays(retention.value.completed_days, LOCALE)} after you are verified,{' '}
-          {formatDays(retention.value.rejected_days, LOCALE)} after a refusal.
+          {formatDays(retention.value.rejected_days, LOCALE)} after a rejection.
         </p>
       )}
       <span class="preview-start">Start</span>
       {props.support_email !== null && (
         <p class="preview-link">
-          Questions to {name}: {props.support_email}
+          Questions? Contact {name}: {props.support_email}
         </p>
       )}
-      {props.privacy_url !== null && <p class="preview-link">Privacy at {name}</p>}
+      {props.privacy_url !== null && <p class="preview-link">Privacy policy of {name}</p>}
     </figure>
   )
 }

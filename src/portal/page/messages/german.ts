@@ -98,13 +98,13 @@ export const german: Messages = {
   consent: {
     title: 'Bevor Sie beginnen',
     lead: (organization) =>
-      `Bitte lesen Sie, was mit Ihren Angaben geschieht. Sie entscheiden; ${organization} wartet.`,
-    collected: 'Was erhoben wird',
+      `Bitte lesen Sie, wie ${organization} Ihre Daten verwendet, und entscheiden Sie, ob Sie zustimmen.`,
+    collected: 'Erhobene Daten',
     collectedText: (items) => `${items}; Ihre Wallet-Adressen; und die Signaturen, die zeigen, dass sie Ihnen gehören.`,
     seen: 'Wer es sieht',
     seenText: (organization) =>
       `Die Menschen bei ${organization}, die es prüfen, und dieser Dienst, der für ${organization} arbeitet. Dokumente werden verschlüsselt gespeichert, und jeder Blick darauf wird festgehalten.`,
-    used: 'Wozu es dient',
+    used: 'Zweck',
     usedText: (organization) =>
       `Um zu bestätigen, wer Sie sind und dass die Wallets Ihnen gehören, wie es das Gesetz von ${organization} verlangt. Zu nichts anderem.`,
     kept: 'Wie lange es bleibt',
@@ -118,7 +118,7 @@ export const german: Messages = {
     shareMissing: 'Bitte wählen Sie eines von beiden.',
     agree: 'Ich stimme zu, weiter',
     disagree: 'Ich stimme nicht zu',
-    disagreeTitle: 'Dann endet es hier',
+    disagreeTitle: 'Sie haben nicht zugestimmt',
     disagreeText: (organization) =>
       `Es wurde nichts erhoben. Sie können diese Seite schließen, oder alles noch einmal lesen und später zustimmen. ${organization} sieht nur, dass die Prüfung nicht beendet wurde.`,
     version: (version) => `Textfassung ${version}`,
@@ -220,14 +220,14 @@ export const german: Messages = {
     registrationNumber: 'Registernummer',
     registrationNumberHint: 'Im Handels- oder Unternehmensregister.',
     owners: 'Eigentümer',
-    ownersHint: 'Alle, denen 25 Prozent oder mehr gehören. Lassen Sie niemanden aus.',
+    ownersHint: 'Alle, denen 25 Prozent oder mehr gehören.',
     owner: (index) => `Eigentümer ${number(index)}`,
     ownerName: 'Name',
     ownerShare: 'Anteil in Prozent',
     addOwner: 'Eigentümer hinzufügen',
     removeOwner: (index) => `Eigentümer ${number(index)} entfernen`,
     sum: (percent) => `Zusammen ${number(percent)} Prozent`,
-    problems: (count) => `Bitte sehen Sie sich ${plural(count, 'Eingabe', 'Eingaben')} noch einmal an:`,
+    problems: (count) => `Bitte berichtigen Sie ${plural(count, 'Eingabe', 'Eingaben')}:`,
     nameMissing: 'Geben Sie den Namen ein.',
     nameLong: 'Höchstens 200 Zeichen.',
     characters: 'Lassen Sie Zeichen weg, die sich nicht drucken lassen.',
@@ -314,7 +314,8 @@ export const german: Messages = {
 
   review: {
     title: 'Prüfen und senden',
-    lead: (organization) => `Das geht an ${organization}. Nach dem Senden lässt es sich nicht mehr ändern.`,
+    lead: (organization) =>
+      `Prüfen Sie die Angaben für ${organization}. Nach dem Senden lassen sie sich nicht mehr ändern.`,
     wallets: 'Wallets',
     details: 'Angaben',
     documents: 'Dokumente',
@@ -332,12 +333,12 @@ export const german: Messages = {
   outcome: {
     completedTitle: 'Sie sind geprüft',
     completedTitleBusiness: 'Das Unternehmen ist geprüft',
-    completedText: (organization) => `${organization} weiß Bescheid. Hier ist nichts weiter zu tun.`,
+    completedText: (organization) => `${organization} wurde benachrichtigt. Hier ist nichts weiter zu tun.`,
     completedWallets: 'Geprüfte Wallets',
     submittedTitle: 'In Prüfung',
     submittedText: (organization) =>
-      `Alles ist angekommen. Jemand bei ${organization} sieht es sich an; das kann etwas dauern.`,
-    submittedNote: 'Sie sind noch nicht freigegeben',
+      `Alles ist angekommen und wird von ${organization} geprüft. Das kann etwas dauern.`,
+    submittedNote: 'Sie sind noch nicht geprüft',
     submittedNoteText: (organization) =>
       `Bis die Prüfung abgeschlossen ist, gelten Ihre Wallets bei ${organization} nicht als geprüft.`,
     submittedFollow:
@@ -345,11 +346,10 @@ export const german: Messages = {
     rejectedTitle: 'Die Prüfung wurde abgelehnt',
     rejectedText: (organization) =>
       `Für diese Prüfung ist das endgültig. Wenn Sie es für einen Irrtum halten, sprechen Sie bitte mit ${organization}.`,
-    retryTitle: 'Bitte sehen Sie es sich noch einmal an',
+    retryTitle: 'Bitte prüfen Sie Ihre Angaben',
     retryText: (organization) => `${organization} konnte die Prüfung nicht abschließen. Das lässt sich beheben.`,
     retryOnly: 'Nur das ist noch einmal zu tun:',
-    retryAll:
-      'Bitte gehen Sie Ihre Angaben noch einmal durch, berichtigen Sie, was gemeint ist, und senden Sie sie erneut.',
+    retryAll: 'Bitte gehen Sie Ihre Angaben noch einmal durch, berichtigen Sie Fehler und senden Sie sie erneut.',
     retryStart: 'Jetzt berichtigen',
     comment: (organization) => `Was ${organization} dazu sagt`,
     noComment: 'Ein Grund wurde nicht genannt.',
@@ -390,7 +390,7 @@ export const german: Messages = {
   },
 
   problems: {
-    noLinkTitle: 'Diese Seite öffnet sich mit Ihrem Link',
+    noLinkTitle: 'Öffnen Sie diese Seite mit Ihrem Link',
     noLinkText:
       'Eine Prüfung öffnet sich nur mit dem Link, den Sie bekommen haben, in dem Browser, in dem Sie ihn zuerst geöffnet haben. Die Adresse dieser Seite allein genügt nicht.',
     noLinkDo:
@@ -402,7 +402,7 @@ export const german: Messages = {
     nothingText: 'Das ist die Prüfungsseite eines Dienstes. Sie hat keine Startseite.',
     nothingDo: 'Für eine Prüfung verwenden Sie den Link oder den QR-Code, den Sie bekommen haben.',
     wrongHostTitle: 'Bitte verwenden Sie die andere Adresse',
-    wrongHostText: (url) => `Diese Seite ist unter ${url} zu benutzen.`,
+    wrongHostText: (url) => `Öffnen Sie diese Seite unter ${url}.`,
     brokenTitle: 'Etwas ist schiefgegangen',
     brokenText: 'Das hätte nicht passieren dürfen und liegt nicht an Ihnen. Ihre bisherigen Eingaben sind sicher.',
     reload: 'Seite neu laden',
@@ -424,13 +424,13 @@ export const german: Messages = {
       `${wallet} meldet ein Problem. Entsperren Sie die Wallet und versuchen Sie es noch einmal.`,
     locked: 'Diese Prüfung gilt für eine andere Wallet und nimmt nur diese an.',
     limit: (maximum) => `Mehr als ${plural(maximum, 'Wallet ist', 'Wallets sind')} nicht möglich.`,
-    closed: 'Diese Prüfung ist inzwischen schon weiter.',
+    closed: 'Diese Prüfung hat sich inzwischen geändert.',
     notRequested: 'Das wurde nicht an Sie zurückgegeben und lässt sich deshalb nicht ändern.',
     address: 'Das ist keine Wallet-Adresse.',
     addressChecksum: 'Diese Adresse enthält einen Tippfehler. Kopieren Sie sie aus der Wallet.',
     addressMissing: 'Geben Sie die Adresse der Wallet ein.',
     signatureMissing: 'Fügen Sie die Signatur ein.',
-    notConnected: 'Diese Wallet war nicht mit der Prüfung verbunden.',
+    notConnected: 'Diese Wallet ist nicht mit dieser Prüfung verbunden.',
     chain: 'Die Chain der Wallet ist gerade nicht erreichbar. Versuchen Sie es gleich noch einmal.',
     outdated: 'Der Text hat sich geändert. Bitte lesen Sie ihn noch einmal.',
     incomplete: 'Es fehlt noch etwas.',
