@@ -2,6 +2,7 @@
 // authentication and rights, input, the route's function (perform.ts), and the response.
 import { randomUUID } from 'node:crypto'
 import { Elysia } from 'elysia'
+import { runFor } from '../lib/caller.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
@@ -13,7 +14,6 @@ import { requestPath, requestQuery } from '../server/request-path.ts'
 import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../server/response.ts'
 import { RouteNotFoundError } from '../server/route-errors.ts'
 import type { IdempotencyClaim } from '../store/idempotency.ts'
-import { readFor } from '../store/long-read-turns.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Caller } from './accounts/sessions.ts'
 import { actorId } from './actor.ts'
@@ -163,7 +163,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
       const admission = await gate(route, params, headers)
       rateLimit = admission.rateLimit
       const signal = expired === undefined ? request.signal : AbortSignal.any([request.signal, expired])
-      return readFor({ owner: admission.organization?.id ?? '', signal }, () =>
+      return runFor({ owner: admission.organization?.id ?? '', signal }, () =>
         perform(route, params, admission, { request, requestId, caller, deadline }),
       )
     }

@@ -173,6 +173,7 @@ export const createBatchEndpoint = (dependencies: BatchEndpointDependencies): En
           keyId,
           route: ELEMENT_ROUTE,
           uuid: randomUUID(),
+          caller,
           header: key,
           // Text of the strictly parsed element, so that equal elements have equal texts.
           body: key === null ? '' : JSON.stringify(element),

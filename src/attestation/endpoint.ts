@@ -23,9 +23,9 @@ export interface EndpointDependencies {
   /** Null if no organization has a limit. */
   readonly concurrency: Pick<Concurrency, 'refusal'> | null
   /**
-   * Returns the estimated milliseconds until a new write to the store completes; null if too many writes are waiting.
+   * Returns the estimated milliseconds until a new claim of the organization completes; null if too many are waiting.
    */
-  readonly storeBacklogMs: () => number | null
+  readonly storeBacklogMs: (organizationId: string) => number | null
   readonly chains: ChainTable
   readonly clock: Pick<Clock, 'unixSeconds'>
 }
@@ -69,7 +69,7 @@ const earlyRefusalOf = (
   deadlineMs: number,
 ): CountersignError | null => {
   if (!headers.has('idempotency-key')) return refusalOf(dependencies, organizationId, deadlineMs)
-  const backlogMs = dependencies.storeBacklogMs()
+  const backlogMs = dependencies.storeBacklogMs(organizationId)
   return backlogMs === null
     ? STORE_CROWDED
     : refusalOf(dependencies, organizationId, deadlineMs - backlogMs * STORE_TURNS)
@@ -101,7 +101,7 @@ const answerOnce = async (
   let decided: string | null = null
   trace?.enter('idempotency')
   const final = await idempotent(
-    { organizationId, keyId, header, route, body, uuid: crypto.randomUUID() },
+    { organizationId, keyId, header, route, body, uuid: crypto.randomUUID(), caller },
     async (uuid, onDispatch) => {
       trace?.enter('policy')
       const answer = await attest(decoded, { caller, uuid, deadlineMs, onDispatch, trace })

@@ -2,6 +2,7 @@
 
 import type { ProvenLine } from '../decision-log/line-proof.ts'
 import { fixedError } from '../domain/errors.ts'
+import { runFor } from '../lib/caller.ts'
 import { serviceKey } from '../lib/service-key.ts'
 import type { Endpoint, Gate } from '../server/gate.ts'
 import { parameterReader } from '../server/public-route.ts'
@@ -29,9 +30,11 @@ export const createProofEndpoint = (dependencies: { readonly gate: Gate; readonl
       readKey: (headers) => headers.get('x-api-key'),
       challenge: API_KEY_CHALLENGE,
     },
-    async ({ request, requestId, principal, rateLimit }) => {
+    async ({ request, requestId, principal, rateLimit, ended }) => {
       const uuid = readParameters(request.url).uuid.toLowerCase()
-      const proven = await dependencies.prove(principal.organizationId, uuid)
+      const proven = await runFor({ owner: principal.organizationId, signal: ended }, () =>
+        dependencies.prove(principal.organizationId, uuid),
+      )
       if (proven === null) throw new DecisionUnknownError()
       const body = JSON.stringify({ uuid, log_key: proven.logKey, proof: proven.proof })
       return jsonResponse(body, requestId, { rateLimit })

@@ -69,8 +69,11 @@ export const createDecisionMemory = (
   }
   const searches = createFairSlots(SEARCHES_MAX, Number.POSITIVE_INFINITY, WAITING_PER_ORGANIZATION_MAX)
   /** @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting */
-  const searching = async (organizationId: string, search: () => Promise<Found | null>): Promise<Recalled> => {
-    const release = await searches.acquire(organizationId)
+  const searching = async (
+    { organizationId, ended }: SoughtDecision,
+    search: () => Promise<Found | null>,
+  ): Promise<Recalled> => {
+    const release = await searches.acquire(organizationId, ended)
     if (release === null) throw new IdempotencyTwinInFlightError()
     try {
       return recalled(await search())
@@ -85,13 +88,12 @@ export const createDecisionMemory = (
     (await find(uuid, sinceSeconds)) ??
     take(await recallDecision(decisionsDirectory, uuid, (sinceSeconds - SLACK_SECONDS) * 1000))
   const known = (
-    { uuid, sinceSeconds, organizationId }: SoughtDecision,
+    sought: SoughtDecision,
     search: (uuid: string, sinceSeconds: number) => Promise<Found | null>,
   ): Promise<Recalled> => {
+    const { uuid, sinceSeconds } = sought
     const one = found.get(uuid)
-    return one === undefined
-      ? searching(organizationId, () => search(uuid, sinceSeconds))
-      : Promise.resolve(recalled(one))
+    return one === undefined ? searching(sought, () => search(uuid, sinceSeconds)) : Promise.resolve(recalled(one))
   }
 
   return {

@@ -3,11 +3,12 @@ import type { ChainTable } from '../domain/chain.ts'
 import { newSessionId } from '../domain/identifier.ts'
 import { CHECK_TYPES, parseSessionType, type SessionState, type SessionType } from '../domain/session.ts'
 import { SessionUnknownError } from '../domain/session-errors.ts'
+import { runFor } from '../lib/caller.ts'
 import type { Authenticator, Principal } from '../server/authenticate.ts'
 import { KeyScopeError, KeyUnusableError } from '../server/authenticate.ts'
 import { parseBearer } from '../server/bearer.ts'
 import { eventStreamResponse } from '../server/event-stream.ts'
-import type { Endpoint, Gate, GateSettings } from '../server/gate.ts'
+import type { AdmittedRequest, Endpoint, Gate, GateSettings } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { readJsonBody } from '../server/json-body.ts'
 import { readOptionalJsonBody } from '../server/optional-json-body.ts'
@@ -79,7 +80,7 @@ const createRegisterEndpoint = (
   type: SessionType,
 ): Endpoint => {
   const route = type === 'individual' ? IDENTITY_PATHS.registerIndividual : IDENTITY_PATHS.registerBusiness
-  return gate(settingsOf(route), async ({ request, requestId, principal, rateLimit }) => {
+  const handle = async ({ request, requestId, principal, rateLimit }: AdmittedRequest): Promise<Response> => {
     const { organizationId, keyId } = principal
     const size = decodeSize(requestQuery(request.url))
     // With a live key the header is ignored.
@@ -119,7 +120,10 @@ const createRegisterEndpoint = (
     const link = own?.link ?? (await register.relink(organizationId, sessionId, decoded.walletAddress !== null, keyId))
     const answer = register.answer(sessionId, link, size)
     return jsonResponse(answer, requestId, { rateLimit, status: final.status, replayed: final.replayed })
-  })
+  }
+  return gate(settingsOf(route), (admitted) =>
+    runFor({ owner: admitted.principal.organizationId, signal: admitted.ended }, () => handle(admitted)),
+  )
 }
 
 const createStatusEndpoint = ({ gate, sessions }: IdentityEndpointDependencies): Endpoint =>

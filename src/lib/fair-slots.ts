@@ -5,7 +5,8 @@
 export interface FairSlots {
   /**
    * Resolves when the work may start. Returns null if too many items are waiting, for this owner or in total.
-   * @param signal withdraws waiting work: its promise stays pending, and its place in the queue becomes free
+   * @param signal withdraws waiting work: the promise rejects with the signal's reason, and the place in the queue
+   * becomes free
    * @returns a function that ends the work
    */
   acquire(owner: string, signal?: AbortSignal): Promise<() => void> | null
@@ -59,15 +60,14 @@ export const createFairSlots = (
   }
 
   const withdraw = (owner: string, lane: Lane, start: () => void): void => {
-    const index = lane.waiting.indexOf(start)
-    if (index === -1) return
-    lane.waiting.splice(index, 1)
+    lane.waiting.splice(lane.waiting.indexOf(start), 1)
     waiting -= 1
     if (lane.held === 0 && lane.waiting.length === 0) lanes.delete(owner)
   }
 
   return {
     acquire: (owner, signal) => {
+      if (signal?.aborted) return Promise.reject(signal.reason)
       const lane = lanes.get(owner) ?? { held: 0, waiting: [] }
       const mustWait = held >= slots || lane.held >= ownSlots
       if (mustWait && (waiting >= waitingMax || lane.waiting.length >= ownWaitingMax)) return null
@@ -78,10 +78,17 @@ export const createFairSlots = (
         return Promise.resolve(release)
       }
       waiting += 1
-      return new Promise((resolve) => {
-        const start = (): void => resolve(release)
+      return new Promise((resolve, reject) => {
+        const start = (): void => {
+          signal?.removeEventListener('abort', abandon)
+          resolve(release)
+        }
+        const abandon = (): void => {
+          withdraw(owner, lane, start)
+          reject(signal?.reason)
+        }
         lane.waiting.push(start)
-        signal?.addEventListener('abort', () => withdraw(owner, lane, start), { once: true })
+        signal?.addEventListener('abort', abandon, { once: true })
       })
     },
   }

@@ -8,6 +8,7 @@ import { type LinkSession, type ProofKind, type WalletOnChain, walletAddressText
 import { NONCE_LIFETIME_SECONDS } from '../identity/sessions/connect.ts'
 import { parseToken } from '../identity/sessions/portal-link.ts'
 import { buildProofMessage } from '../identity/sessions/proof-message.ts'
+import { assignOwner } from '../lib/caller.ts'
 import { jsonResponse } from '../server/response.ts'
 import { chainViews } from './chain-title.ts'
 import type { ChallengeAnswer, EntryAnswer } from './contract.ts'
@@ -44,6 +45,7 @@ export const createEntry = (parts: PortalParts, limits: PageLimits) => {
     const linkHash = parseToken(token)
     const link = linkHash === null ? null : await links.find(linkHash)
     if (linkHash === null || link === null) throw new LinkUnknownError()
+    assignOwner(link.organizationId)
     return { ...link, linkHash }
   }
 

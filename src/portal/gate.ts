@@ -1,6 +1,7 @@
 // Handles every request of the verification page: request id, origin, deadline, then the endpoint. Errors are mapped
 // and counted, and get a `reason`, which determines the text on the page.
 import { CountersignError } from '../domain/errors.ts'
+import { runFor } from '../lib/caller.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
@@ -88,8 +89,11 @@ export const createPortalGate =
         const path = requestPath(request.url)
         if (path.includes('%', path.lastIndexOf('/api/'))) throw new RouteNotFoundError()
         if (method !== 'GET') checkSameOrigin(headers, origin)
-        const response = await (slow ? uploadDeadlines : deadlines).watch((deadline) =>
-          perform({ request, requestId, deadline, params, address, keepOpen }),
+        const response = await (slow ? uploadDeadlines : deadlines).watch((deadline, expired) =>
+          // The session determines the owner (session-access.ts, entry.ts).
+          runFor({ owner: '', signal: AbortSignal.any([request.signal, expired]) }, () =>
+            perform({ request, requestId, deadline, params, address, keepOpen }),
+          ),
         )
         record(response.status, monotonicMs() - startedMs)
         return response

@@ -3,6 +3,7 @@
 import type { Session, SessionState } from '../domain/session.ts'
 import { BrowserUnknownError } from '../domain/session-errors.ts'
 import { parseSessionId } from '../identity/schema.ts'
+import { assignOwner } from '../lib/caller.ts'
 import type { FromBrowser, PortalParts } from './types.ts'
 
 interface Access extends FromBrowser {
@@ -22,7 +23,9 @@ export const createSessionAccess = ({
     const cookieHash = sessionId === null ? null : cookies.read(headers, sessionId)
     if (sessionId === null || cookieHash === null) return null
     const link = await links.findBrowser(cookieHash, sessionId)
-    return link === null ? null : { ...link, cookieHash }
+    if (link === null) return null
+    assignOwner(link.organizationId)
+    return { ...link, cookieHash }
   }
   return {
     find,

@@ -60,6 +60,8 @@ export interface AdmittedRequest {
   /** Null if the key has no limit. */
   readonly rateLimit: RateLimitState | null
   readonly deadline: Deadline
+  /** Aborted with a DeadlineExceededError when the client has left or the deadline has passed. */
+  readonly ended: AbortSignal
   /** Null if the request is not traced. */
   readonly trace?: RequestTrace | null
   /**
@@ -98,6 +100,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
   earlier: TimedRequest | null = null
   later: TimedRequest | null = null
   private checked: Principal | null = null
+  private ending: AbortController | null = null
   private confirmedMs: number
   // After a suspension of the process, the cache is outdated until the changes are read, even if the check is recent.
   private confirmedChanges: number
@@ -116,6 +119,21 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
 
   get deadline(): Deadline {
     return this
+  }
+
+  /** Created on demand, because few requests wait for anything that a signal can end. */
+  get ended(): AbortSignal {
+    if (this.ending === null) {
+      this.ending = new AbortController()
+      const { signal } = this.request
+      if (this.passed || signal.aborted) this.end()
+      else signal.addEventListener('abort', () => this.end(), { once: true })
+    }
+    return this.ending.signal
+  }
+
+  private end(): void {
+    this.ending?.abort(new DeadlineExceededError())
   }
 
   get principal(): Principal {
@@ -172,6 +190,7 @@ class GatedRequest implements AdmittedRequest, TimedRequest {
 
   /** Called at the deadline. */
   expire(): void {
+    this.end()
     this.refuse(new DeadlineExceededError())
   }
 

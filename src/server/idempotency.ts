@@ -3,6 +3,7 @@
 // Requests without the header skip all of this.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { type Clock, createHeldClock } from '../lib/time.ts'
+import type { AdmittedRequest } from './gate.ts'
 import { isVisibleAscii } from './request-id.ts'
 
 /** The right to respond for an idempotency key until the claim expires. Passed to `complete` or `release`. */
@@ -100,6 +101,8 @@ export interface IdempotentRequest {
   readonly body: string
   /** The uuid of a first attempt. A retry uses the uuid of its first attempt. */
   readonly uuid: string
+  /** Its end withdraws a waiting search of the log. */
+  readonly caller?: Pick<AdmittedRequest, 'ended'>
 }
 
 /** Result of the work: the complete body and the validity of the granted attestation. */
@@ -139,6 +142,8 @@ export interface SoughtDecision {
   readonly uuid: string
   /** Unix seconds of the request's arrival. */
   readonly sinceSeconds: number
+  /** Aborted when the request that needs the result has ended. */
+  readonly ended?: AbortSignal | undefined
 }
 
 /** The decision log of a node, as the record of the uuids signed on it. */
@@ -151,7 +156,7 @@ export interface NodeMemory {
   readonly keepSeconds: number
   /**
    * Searches the records of the minute that starts at `sinceSeconds` for a uuid. Rejects if the log cannot be read.
-   * @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting
+   * @throws IdempotencyTwinInFlightError if too many of the organization's searches are waiting; the reason of `ended`
    */
   find(sought: SoughtDecision): Promise<Recalled>
   /** Like `find`, but searches all records since `sinceSeconds` if `find` finds nothing. */
@@ -292,7 +297,7 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     request: IdempotentRequest,
     work: (uuid: string, onDispatch: OnDispatch, claim: Claim | null) => Promise<FreshAnswer>,
   ): Promise<IdempotentAnswer> => {
-    const { organizationId, keyId, header, route, body, uuid } = request
+    const { organizationId, keyId, header, route, body, uuid, caller } = request
     if (header === null) {
       return answerOf(await work(uuid, IGNORE, null), false)
     }
@@ -312,7 +317,12 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
     if (found.outcome === 'in-flight') {
       const { earlier } = found
       if (memory !== undefined && earlier !== undefined) {
-        const sought = { organizationId, uuid: earlier.uuid, sinceSeconds: earlier.uuidSinceSeconds }
+        const sought = {
+          organizationId,
+          uuid: earlier.uuid,
+          sinceSeconds: earlier.uuidSinceSeconds,
+          ended: caller?.ended,
+        }
         const recorded = await memory.find(sought)
         if (recorded.outcome === 'decided') return answerOf(recorded.answer, true)
       }
@@ -329,7 +339,12 @@ export const createIdempotencyGuard = <Claim extends HeldClaim>({
       if (found.outcome === 'taken-over' && memory !== undefined) {
         const sinceSeconds =
           found.uuidSinceSeconds === 0 ? clock.unixSeconds() - LOOK_BACK_SECONDS : found.uuidSinceSeconds
-        const recalled = await memory.recall({ organizationId, uuid: claim.uuid, sinceSeconds })
+        const recalled = await memory.recall({
+          organizationId,
+          uuid: claim.uuid,
+          sinceSeconds,
+          ended: caller?.ended,
+        })
         if (recalled.outcome === 'decided') {
           unanswered.delete(claimKey)
           return finish(claim, recalled.answer, true)

@@ -1,5 +1,6 @@
 // Gate for services that sign their messages instead of using a key (counterpart of gate.ts). Order: request id,
 // deadline, body, signature, then the endpoint's work. Every response and error leaves through it.
+import { assignOwner, runFor } from '../lib/caller.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { Deadline, Deadlines } from './deadline.ts'
@@ -29,6 +30,7 @@ export interface SignedGateSettings<Path extends string, Sender> {
    */
   readonly findSender: (parameters: PathParameters<Path>) => Promise<{
     readonly sender: Sender
+    readonly organizationId: string
     readonly secrets: readonly Uint8Array[]
     /** The sender's signature scheme. Defaults to Standard Webhooks. */
     readonly verify?: typeof verifyWebhook
@@ -65,18 +67,21 @@ export const createSignedGate =
     return async (request) => {
       const startedMs = clock.monotonicMs()
       const requestId = requestIds(request.headers.get('x-request-id'))
-      const enter = async (deadline: Deadline): Promise<Response> => {
+      const receive = async (deadline: Deadline): Promise<Response> => {
         const body = await readJsonBody(request, { maxBytes: bodyBytesMax })
         const parameters = readParameters(request.url)
         const found = await findSender(parameters)
         const verify = found?.verify ?? verifyWebhook
         const { id } = verify(found?.secrets ?? [], request.headers, body, clock.unixSeconds())
         // Verification never succeeds without a sender.
-        const { sender } = found!
+        const { sender, organizationId } = found!
+        assignOwner(organizationId)
         return handle({ parameters, requestId, sender, deadline, messageId: id, message: parseStrictJsonObject(body) })
       }
       try {
-        const response = await deadlines.watch(enter)
+        const response = await deadlines.watch((deadline, expired) =>
+          runFor({ owner: '', signal: AbortSignal.any([request.signal, expired]) }, () => receive(deadline)),
+        )
         record(response.status, clock.monotonicMs() - startedMs)
         return response
       } catch (error) {

@@ -44,3 +44,24 @@ export const createBacklog = (maximum: number, monotonicMs: () => number): Backl
     waitMs: () => (size >= maximum * CROWDED_PART ? null : size * meanMs),
   }
 }
+
+/** Creates a backlog per organization, for a queue in which organizations take turns. */
+export const createBacklogs = (ownMaximum: number, monotonicMs: () => number) => {
+  const backlogs = new Map<string, Backlog>()
+  return {
+    add: (owner: string): void => {
+      const backlog = backlogs.get(owner) ?? createBacklog(ownMaximum, monotonicMs)
+      backlogs.set(owner, backlog)
+      backlog.add()
+    },
+    remove: (owner: string): void => {
+      const backlog = backlogs.get(owner)
+      backlog?.remove()
+      if (backlog?.size === 0) backlogs.delete(owner)
+    },
+    waitMs: (owner: string): number | null => {
+      const backlog = backlogs.get(owner)
+      return backlog === undefined ? 0 : backlog.waitMs()
+    },
+  }
+}

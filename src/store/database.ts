@@ -16,7 +16,7 @@ export interface Statements {
   query<Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]>
   /**
    * Like `query`, for a read that may examine many rows: it delays no other read, and organizations take turns
-   * (long-read-turns.ts). Absent in a transaction, and if the database is opened without it.
+   * (store-turns.ts). Absent in a transaction, and if the database is opened without it.
    * @throws QueueFullError, DeadlineExceededError
    */
   readonly queryLong?: Statements['query'] | undefined
@@ -66,6 +66,14 @@ export interface TransactionOptions {
    * server groups commits.
    */
   readonly survives?: 'power-loss' | 'process-crash'
+  /**
+   * Queue for a connection to PostgreSQL. In `request` (the default) and `claim`, organizations take turns
+   * (store-turns.ts). Claims of idempotency keys never wait for the other writes. `reserved` uses a connection of its
+   * own, for the few writes without which a process ends its work. SQLite has one queue.
+   */
+  readonly queue?: 'request' | 'claim' | 'reserved'
+  /** The organization of a claim. Other writes belong to the running request (src/lib/caller.ts). */
+  readonly owner?: string
 }
 
 /** Parts of table definitions that differ between dialects. */
@@ -109,16 +117,18 @@ export interface Database extends Statements {
    * @throws TransactionMisuseError if called inside a transaction's work, which would wait for itself
    * @throws StoreUnavailableError if the store is locked or unavailable, or the queue is full. Nothing was written,
    * unless the connection to PostgreSQL was lost during the commit: the result is then unknown.
+   * @throws QueueFullError if too many writes of the organization are waiting for PostgreSQL; DeadlineExceededError if
+   * the request has ended. Nothing was written.
    */
   transaction<Result>(
     work: (transaction: Transaction) => Promise<Result>,
     options?: TransactionOptions,
   ): Promise<Result>
   /**
-   * Returns the expected milliseconds until a new transaction would complete. Null if the queue accepts only necessary
-   * transactions.
+   * Returns the expected milliseconds until a new claim of the organization would complete. Null if the queue accepts
+   * only necessary transactions.
    */
-  backlogMs(): number | null
+  backlogMs(organizationId: string): number | null
   /**
    * Returns a number that changes when another connection has committed since the last call. Null if the dialect has
    * none.

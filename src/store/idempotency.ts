@@ -3,6 +3,7 @@
 // from the decision log, the answer is not stored here.
 
 import type { TableScope } from './copy/table-scope.ts'
+import type { TransactionOptions } from './database.ts'
 import { fieldsOf, type RowOf } from './row-fields.ts'
 import { sweepRows } from './sweep.ts'
 
@@ -93,7 +94,7 @@ export const ANYWHERE: ClaimPlace = { node: '', usableSeconds: 0, keepSeconds: 8
 /**
  * A claim survives a process crash. A power loss may lose the latest claims, like the latest lines of the decision log.
  */
-const DURABILITY = { survives: 'process-crash' } as const
+const claimOf = (owner: string): TransactionOptions => ({ survives: 'process-crash', queue: 'claim', owner })
 
 const WHERE = 'WHERE organization_id = ? AND key_id = ? AND idempotency_key = ?'
 const KEY = (claim: Pick<IdempotencyClaim, 'organizationId' | 'keyId' | 'idempotencyKey'>) => [
@@ -167,7 +168,7 @@ export const createIdempotencyTable = (
     const kept = { ...claim, bodyHash, keepUntilSeconds, node, uuidSinceSeconds }
     const values = insertedBy(kept, dispatched)
     // Fast path: almost every key is new, and this statement is sufficient.
-    if ((await scope.execute(insert, values, DURABILITY)) === 1) return { outcome: 'claimed', claim }
+    if ((await scope.execute(insert, values, claimOf(organizationId))) === 1) return { outcome: 'claimed', claim }
     return scope.write(async (transaction) => {
       // An expired row counts as deleted.
       await transaction.execute(`DELETE FROM ${table} ${WHERE} AND keep_until_seconds <= ?`, [
@@ -238,7 +239,7 @@ export const createIdempotencyTable = (
       if (taken === 0) return { outcome: 'in-flight', expiresAtSeconds: claimExpiresAtSeconds }
       if (isNew) return { outcome: 'claimed', claim }
       return { outcome: 'taken-over', claim: { ...claim, uuid: row.uuid }, uuidSinceSeconds: row.uuid_since_seconds }
-    }, DURABILITY)
+    }, claimOf(organizationId))
   },
 
   /**
@@ -251,7 +252,7 @@ export const createIdempotencyTable = (
     keepUntilSeconds: number,
   ): Promise<StoredResponse | null> => {
     const values = [response.status, response.body, keepUntilSeconds, ...HELD(claim)]
-    if ((await scope.execute(STATEMENTS[table].complete, values, DURABILITY)) === 1) return response
+    if ((await scope.execute(STATEMENTS[table].complete, values, claimOf(claim.organizationId))) === 1) return response
     const [row] = await scope.statements.query<ClaimRow>(
       `SELECT response_status, response_body FROM ${table} ${WHERE}`,
       KEY(claim),
@@ -274,7 +275,7 @@ export const createIdempotencyTable = (
       `UPDATE ${table} SET response_status = ?, response_body = ?, keep_until_seconds = ?
        ${WHERE} AND uuid = ? AND claim_expires_at_seconds = ?`,
       [response.status, response.body, keepUntilSeconds, ...HELD(claim)],
-      DURABILITY,
+      claimOf(claim.organizationId),
     )
     return stored === 1 ? response : null
   },
@@ -287,7 +288,7 @@ export const createIdempotencyTable = (
     const replaced = await scope.execute(
       `UPDATE ${table} SET uuid = ?, uuid_since_seconds = ? ${WHERE_STILL_HELD}`,
       [uuid, scope.nowSeconds(), ...HELD(claim)],
-      DURABILITY,
+      claimOf(claim.organizationId),
     )
     return replaced === 1 ? { ...claim, uuid } : null
   },
@@ -298,7 +299,7 @@ export const createIdempotencyTable = (
    */
   markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> => {
     const values = [keepUntilSeconds, keepUntilSeconds, ...HELD(claim)]
-    return (await scope.execute(STATEMENTS[table].markDispatched, values, DURABILITY)) === 1
+    return (await scope.execute(STATEMENTS[table].markDispatched, values, claimOf(claim.organizationId))) === 1
   },
 
   /**
@@ -330,7 +331,7 @@ export const createIdempotencyTable = (
 
   /** Copies a claim from elsewhere, unless the key is already claimed here. */
   adopt: async (claim: KeptClaim): Promise<void> => {
-    await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), DURABILITY)
+    await scope.execute(STATEMENTS[table].insert, insertedBy(claim, 1), claimOf(claim.organizationId))
   },
 
   /**
@@ -359,14 +360,17 @@ export const createIdempotencyTable = (
    * signed; otherwise, let the claim expire. Returns true if it was still held.
    */
   release: async (claim: IdempotencyClaim): Promise<boolean> =>
-    (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), DURABILITY)) === 1,
+    (await scope.execute(`DELETE FROM ${table} ${WHERE_STILL_HELD}`, HELD(claim), claimOf(claim.organizationId))) === 1,
 
   /** Deletes a batch of expired rows. @returns the number deleted; repeat until it is 0 */
   sweep: (): Promise<number> =>
-    scope.write((transaction) => {
-      const key = 'organization_id, key_id, idempotency_key'
-      return sweepRows(transaction, table, key, 'keep_until_seconds <= ?', scope.nowSeconds())
-    }, DURABILITY),
+    scope.write(
+      (transaction) => {
+        const key = 'organization_id, key_id, idempotency_key'
+        return sweepRows(transaction, table, key, 'keep_until_seconds <= ?', scope.nowSeconds())
+      },
+      { survives: 'process-crash' },
+    ),
 })
 
 export type IdempotencyTable = ReturnType<typeof createIdempotencyTable>

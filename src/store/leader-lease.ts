@@ -4,7 +4,7 @@
 
 import type { LeaderRole } from '../domain/process-role.ts'
 import { hidden, integer, sql, text } from './columns.ts'
-import { reservedReads, survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { reservedReads, reservedWrites, type TableScope } from './copy/table-scope.ts'
 import type { Transaction } from './database.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
@@ -61,6 +61,6 @@ export type LeaderLeaseTable = ReturnType<typeof createLease>
 
 export const createLeaderLeases = (given: TableScope): Readonly<Record<LeaderRole, LeaderLeaseTable>> => {
   // A power loss may lose a renewal, but it also restarts every process.
-  const scope = survivingCrashes(given)
+  const scope = reservedWrites(given)
   return { attestation: createLease(scope, 'attestation'), identity: createLease(scope, 'identity') }
 }

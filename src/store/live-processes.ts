@@ -3,7 +3,7 @@
 
 import { systemClock } from '../lib/time.ts'
 import { hidden, integer, text } from './columns.ts'
-import { databaseScope, reservedReads, survivingCrashes, type TableScope } from './copy/table-scope.ts'
+import { databaseScope, reservedReads, reservedWrites, type TableScope } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
 import { defineTable, type ItemOf } from './table.ts'
 
@@ -21,7 +21,7 @@ interface LiveProcess extends ItemOf<typeof PROCESSES> {}
 
 export const createLiveProcessTable = (given: TableScope) => {
   // The next beat replaces a lost beat.
-  const scope = survivingCrashes(given)
+  const scope = reservedWrites(given)
   return {
     /** Reports that the process is alive. Recreates the row if it was removed in the meantime. */
     beat: ({ id, name, beat, clockMs }: LiveProcess): Promise<void> =>

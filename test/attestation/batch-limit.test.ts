@@ -51,6 +51,7 @@ const open = (requestsPerSecond: number, burst: number) => {
       principal,
       rateLimit: null,
       deadline: { deadlineMs: nowMs + 10_000, passed: false },
+      ended: new AbortController().signal,
       confirmKey: () => undefined,
     })
     const { answers } = (await response.json()) as { answers: { index: number; status: number }[] }

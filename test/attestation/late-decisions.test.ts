@@ -82,6 +82,7 @@ const setUp = () => {
       principal: PRINCIPAL,
       rateLimit: null,
       deadline,
+      ended: request.signal,
       confirmKey: () => world.confirmKey(),
     })
   }

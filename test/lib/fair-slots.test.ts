@@ -1,5 +1,6 @@
 // Who gets the next slot, and that none is lost.
 import { describe, expect, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { createFairSlots } from '../../src/lib/fair-slots.ts'
 
@@ -108,4 +109,42 @@ test('whatever begins and ends in whatever order, no slot is idle while work wai
       }
     }),
   )
+})
+
+describe('a signal', () => {
+  const REASON = new Error('ended')
+
+  test('that is aborted already takes no slot and no place in the queue', async () => {
+    const fair = createFairSlots(1, 1)
+    await expect(fair.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    const release = await fair.acquire('B')
+    await expect(fair.acquire('A', AbortSignal.abort(REASON))).rejects.toBe(REASON)
+    const waiting = fair.acquire('B')
+    release?.()
+    expect(await waiting).toBeFunction()
+  })
+
+  test('withdraws work that waits, and its place is free', async () => {
+    const fair = createFairSlots(1, 1)
+    const release = await fair.acquire('A')
+    const request = new AbortController()
+    const waiting = fair.acquire('A', request.signal)
+    expect(fair.acquire('B')).toBeNull()
+    request.abort(REASON)
+    await expect(waiting).rejects.toBe(REASON)
+    const next = fair.acquire('B')
+    release?.()
+    expect(await next).toBeFunction()
+  })
+
+  test('keeps no listener once the work has started', async () => {
+    const fair = createFairSlots(1, 1)
+    const { signal } = new AbortController()
+    const release = await fair.acquire('A')
+    const waiting = fair.acquire('A', signal)
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+    release?.()
+    await waiting
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
 })

@@ -2,10 +2,11 @@
 // come back, and a password that must be nowhere.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { QueueFullError } from '../../src/domain/errors.ts'
+import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import type { Database, Transaction } from '../../src/store/database.ts'
 import { StoreUnavailableError, StoreUnusableError } from '../../src/store/errors.ts'
-import { readFor } from '../../src/store/long-read-turns.ts'
 import { openPostgresDatabase, type PostgresOptions } from '../../src/store/postgres/postgres.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase, targetOf } from '../support/postgres.ts'
 import { POSTGRES_PASSWORD, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
@@ -129,7 +130,7 @@ describePostgres('PostgreSQL', () => {
       const holding = small.transaction(() => release.promise)
       const waiting = insert(small, 'waits')
       const refused = insert(small, 'refused')
-      await expect(refused).rejects.toBeInstanceOf(StoreUnavailableError)
+      await expect(refused).rejects.toBeInstanceOf(QueueFullError)
       release.resolve()
       await holding
       expect(await waiting).toBe(1)
@@ -215,7 +216,7 @@ describePostgres('PostgreSQL', () => {
       const small = await open({ target: { ...temporary.target, poolSize: 2 } })
       const reader = await backendOf(small)
       const sleeping = ['a', 'a', 'b', 'c'].map((owner) =>
-        readFor({ owner, signal: null }, async () => small.queryLong?.('SELECT pg_sleep(60), pg_backend_pid() AS pid')),
+        runFor({ owner, signal: null }, async () => small.queryLong?.('SELECT pg_sleep(60), pg_backend_pid() AS pid')),
       )
       const running = "SELECT pid FROM pg_stat_activity WHERE datname = ? AND query LIKE 'SELECT pg_sleep%'"
       const longReaders = async () => await small.query<{ pid: number }>(running, [temporary.name])

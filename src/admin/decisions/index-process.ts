@@ -8,7 +8,8 @@ import type {
   IndexRequest,
   IndexResults,
 } from '../../../workers/index/decision-index-protocol.ts'
-import { DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+import { DeadlineExceededError, DependencyUnavailableError, QueueFullError } from '../../domain/errors.ts'
+import { currentCaller } from '../../lib/caller.ts'
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Timers } from '../../lib/time.ts'
 import { keepProcess } from '../../program/kept-process.ts'
@@ -34,7 +35,7 @@ export interface AskedProcessDependencies {
 }
 
 export interface AskedProcess {
-  /** @throws DependencyUnavailableError, QueueFullError */
+  /** @throws DependencyUnavailableError, QueueFullError; DeadlineExceededError if the running request has ended */
   ask(request: IndexRequest): Promise<IndexResults[IndexOperation]>
   close(): void
 }
@@ -121,23 +122,32 @@ export const createAskedProcess = (dependencies: AskedProcessDependencies): Aske
       new Promise((resolve, reject) => {
         if (kept.running() === null) return reject(unavailable())
         const withdrawal = new AbortController()
+        const { signal } = currentCaller()
+        if (signal?.aborted) return reject(new DeadlineExceededError())
         const slot = slots.acquire(ownerOf(request), withdrawal.signal)
         if (slot === null) return reject(new QueueFullError())
         lastId += 1
         const id = lastId
         const cancelLimit = after(ANSWER_WITHIN_MS, () => settle(id)?.reject(unavailable()))
+        const expire = (): void => settle(id)?.reject(new DeadlineExceededError())
+        signal?.addEventListener('abort', expire)
         const cancel = (): void => {
           cancelLimit()
+          signal?.removeEventListener('abort', expire)
           withdrawal.abort()
         }
         waiting.set(id, { resolve, reject, cancel })
-        void slot.then((release) => {
+        const begin = (release: () => void): void => {
           const running = kept.running()
           // The request timed out, or the process has ended.
-          if (running === null || !waiting.has(id)) return release()
-          working.set(id, release)
-          running.send({ id, request })
-        })
+          if (running === null || !waiting.has(id)) release()
+          else {
+            working.set(id, release)
+            running.send({ id, request })
+          }
+        }
+        // A withdrawn request has been rejected by its own timeout or end.
+        slot.then(begin, () => undefined)
       }),
     close: () => {
       kept.close()

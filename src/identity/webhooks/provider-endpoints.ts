@@ -80,7 +80,8 @@ export const createProviderEndpoints = (
 
   const findSender = async ({ endpointId }: SessionCall['parameters']) => {
     const endpoint = await endpoints.findDecider(endpointId)
-    return endpoint === null ? null : { sender: endpoint, secrets: await secretsOf(endpoint) }
+    if (endpoint === null) return null
+    return { sender: endpoint, organizationId: endpoint.organizationId, secrets: await secretsOf(endpoint) }
   }
 
   /** @throws SessionUnknownError */

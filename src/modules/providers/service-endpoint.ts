@@ -30,7 +30,8 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
     const service = serviceNamed(endpoint?.service ?? null)
     if (endpoint === null || service === undefined) return null
     const secrets = await serviceSecretsOf(secretsOf, endpoint)
-    return { sender: { endpoint, service }, secrets, verify: service.verify }
+    const { organizationId } = endpoint
+    return { sender: { endpoint, service }, organizationId, secrets, verify: service.verify }
   }
 
   const requireRecent = ({ decidedAtMs }: ServiceDecision, ageSecondsMax: number): void => {

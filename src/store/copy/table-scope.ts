@@ -44,11 +44,15 @@ export const transactionScope = (transaction: Transaction, clock: Clock): Transa
   return scope
 }
 
-const PROCESS_CRASH: TransactionOptions = { survives: 'process-crash' }
+const writing = (scope: TableScope, options: TransactionOptions): TableScope => ({
+  ...scope,
+  execute: (sql, parameters) => scope.execute(sql, parameters, options),
+  write: (work) => scope.write(work, options),
+})
 
 /** Returns the scope with writes that need not survive a power loss (see TransactionOptions). */
-export const survivingCrashes = (scope: TableScope): TableScope => ({
-  ...scope,
-  execute: (sql, parameters) => scope.execute(sql, parameters, PROCESS_CRASH),
-  write: (work) => scope.write(work, PROCESS_CRASH),
-})
+export const survivingCrashes = (scope: TableScope): TableScope => writing(scope, { survives: 'process-crash' })
+
+/** Like `survivingCrashes`, with writes on the reserved connection. */
+export const reservedWrites = (scope: TableScope): TableScope =>
+  writing(scope, { survives: 'process-crash', queue: 'reserved' })

@@ -5,17 +5,18 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { QueueFullError } from '../../domain/errors.ts'
 import { createCountedSlots } from '../../lib/counted-slots.ts'
 import type { Clock } from '../../lib/time.ts'
-import { createBacklog } from '../backlog.ts'
-import type { Database, DeferredStatement, SqlParameter, Transaction } from '../database.ts'
+import type { Database, SqlParameter } from '../database.ts'
 import { StoreStatementError, StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
-import { createLongReadTurns } from '../long-read-turns.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'
+import { createLongReadTurns } from '../store-turns.ts'
 import { type ConnectionLimits, openPostgresConnection, type PostgresConnection } from './postgres-connection.ts'
-import { endsConnection, isConflict, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
+import { endsConnection, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
 import { watchPostgresChanges } from './postgres-listener.ts'
 import { createPostgresPool, type PostgresPool } from './postgres-pool.ts'
 import { explainUnreachable } from './postgres-reach.ts'
-import { CHANGES_CHANNEL, POSTGRES_WORDS } from './postgres-words.ts'
+import { createPostgresTransactions } from './postgres-transactions.ts'
+import { POSTGRES_WORDS } from './postgres-words.ts'
+import { createWriteTurns } from './write-turns.ts'
 
 export interface PostgresOptions {
   readonly target: PostgresTarget
@@ -34,15 +35,12 @@ export interface PostgresOptions {
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** Maximum number of attempts of a transaction after conflicts, or after connection losses before the commit. */
-const ATTEMPTS = 5
-const PAUSE_MS = 10
 const IDLE_CONNECTION_MS = 60_000
 const READ_SHARE = 0.4
 /** Connections for long reads, in addition to the pool. An organization uses one of them. */
 const LONG_READERS = 2
-/** Connections for reads that must not wait for requests, in addition to the pool. */
-const RESERVED_READERS = 1
+/** Connections for reads and writes that must not wait for requests, in addition to the pool. */
+const RESERVED = 1
 /** Maximum number of lookups in progress per SQL text for callers without a key. */
 export const UNIDENTIFIED_MAX = 64
 
@@ -82,16 +80,18 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       isFinal: (error) => toUnusableError(storeName, error) !== null,
     })
   const readers = Math.max(1, Math.floor(target.poolSize * READ_SHARE))
+  const writers = target.poolSize - readers
   const readPool = createPool(readers, true)
-  const writePool = createPool(target.poolSize - readers, false)
+  const writePool = createPool(writers, false)
   const longReadPool = createPool(LONG_READERS, true)
   const longReadTurns = createLongReadTurns(LONG_READERS, 1)
-  const reservedPool = createPool(RESERVED_READERS, true)
-  const pools = [readPool, writePool, longReadPool, reservedPool]
+  const reservedPool = createPool(RESERVED, true)
+  const reservedWritePool = createPool(RESERVED, false)
+  const pools = [readPool, writePool, longReadPool, reservedPool, reservedWritePool]
+  const writeTurns = createWriteTurns({ writers, maximumQueued, waitMs: lockLimitMs, clock })
   const unidentified = createCountedSlots()
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
-  const backlog = createBacklog(maximumQueued, clock.monotonicMs)
   let closed = false
 
   const requireUsable = (): void => {
@@ -127,81 +127,14 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     }
   }
 
-  /** @param committing called before the commit is sent, after which the writes may be kept */
-  const runWork = async <Result>(
-    connection: PostgresConnection,
-    work: (transaction: Transaction) => Promise<Result>,
-    committing: () => void,
-  ): Promise<Result> => {
-    const state = { open: true }
-    let failure: unknown
-    const atCommit: DeferredStatement[] = []
-    const run = async <Row>(sql: string, parameters?: readonly SqlParameter[]) => {
-      if (!state.open) throw new TransactionMisuseError('the transaction has ended')
-      // After the first failure, the server rejects all further statements without repeating the reason.
-      if (failure !== undefined) throw toStoreError(failure)
-      try {
-        return await connection.run<Row>(sql, parameters)
-      } catch (error) {
-        failure ??= error
-        throw toStoreError(error)
-      }
-    }
-    const handle: Transaction = {
-      kind: 'transaction',
-      query: async <Row>(sql: string, parameters?: readonly SqlParameter[]) => (await run<Row>(sql, parameters)).rows,
-      execute: async (sql, parameters) => (await run(sql, parameters)).count,
-      announceAtCommit: (statements) => void atCommit.push(...statements),
-    }
-    const limit = Promise.withResolvers<never>()
-    let late = false
-    const timer = setTimeout(() => {
-      late = true
-      // Drop the connection regardless of its state: the server rolls back the transaction of a lost connection.
-      connection.drop()
-      limit.reject(new StoreUnavailableError(new Error('the transaction took too long')))
-    }, transactionLimitMs)
-    try {
-      const result = await Promise.race([inside.run(state, () => work(handle)), limit.promise])
-      if (failure !== undefined) throw failure
-      state.open = false
-      committing()
-      // Send everything in one round trip. If a statement fails, the following statements and the commit also fail.
-      await Promise.all([
-        ...atCommit.map(({ sql, parameters }) => connection.run(sql, parameters)),
-        connection.command(atCommit.length > 0 ? `NOTIFY ${CHANGES_CHANNEL}; COMMIT` : 'COMMIT'),
-      ])
-      return result
-    } catch (error) {
-      state.open = false
-      if (connection.usable()) await connection.command('ROLLBACK').catch(() => connection.drop())
-      // Throw the original error instead of an error derived from it, so that the work can be repeated.
-      throw !late && (isConflict(failure) || endsConnection(failure)) ? failure : error
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  const runTransaction = async <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> => {
-    const againUntilMs = clock.monotonicMs() + lockLimitMs
-    for (let attempt = 1; ; attempt++) {
-      const deadlineMs = clock.monotonicMs() + lockLimitMs
-      const { connection } = await onFreshConnection(writePool, deadlineMs, (fresh) => fresh.command('BEGIN'))
-      let nothingKept = true
-      try {
-        return await runWork(connection, work, () => {
-          nothingKept = false
-        })
-      } catch (error) {
-        // Either the server reported that nothing was kept, or the connection was lost before the commit was sent.
-        const lost = nothingKept && endsConnection(error) && clock.monotonicMs() < againUntilMs
-        if (attempt === ATTEMPTS || !(lost || isConflict(error))) throw toStoreError(error)
-      } finally {
-        writePool.release(connection)
-      }
-      await wait(PAUSE_MS * attempt * (0.5 + Math.random()))
-    }
-  }
+  const runTransaction = createPostgresTransactions({
+    clock,
+    lockLimitMs,
+    transactionLimitMs,
+    wait,
+    inside,
+    onFreshConnection,
+  })
 
   const track = async <Result>(call: Promise<Result>): Promise<Result> => {
     underWay.add(call)
@@ -255,17 +188,14 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     return track(longReadTurns.run(() => read<Row>(longReadPool, sql, parameters)))
   }
 
-  const transaction: Database['transaction'] = async (work) => {
+  const transaction: Database['transaction'] = async (work, settings = {}) => {
     requireUsable()
-    backlog.add()
-    try {
-      return await track(runTransaction(work))
-    } finally {
-      backlog.remove()
-    }
+    if (settings.queue === 'reserved') return track(runTransaction(reservedWritePool, work))
+    return track(writeTurns.run(() => runTransaction(writePool, work), settings))
   }
 
-  const execute: Database['execute'] = (sql, parameters) => transaction((handle) => handle.execute(sql, parameters))
+  const execute: Database['execute'] = (sql, parameters, settings) =>
+    transaction((handle) => handle.execute(sql, parameters), settings)
 
   try {
     writePool.release(await writePool.acquire(clock.monotonicMs() + lockLimitMs))
@@ -289,7 +219,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
     queryUnidentified,
     transaction,
     execute,
-    backlogMs: backlog.waitMs,
+    backlogMs: writeTurns.backlogMs,
     commitMark: async () => null,
     watchChanges: (wake) => watchPostgresChanges(target, connectLimitMs, wake),
     close: async () => {

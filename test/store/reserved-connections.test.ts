@@ -1,9 +1,11 @@
-// Reads on which a process's decisions depend, while requests occupy every other read connection to PostgreSQL.
+// Reads and writes on which a process's decisions depend, while requests occupy the other connections to PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { createChangeFeed } from '../../src/store/change-feed.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { Database } from '../../src/store/database.ts'
+import { createIdempotencyTable } from '../../src/store/idempotency.ts'
 import { createLeaderLeases } from '../../src/store/leader-lease.ts'
 import { createLiveProcessTable } from '../../src/store/live-processes.ts'
 import { openPostgresDatabase } from '../../src/store/postgres/postgres.ts'
@@ -27,7 +29,7 @@ describe.skipIf(POSTGRES_MISSING !== null)('while every read connection is in us
     temporary = await createTemporaryDatabase()
     observer = await openPostgresDatabase({ target: temporary.target, clock: systemClock })
     database = await openPostgresDatabase({
-      target: { ...temporary.target, poolSize: 2 },
+      target: { ...temporary.target, poolSize: 3 },
       clock: systemClock,
       lockLimitMs: LONGER_THAN_THE_TEST_MS,
       statementLimitMs: LONGER_THAN_THE_TEST_MS,
@@ -66,5 +68,59 @@ describe.skipIf(POSTGRES_MISSING !== null)('while every read connection is in us
     const scope = databaseScope(database, systemClock)
     expect(await createLeaderLeases(scope).attestation.read()).toBeNull()
     expect(await createLiveProcessTable(scope).list()).toEqual([])
+  })
+})
+
+describe.skipIf(POSTGRES_MISSING !== null)('while writes of requests run and others wait', () => {
+  let temporary: TemporaryDatabase
+  let database: Database
+  const held = Promise.withResolvers<void>()
+  const writes: Promise<unknown>[] = []
+
+  beforeAll(async () => {
+    temporary = await createTemporaryDatabase()
+    database = await openPostgresDatabase({ target: { ...temporary.target, poolSize: 3 }, clock: systemClock })
+    const begun = Promise.withResolvers<void>()
+    for (const owner of ['A', 'A', 'B']) {
+      const write = () =>
+        database.transaction(async () => {
+          begun.resolve()
+          await held.promise
+        })
+      writes.push(runFor({ owner, signal: null }, write))
+    }
+    await begun.promise
+  })
+  afterAll(async () => {
+    held.resolve()
+    await Promise.all(writes)
+    await database.close()
+    await temporary.remove()
+  })
+
+  test('a key is claimed, and its claim is dispatched, answered and released', async () => {
+    const table = createIdempotencyTable(databaseScope(database, systemClock), 'admin_idempotency')
+    const expiresAtSeconds = systemClock.unixSeconds() + 30
+    const claimOf = async (key: string) => {
+      const found = await table.claim('org_b', 'key_b', key, new Uint8Array(32), crypto.randomUUID(), expiresAtSeconds)
+      if (found.outcome !== 'claimed') throw new Error(found.outcome)
+      return found.claim
+    }
+    const claim = await claimOf('one')
+    expect(await table.markDispatched(claim, expiresAtSeconds)).toBe(true)
+    expect(await table.complete(claim, { status: 200, body: '' }, expiresAtSeconds)).not.toBeNull()
+    expect(await table.release(await claimOf('two'))).toBe(true)
+  })
+
+  test('a lease and a live process are renewed, even if claims occupy the other connections', async () => {
+    const claims = [1, 2].map(() => database.transaction(() => held.promise, { queue: 'claim', owner: 'org_a' }))
+    writes.push(...claims)
+    const scope = databaseScope(database, systemClock)
+    const lease = createLeaderLeases(scope).attestation
+    expect(await lease.take('one', null)).not.toBeNull()
+    expect(await lease.renew('one', 1)).toBe(true)
+    const processes = createLiveProcessTable(scope)
+    await processes.beat({ id: 'one', name: 'one', beat: 1, clockMs: 0 })
+    expect(await processes.list()).toHaveLength(1)
   })
 })

@@ -1,8 +1,9 @@
 // Turns of organizations at long reads: order, limit, withdrawal and the end of the store.
 import { expect, test } from 'bun:test'
 import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
+import { runFor } from '../../src/lib/caller.ts'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
-import { createLongReadTurns, OWN_WAITING_MAX, readFor } from '../../src/store/long-read-turns.ts'
+import { createLongReadTurns, OWN_LONG_READS_WAITING_MAX } from '../../src/store/store-turns.ts'
 
 const start = (running: number, ownRunning: number) => {
   const turns = createLongReadTurns(running, ownRunning)
@@ -10,7 +11,7 @@ const start = (running: number, ownRunning: number) => {
   const ends: (() => void)[] = []
   /** A read that runs until the next call of an entry of `ends`. */
   const read = (owner: string, signal: AbortSignal | null = null): Promise<string> =>
-    readFor({ owner, signal }, () =>
+    runFor({ owner, signal }, () =>
       turns.run(() => {
         begun.push(owner)
         const { promise, resolve } = Promise.withResolvers<string>()
@@ -45,7 +46,7 @@ test('an organization never takes every connection', async () => {
 
 test('reads beyond an organization’s limit are refused at once, and another’s are not', async () => {
   const { read, begun, endNext, settled } = start(1, 1)
-  for (let count = 0; count <= OWN_WAITING_MAX; count++) void read('A')
+  for (let count = 0; count <= OWN_LONG_READS_WAITING_MAX; count++) void read('A')
   await expect(read('A')).rejects.toBeInstanceOf(QueueFullError)
   const other = read('B')
   await settled()
@@ -59,7 +60,9 @@ test('a read whose request has ended never runs, and its place is free', async (
   const { read, begun, endNext, settled } = start(1, 1)
   const request = new AbortController()
   void read('A')
-  const waiting = Promise.allSettled(Array.from({ length: OWN_WAITING_MAX }, () => read('A', request.signal)))
+  const waiting = Promise.allSettled(
+    Array.from({ length: OWN_LONG_READS_WAITING_MAX }, () => read('A', request.signal)),
+  )
   request.abort()
   for (const ended of await waiting) expect(ended).toMatchObject({ reason: expect.any(DeadlineExceededError) })
   await expect(read('A', request.signal)).rejects.toBeInstanceOf(DeadlineExceededError)

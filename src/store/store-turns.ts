@@ -1,0 +1,72 @@
+// Admits work of the store: organizations take turns, and each may have a limited number of waiting items. A waiting
+// item ends with its request.
+import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
+import { type Caller, currentCaller } from '../lib/caller.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
+import { StoreUnavailableError } from './errors.ts'
+
+export interface StoreTurnsOptions {
+  /** Maximum number of running items. */
+  readonly running: number
+  /** Maximum number of running items per organization. */
+  readonly ownRunning: number
+  /** Maximum number of waiting items per organization. */
+  readonly ownWaiting: number
+  /** Maximum wait in milliseconds. Unlimited if omitted. */
+  readonly waitMs?: number
+}
+
+export const createStoreTurns = ({ running, ownRunning, ownWaiting, waitMs }: StoreTurnsOptions) => {
+  const slots = createFairSlots(running, Number.POSITIVE_INFINITY, ownWaiting, ownRunning)
+  /** Rejects each waiting item. */
+  const waiting = new Set<(error: Error) => void>()
+
+  const acquire = async ({ owner, signal }: Caller): Promise<() => void> => {
+    if (signal?.aborted) throw new DeadlineExceededError()
+    const withdrawal = new AbortController()
+    const slot = slots.acquire(owner, withdrawal.signal)
+    if (slot === null) throw new QueueFullError()
+    const end = (error: Error): void => withdrawal.abort(error)
+    const expire = (): void => end(new DeadlineExceededError())
+    const timer =
+      waitMs === undefined
+        ? undefined
+        : setTimeout(() => end(new StoreUnavailableError(new Error('no connection was free in time'))), waitMs)
+    waiting.add(end)
+    signal?.addEventListener('abort', expire)
+    try {
+      return await slot
+    } finally {
+      clearTimeout(timer)
+      waiting.delete(end)
+      signal?.removeEventListener('abort', expire)
+    }
+  }
+
+  return {
+    /**
+     * @param caller defaults to the running request (src/lib/caller.ts)
+     * @throws QueueFullError if too many items of the caller are waiting; DeadlineExceededError if its request has
+     * ended; StoreUnavailableError after `waitMs`
+     */
+    run: async <Result>(work: () => Promise<Result>, caller = currentCaller()): Promise<Result> => {
+      const release = await acquire(caller)
+      try {
+        return await work()
+      } finally {
+        release()
+      }
+    },
+    /** Rejects the waiting items. Running items continue. */
+    stop: (): void => {
+      for (const end of waiting) end(new StoreUnavailableError(new Error('the database is closed')))
+    },
+  }
+}
+
+/** Maximum number of waiting long reads per organization. A page of the dashboard needs about ten. */
+export const OWN_LONG_READS_WAITING_MAX = 64
+
+/** Turns for long reads, which end with their requests and have no other time limit. */
+export const createLongReadTurns = (running: number, ownRunning: number) =>
+  createStoreTurns({ running, ownRunning, ownWaiting: OWN_LONG_READS_WAITING_MAX })

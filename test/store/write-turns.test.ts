@@ -1,0 +1,123 @@
+// Which write gets the next connection to PostgreSQL.
+import { describe, expect, test } from 'bun:test'
+import { DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
+import { runFor } from '../../src/lib/caller.ts'
+import { systemClock } from '../../src/lib/time.ts'
+import type { TransactionOptions } from '../../src/store/database.ts'
+import { StoreUnavailableError } from '../../src/store/errors.ts'
+import { createWriteTurns, type WriteTurnsOptions } from '../../src/store/postgres/write-turns.ts'
+
+const WRITERS = 6
+const claimOf = (owner: string): TransactionOptions => ({ queue: 'claim', owner })
+
+const start = (options: Partial<WriteTurnsOptions> = {}) => {
+  const turns = createWriteTurns({
+    writers: WRITERS,
+    maximumQueued: 10,
+    waitMs: 60_000,
+    clock: systemClock,
+    ...options,
+  })
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  /** A write that runs until the next call of an entry of `ends`. */
+  const work = (name: string) => (): Promise<string> => {
+    begun.push(name)
+    const { promise, resolve } = Promise.withResolvers<string>()
+    ends.push(() => resolve(name))
+    return promise
+  }
+  const write = (owner: string, signal: AbortSignal | null = null): Promise<string> =>
+    runFor({ owner, signal }, () => turns.run(work(owner), {}))
+  const claim = (owner: string): Promise<string> => turns.run(work(`claim of ${owner}`), claimOf(owner))
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
+  return { turns, begun, ends, write, claim, settled }
+}
+
+describe('writes of requests', () => {
+  test('leave a connection for another organization, and then take turns', async () => {
+    const { write, begun, ends, settled } = start()
+    for (const owner of 'AAAAAAAABBB') void write(owner)
+    await settled()
+    expect(begun.join('')).toBe('AAAB')
+    ends.shift()?.()
+    await settled()
+    expect(begun.join('')).toBe('AAABB')
+  })
+
+  test('never take the connections of claims', async () => {
+    const { write, claim, begun, settled } = start()
+    for (const owner of 'AAAAABBBBBCCCCC') void write(owner)
+    await settled()
+    expect(begun).toHaveLength(4)
+    void claim('D')
+    void claim('A')
+    await settled()
+    expect(begun.slice(4)).toEqual(['claim of D', 'claim of A'])
+  })
+
+  test('beyond the organization’s limit are refused at once, and those of others are not', async () => {
+    const { write, settled, begun } = start()
+    for (let count = 0; count < 13; count++) void write('A')
+    await expect(write('A')).rejects.toBeInstanceOf(QueueFullError)
+    void write('B')
+    await settled()
+    expect(begun.join('')).toBe('AAAB')
+  })
+
+  test('are withdrawn when their request ends while they wait', async () => {
+    const { write, ends, begun, settled } = start({ writers: 2 })
+    const request = new AbortController()
+    void write('A')
+    const waiting = write('B', request.signal)
+    void write('C')
+    request.abort()
+    await expect(waiting).rejects.toBeInstanceOf(DeadlineExceededError)
+    ends.shift()?.()
+    await settled()
+    expect(begun.join('')).toBe('AC')
+  })
+
+  test('that clean up after the end of their request run', async () => {
+    const { write, ends, settled } = start()
+    const cleanup = write('A', AbortSignal.abort())
+    await settled()
+    ends.shift()?.()
+    expect(await cleanup).toBe('A')
+  })
+
+  test('fail if it is not their turn in time', async () => {
+    const { write } = start({ writers: 1, waitMs: 1 })
+    void write('A')
+    await expect(write('B')).rejects.toBeInstanceOf(StoreUnavailableError)
+  })
+})
+
+describe('claims', () => {
+  test('of organizations take turns', async () => {
+    const { claim, begun, ends, settled } = start()
+    for (const owner of 'AAAAAAAAB') void claim(owner)
+    await settled()
+    expect(begun.filter((name) => name === 'claim of A')).toHaveLength(5)
+    expect(begun.at(-1)).toBe('claim of B')
+    void claim('B')
+    ends.shift()?.()
+    await settled()
+    expect(begun.at(-1)).toBe('claim of B')
+  })
+
+  test('wait for an organization’s own claims only, as their estimate does', async () => {
+    const { turns, claim, write, ends, settled } = start({ maximumQueued: 4 })
+    for (let count = 0; count < 4; count++) void write('B')
+    expect(turns.backlogMs('B')).toBe(0)
+    void claim('A')
+    expect(turns.backlogMs('A')).not.toBeNull()
+    void claim('A')
+    expect(turns.backlogMs('A')).toBeNull()
+    expect(turns.backlogMs('B')).toBe(0)
+    await settled()
+    for (const end of ends) end()
+    await settled()
+    expect(turns.backlogMs('A')).toBe(0)
+  })
+})
