@@ -483,6 +483,14 @@ describe('a link for a wallet that has a session', () => {
   /** Ends the session, so that the next registration makes another one. */
   const end = (sessionId: string) => host.decide(sessionId, 'rejected')
 
+  /** Submits and completes the session, and sends it back to the person. */
+  const sendBack = async (sessionId: string) => {
+    const { id: organizationId } = host.organization
+    await host.identity.changes.changeStatus({ organizationId, sessionId, to: 'submitted', actor: 'person' })
+    await host.decide(sessionId, 'completed')
+    await host.decide(sessionId, 'retry', { revoke: true })
+  }
+
   type Step = (inside: { readonly person: Visitor; readonly sessionId: string }) => Promise<unknown>
   const STEPS: readonly (readonly [string, Step])[] = [
     ['was opened', async () => undefined],
@@ -597,6 +605,16 @@ describe('a link for a wallet that has a session', () => {
     expect(await host.store.evidence.list({ organizationId: host.organization.id, sessionId })).toHaveLength(1)
   })
 
+  test('leaves the evidence of a session that was completed without the wallet and sent back', async () => {
+    const { person, sessionId, link } = await insider({ walletAddress: account.address })
+    expect((await person.call('PUT', `sessions/${sessionId}/fields`, PERSON)).status).toBe(200)
+    await sendBack(sessionId)
+    expect((await prove(link, visitor()))['reason']).toBe('proof-invalid')
+    expect(await host.store.evidence.list({ organizationId: host.organization.id, sessionId })).toHaveLength(1)
+    expect((await person.call('GET', `sessions/${sessionId}/fields`)).body).toEqual(PERSON)
+    await end(sessionId)
+  })
+
   test('needs no proof when an administrator made it for the person', async () => {
     const { sessionId } = await insider({ walletAddress: account.address })
     const { id } = host.organization
@@ -640,6 +658,20 @@ describe('a link for a wallet that has a session', () => {
       const link = await relink(sessionId)
       expect(await enterBy(link)).toBe('elsewhere')
       expect(await prove(link, visitor())).toEqual({ kind: 'entered', sessionId })
+    })
+
+    test('leaves the evidence of a session that was completed and sent back, until the organization erases it', async () => {
+      const { person, sessionId } = await begun()
+      const target = { organizationId: host.organization.id, sessionId }
+      expect(await connect(person, sessionId, 'mine')).toBe(200)
+      await sendBack(sessionId)
+      const [{ id }] = (await host.find(sessionId)).wallets as [{ id: string }]
+      expect((await person.call('DELETE', `sessions/${sessionId}/wallets/${id}`)).status).toBe(200)
+      expect(await enterBy(await relink(sessionId))).toBe('elsewhere')
+      expect(await host.store.evidence.list(target)).toHaveLength(1)
+      expect(await fieldsOf(sessionId, person)).toEqual(PERSON)
+      await host.store.evidence.eraseAll(target, 'operator:ada')
+      expect(await enterBy(await relink(sessionId))).toBe('entered')
     })
 
     test('opens nothing of a session that was decided', async () => {

@@ -76,8 +76,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
   },
 
   /**
-   * Binds a link to a browser. Returns false if another browser was first, or if the link no longer exists or requires
-   * a proof.
+   * Binds a link to a browser. Returns false if another browser was first, if the link no longer exists or requires a
+   * proof, or if it would erase evidence of an earlier decision.
    * @param own the secret's hash of a browser that may already have opened the session
    */
   bind: (
@@ -106,13 +106,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
           const isOwn = own !== null && (await isBrowser(transaction, { sessionId, cookieHash: own }, nowSeconds))
           if (!isOwn) {
             if (locked === null || !isSessionOpen(locked.status) || (await hasWallets(transaction, link))) return false
-            await endOthers(
-              transaction,
-              { ...link, linkHash },
-              locked,
-              nowSeconds,
-              'given before another link was opened',
-            )
+            const reason = 'given before another link was opened'
+            if (!(await endOthers(transaction, { ...link, linkHash }, locked, nowSeconds, reason))) return false
           }
         }
       }
@@ -194,7 +189,7 @@ export const createPortalLinkTable = (scope: TableScope) => ({
 
   /**
    * Spends a nonce with a verified proof, and moves its link and the session to another browser. Returns false if the
-   * nonce is spent or expired.
+   * nonce is spent or expired, or if the move would erase evidence of an earlier decision.
    */
   moveLink: (challenge: ContinuationChallenge, cookieHash: Uint8Array): Promise<boolean> =>
     scope.write(async (transaction) => {
@@ -209,14 +204,8 @@ export const createPortalLinkTable = (scope: TableScope) => ({
       // A wallet may be connected concurrently, so the lock comes first.
       const locked = await lockSessionAsItIs(transaction, organizationId, sessionId)
       // Another person who knew the wallet's address may have opened the session first.
-      const isProven = await wasProven(transaction, challenge)
-      await endOthers(
-        transaction,
-        challenge,
-        locked,
-        nowSeconds,
-        isProven ? null : 'given before the wallet was proven',
-      )
+      const reason = (await wasProven(transaction, challenge)) ? null : 'given before the wallet was proven'
+      if (!(await endOthers(transaction, challenge, locked, nowSeconds, reason))) return false
       await transaction.execute(
         `INSERT INTO portal_browsers (cookie_hash, link_hash, organization_id, session_id, bound_at_seconds)
          VALUES (?, ?, ?, ?, ?) ON CONFLICT (link_hash) DO UPDATE SET

@@ -6,6 +6,7 @@ import { isSessionOpen } from '../../domain/session.ts'
 import type { LinkSession } from '../../domain/wallet.ts'
 import type { Transaction } from '../database.ts'
 import { eraseSessionEvidence } from '../evidence/evidence-erasure.ts'
+import { KEPT_OF_SESSION } from '../evidence/evidence-rows.ts'
 import { releaseBrowsers } from './portal-browsers.ts'
 
 const IN_USE = `SELECT 1 FROM portal_browsers WHERE organization_id = ? AND session_id = ?
@@ -46,11 +47,19 @@ export const wasProven = async (
 export const endHandovers = (transaction: Transaction, { organizationId, sessionId }: LinkSession): Promise<number> =>
   transaction.execute(`DELETE FROM portal_handovers WHERE ${OF_SESSION}`, [organizationId, sessionId])
 
+/** Evidence of a session that was ever completed or rejected. With it, the decision can be explained. */
+const DECIDED_EVIDENCE = `SELECT 1 FROM session_evidence WHERE ${KEPT_OF_SESSION}
+  AND EXISTS (SELECT 1 FROM session_events WHERE session_events.organization_id = session_evidence.organization_id
+    AND session_events.session_id = session_evidence.session_id AND session_events.kind = 'status'
+    AND session_events.status IN ('completed', 'rejected')) LIMIT 1`
+
 /**
- * Takes the session from all other browsers. The session must be locked.
+ * Takes the session from all other browsers, unless this would erase evidence of an earlier decision, which only the
+ * organization may erase. The session must be locked.
  * @param locked the locked session; null if there is none
  * @param erasure reason for the session's history why the new browser does not get the agreement and the evidence of an
  * open session; null if it gets them. Pass a reason only if no wallet is connected
+ * @returns false if nothing was changed
  */
 export const endOthers = async (
   transaction: Transaction,
@@ -58,14 +67,17 @@ export const endOthers = async (
   locked: Session | null,
   nowSeconds: number,
   erasure: string | null,
-): Promise<void> => {
+): Promise<boolean> => {
   const { organizationId, sessionId } = link
   const session = [organizationId, sessionId]
+  const erased = erasure !== null && locked !== null && isSessionOpen(locked.status) ? locked : null
+  if (erased !== null && (await transaction.query(DECIDED_EVIDENCE, session)).length > 0) return false
   await releaseBrowsers(transaction, `${OF_SESSION} AND link_hash <> ?`, [...session, linkHash])
   await endHandovers(transaction, link)
-  if (erasure === null) return
-  await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
-  if (locked === null || !isSessionOpen(locked.status)) return
+  if (erasure !== null) await transaction.execute(`DELETE FROM portal_agreements WHERE ${OF_SESSION}`, session)
   // The sweep deletes the files, which are unreadable without their keys.
-  await eraseSessionEvidence(transaction, locked, { actor: 'person', privateComment: erasure }, nowSeconds)
+  if (erased !== null) {
+    await eraseSessionEvidence(transaction, erased, { actor: 'person', privateComment: erasure }, nowSeconds)
+  }
+  return true
 }
