@@ -1,13 +1,13 @@
 // The two processes of the decision index as the service starts them: a search is answered by one that only reads, whatever
 // the other one is doing, also across a rebuild and the end of either.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { IndexProcess } from '../../src/admin/decisions/index-process.ts'
 import { createDecisionSearch, type DecisionSearch, type IndexRole } from '../../src/admin/decisions/search.ts'
 import { spawnIndexProcess } from '../../src/compose/admin-processes.ts'
 import { openSegment } from '../../src/decision-log/segment.ts'
+import { newFolder } from '../support/folder.ts'
 import { indexProcessPid } from '../support/index-process-pid.ts'
 import { until } from '../support/until.ts'
 import { decisionRecord, FIRST_MS, uuidOf } from './support/decisions.ts'
@@ -42,7 +42,7 @@ const newest = async (): Promise<readonly string[]> => {
 const found = async (uuid: string): Promise<void> => until(async () => (await newest())[0] === uuid)
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-index-'))
+  folder = newFolder()
   mkdirSync(join(folder, 'decisions'))
   running.clear()
   events.length = 0
@@ -62,7 +62,6 @@ beforeEach(() => {
 })
 afterEach(() => {
   search.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const kill = async (role: IndexRole): Promise<void> => {

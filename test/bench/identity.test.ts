@@ -1,7 +1,5 @@
 // What the identity bench rests on: wallets that the database makes are those that are asked for, and streams are read right.
-import { afterEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { filledWallet, fillWallets } from '../../bench/identity/fill.ts'
 import { requestBytes } from '../../bench/identity/request-load.ts'
@@ -9,15 +7,10 @@ import { createStreamSet } from '../../bench/identity/streams.ts'
 import { parseWalletAddress } from '../../src/domain/wallet.ts'
 import { systemClock } from '../../src/lib/time.ts'
 import { openStore } from '../../src/store/store.ts'
-
-const folders: string[] = []
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
+import { newFolder } from '../support/folder.ts'
 
 test('every wallet that is asked for is stored as verified, and no two are alike', async () => {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-bench-test-'))
-  folders.push(dataDirectory)
+  const dataDirectory = newFolder()
   const store = await openStore({ path: join(dataDirectory, 'countersign.db'), clock: systemClock })
   try {
     const { id: organizationId } = await store.organizations.create({ slug: 'demo', name: 'demo', level: 1 })

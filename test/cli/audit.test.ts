@@ -2,8 +2,7 @@
 // it, without what was given with them.
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { operatingUser } from '../../src/cli/operating-user.ts'
 import { isNoted, noteCommand } from '../../src/command-line/command-note.ts'
@@ -15,6 +14,7 @@ import { createFolderTarget } from '../../src/object-store/ship-folder.ts'
 import { openStore } from '../../src/store/store.ts'
 import { runCountersign } from '../service/run-to-end.ts'
 import { openTemporaryStore, type TemporaryStore } from '../store/temporary-store.ts'
+import { newFolder } from '../support/folder.ts'
 import { openOver } from './admin-client-over.ts'
 import { runWords } from './run-words.ts'
 
@@ -26,11 +26,10 @@ let shipFolder: string
 beforeEach(async () => {
   temporary = await openTemporaryStore()
   organizationId = (await temporary.store.organizations.create({ slug: 'demo', name: 'Demo' })).id
-  shipFolder = mkdtempSync(join(tmpdir(), 'countersign-audit-ship-'))
+  shipFolder = newFolder()
 })
 afterEach(async () => {
   await temporary.remove()
-  rmSync(shipFolder, { recursive: true, force: true })
 })
 
 let keptHeadProblems: readonly string[] = []
@@ -205,23 +204,19 @@ describe('who runs a command', () => {
   })
 
   test('is not what variables say', async () => {
-    const service = mkdtempSync(join(tmpdir(), 'countersign-audit-'))
-    try {
-      const path = join(service, 'countersign.db')
-      const store = await openStore({ path, clock: systemClock })
-      await store.organizations.create({ slug: 'demo', name: 'Demo' })
-      await store.close()
-      const environment = { COUNTERSIGN_DATA_DIR: service, USER: 'mallory', LOGNAME: 'mallory', USERNAME: 'mallory' }
-      expect(await runCountersign(environment, 'org', 'create', 'acme', '--name', 'Acme')).toMatchObject({ code: 0 })
-      const listed = await runCountersign(environment, 'audit', 'list', '--json')
-      const [entry] = JSON.parse(listed.stdout).data as { actor: string; actor_name: string; address: string }[]
-      const name = Bun.spawnSync(['id', '-un'], { env: { PATH: process.env['PATH'] } })
-        .stdout.toString()
-        .trim()
-      expect(entry).toMatchObject({ actor: 'command-line', actor_name: name, address: '' })
-    } finally {
-      rmSync(service, { recursive: true, force: true })
-    }
+    const service = newFolder()
+    const path = join(service, 'countersign.db')
+    const store = await openStore({ path, clock: systemClock })
+    await store.organizations.create({ slug: 'demo', name: 'Demo' })
+    await store.close()
+    const environment = { COUNTERSIGN_DATA_DIR: service, USER: 'mallory', LOGNAME: 'mallory', USERNAME: 'mallory' }
+    expect(await runCountersign(environment, 'org', 'create', 'acme', '--name', 'Acme')).toMatchObject({ code: 0 })
+    const listed = await runCountersign(environment, 'audit', 'list', '--json')
+    const [entry] = JSON.parse(listed.stdout).data as { actor: string; actor_name: string; address: string }[]
+    const name = Bun.spawnSync(['id', '-un'], { env: { PATH: process.env['PATH'] } })
+      .stdout.toString()
+      .trim()
+    expect(entry).toMatchObject({ actor: 'command-line', actor_name: name, address: '' })
   }, 30_000)
 })
 

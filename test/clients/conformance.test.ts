@@ -2,8 +2,7 @@
 // service, through a proxy that makes the faults that a scenario asks for.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import bs58 from 'bs58'
 import { recoverAddress } from 'viem'
@@ -11,6 +10,7 @@ import { version } from '../../package.json'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { succeed } from '../service/calls.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import evmVectors from '../vectors/evm-v2.json'
 import solanaVectors from '../vectors/solana.json'
 import { type Driver, LANGUAGES, type Outcome, startDriver } from './driver.ts'
@@ -33,14 +33,13 @@ let folder: string
 let service: RunningService
 let proxy: FaultyProxy
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-clients-'))
+  folder = newFolder()
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   proxy = await startFaultyProxy(service.url)
 }, START_LIMIT_MS)
 afterAll(async () => {
   await proxy.stop()
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** Replaces `$NAME` and `$name.path` by what they stand for. */

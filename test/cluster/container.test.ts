@@ -1,26 +1,16 @@
 // What the Containerfile copies is enough to serve: its start command, with its environment and nothing else, as an
 // ordinary user, on files that nobody may write. Building the image itself needs a container runtime.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { freePort, parseEnvironmentFile } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { startWatchdog } from '../support/watchdog.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const CONTAINER = readFileSync(join(ROOT, 'deploy', 'Containerfile'), 'utf8').replaceAll(/\\\n\s*/g, '')
-const folder = mkdtempSync(join(tmpdir(), 'countersign-container-'))
+const folder = newFolder()
 const application = join(folder, 'app')
 const data = join(folder, 'data')
 const temporary = join(folder, 'tmp')
@@ -74,7 +64,6 @@ beforeAll(() => {
 })
 afterAll(() => {
   allowRemoving(application)
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test.skipIf(MISSING !== null)(

@@ -1,8 +1,7 @@
 // The samples of deploy/ say what the service does: their syntax by the programs that read them, and the numbers, names
 // and paths that have to agree with the source.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CollectionTag, type Document, parseAllDocuments, type ScalarTag } from 'yaml'
 import { type Setting, variableOf } from '../../src/config/setting.ts'
@@ -10,12 +9,12 @@ import { parseRoles } from '../../src/config/setting-values.ts'
 import { SETTINGS } from '../../src/config/settings.ts'
 import { MODULES } from '../../src/modules.ts'
 import { freePort } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { configureNginx, NGINX_MISSING } from './balancer.ts'
 
 const ROOT = join(import.meta.dir, '..', '..')
 const DEPLOY = join(ROOT, 'deploy')
-const folder = mkdtempSync(join(tmpdir(), 'countersign-deploy-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = newFolder()
 
 const read = (path: string): string => readFileSync(join(DEPLOY, path), 'utf8')
 const which = (name: string): string | null => Bun.which(name, { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` })

@@ -1,20 +1,20 @@
 // Both proxy samples with their TLS before one node that is there and two that are not: what is refused goes on to the next,
 // streams come as they are sent, and what is not for outside stays inside.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { problemType } from '../../src/server/problem.ts'
 import { STRICT_TRANSPORT_SECURITY } from '../../src/server/security-headers.ts'
 import { freePort, type RunningService, startAlone } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { startWatchdog } from '../support/watchdog.ts'
 import { JSON_TYPE, register, walletOf } from './caller.ts'
 
 const DEPLOY = join(import.meta.dir, '..', '..', 'deploy')
 const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
-const folder = mkdtempSync(join(tmpdir(), 'countersign-proxies-'))
+const folder = newFolder()
 setDefaultTimeout(60_000)
 
 const missing = (name: string): string | null =>
@@ -48,7 +48,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service?.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 type NodePort = 8080 | 8081 | 8082

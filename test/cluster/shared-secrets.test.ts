@@ -1,7 +1,6 @@
 // What nodes must have in common is asked for at the start: a node that lacks it says so, and makes no key of its own.
 import { afterAll, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
 import { prepareAccountKey } from '../../src/setup/account-key.ts'
@@ -9,8 +8,9 @@ import { dataFolderAt, makeDataFolder } from '../../src/setup/data-folder.ts'
 import { prepareOrganizationKeys, rotateEvidenceKey } from '../../src/setup/evidence-key.ts'
 import { makeKeyFile, nextKeyPath } from '../../src/setup/key-file.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { newFolder } from '../support/folder.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'countersign-shared-'))
+const root = newFolder()
 let stores = 0
 let store: Store
 const nodeFolder = (name: string) => {
@@ -26,7 +26,6 @@ beforeEach(async () => {
 })
 afterAll(async () => {
   await store.close()
-  rmSync(root, { recursive: true, force: true })
 })
 
 test('a key file is made once, whole, for its owner only', () => {

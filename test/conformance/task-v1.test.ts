@@ -1,11 +1,11 @@
 // Interface A, v1: one test a line of the specification, through the real service. The block source is a JSON-RPC
 // server of the test's own on loopback: what is checked is the number that the service signs, and when it asks again.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAbiParameters, type Hex, keccak256, recoverAddress } from 'viem'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
 const WALLET = '0x1111111111111111111111111111111111111111'
@@ -38,7 +38,7 @@ const rpc = Bun.serve({
     return Response.json({ jsonrpc: '2.0', id, result: `0x${height.toString(16)}` })
   },
 })
-const folder = mkdtempSync(join(tmpdir(), 'countersign-task-'))
+const folder = newFolder()
 const configPath = join(folder, 'config.yaml')
 
 const post = (body: unknown, key?: string): Promise<Response> =>
@@ -107,7 +107,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
   await rpc.stop(true)
-  rmSync(folder, { recursive: true, force: true })
 })
 
 describe('POST /v1/task', () => {

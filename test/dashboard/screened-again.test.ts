@@ -1,12 +1,12 @@
 // Screening in the real service: somebody hands in, a screener outside flags the wallet, the organization's backend is told;
 // then a list changes, and who was verified is not any more, since the organization wants that.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startReceiver } from '../identity/webhooks/support.ts'
 import { evmAccount } from '../portal/support/wallets.ts'
 import { type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { createPeople } from './support/people.ts'
 
@@ -49,7 +49,7 @@ const told = (sessionId: string, type: string) =>
   receiver.received.map(({ body }) => body).filter((body) => body.type === type && body.data['sessionId'] === sessionId)
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-screening-'))
+  folder = newFolder()
   receiver = startReceiver()
   screener = Bun.serve({
     port: 0,
@@ -76,7 +76,6 @@ afterAll(async () => {
   await service.stop()
   await screener.stop(true)
   await receiver.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('a flagged wallet is a hit and told; cleared and completed, a changed list revokes what was verified', async () => {

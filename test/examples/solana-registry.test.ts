@@ -1,8 +1,7 @@
 // docs/examples/solana-registry.ts, over an RPC that runs its transactions in a Solana machine: afterwards the registry
 // knows the attesters, and the policy of the guarded program is set.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PublicKey, Transaction } from '@solana/web3.js'
 import { createJsonRpc } from '../../src/facts/json-rpc.ts'
@@ -10,6 +9,7 @@ import { createSolanaRegistry, MAINNET_GENESIS_HASH } from '../../src/facts/sola
 import { deploymentOf, keypair, loadProgram } from '../chain/solana-world.ts'
 import { describeOnSvm, type LocalSvm, startLocalSvm } from '../chain/svm.ts'
 import { type FakeNode, type RpcCall, startFakeNode } from '../registry/support.ts'
+import { newFolder } from '../support/folder.ts'
 import { runExample } from './support.ts'
 
 const SIGNATURE = '1'.repeat(64)
@@ -56,7 +56,7 @@ describeOnSvm('docs/examples/solana-registry.ts', () => {
   let folder: string
   let node: FakeNode
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-registry-'))
+    folder = newFolder()
     const svm = startLocalSvm()
     for (const [name, { program, authority }] of [
       ['registry', registry],
@@ -69,7 +69,6 @@ describeOnSvm('docs/examples/solana-registry.ts', () => {
     node = startFakeNode(answerFrom(svm))
   })
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true })
     await node?.stop()
   })
   const run = (key: string, ...words: string[]) =>

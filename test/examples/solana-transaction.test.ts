@@ -1,12 +1,12 @@
 // docs/examples/solana-transaction.ts with the running service: the signature check in the real Ed25519 program, and the
 // whole transaction with programs that stand for the registry and the guarded one.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { acceptingProgram } from '../chain/accepting-program.ts'
 import { describeOnSvm } from '../chain/svm.ts'
 import { type RunningService, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { environmentOf, runExample } from './support.ts'
 
 /** What a Solana transaction may have at most. */
@@ -16,11 +16,10 @@ describeOnSvm('docs/examples/solana-transaction.ts', () => {
   let service: RunningService
   let folder: string
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-programs-'))
+    folder = newFolder()
     service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
   })
   afterAll(async () => {
-    rmSync(folder, { recursive: true, force: true })
     await service?.stop()
   })
 

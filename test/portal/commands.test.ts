@@ -1,12 +1,12 @@
 // What operators do that people see: how the organization looks, and what a person is to do again.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { logoTypeOf } from '../../src/lib/logo-type.ts'
 import { openOver } from '../cli/admin-client-over.ts'
 import { runWords } from '../cli/run-words.ts'
 import { openIdentity, type TestIdentity } from '../identity/support.ts'
+import { newFolder } from '../support/folder.ts'
 
 let world: TestIdentity
 let folder: string
@@ -15,11 +15,10 @@ let organizationId: string
 beforeEach(async () => {
   world = await openIdentity()
   organizationId = await world.createOrganization('demo', 2)
-  folder = mkdtempSync(join(tmpdir(), 'countersign-brand-'))
+  folder = newFolder()
 })
 afterEach(async () => {
   await world.remove()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const run = (...words: string[]) => runWords(words, { open: openOver(world), clock: world.clock })

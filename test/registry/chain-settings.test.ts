@@ -1,7 +1,6 @@
 // The config file's registries: what is taken, and the one line for what is not.
 import { describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkChainSettings, parseChainSettings } from '../../src/config/chain-settings.ts'
 import { loadConfig } from '../../src/config/config.ts'
@@ -9,6 +8,7 @@ import { SettingInvalidError } from '../../src/config/settings.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import { createRegistries } from '../../src/setup/configured-registries.ts'
 import { createManualClock } from '../server/manual-clock.ts'
+import { newFolder } from '../support/folder.ts'
 
 const REGISTRY = '0xe15a8Ca5BD8464283818088c1760d8f23B6a216E'
 const PROGRAM = 'GjXtvmWihnf22Bg48srpzYrs6iGhSUvu1tzsf9L4u9Ck'
@@ -52,16 +52,12 @@ test('the example of docs/configuration.md is taken as it stands', () => {
   const example = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)]
     .map(([, text]) => text ?? '')
     .find((text) => /^chains:/m.test(text))
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-config-'))
-  try {
-    const path = join(folder, 'countersign.yaml')
-    writeFileSync(path, example ?? '')
-    const { chainSettings } = loadConfig({ arguments: ['--config', path], environment: {} })
-    expect(chainSettings.get('base')).toMatchObject({ registry: REGISTRY.toLowerCase(), rpcAgreement: 2 })
-    expect(chainSettings.get('solana')?.registry).toBe(PROGRAM as never)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const folder = newFolder()
+  const path = join(folder, 'countersign.yaml')
+  writeFileSync(path, example ?? '')
+  const { chainSettings } = loadConfig({ arguments: ['--config', path], environment: {} })
+  expect(chainSettings.get('base')).toMatchObject({ registry: REGISTRY.toLowerCase(), rpcAgreement: 2 })
+  expect(chainSettings.get('solana')?.registry).toBe(PROGRAM as never)
 })
 
 test('without a registry of the operator’s, no chain is ever asked', () => {

@@ -1,13 +1,13 @@
 // `countersign doctor` on a real node with a registry, and on what is none: each check, its result, and the exit code.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ChainCheck } from '../../src/setup/chain-inspection.ts'
 import { describeOnChain } from '../chain/anvil.ts'
 import { testAttester } from '../chain/attesting.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
 import { freePort, type RunningService, runCommand, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import { CONTRACT } from './support.ts'
 
 describeOnChain('countersign doctor', () => {
@@ -18,7 +18,7 @@ describeOnChain('countersign doctor', () => {
   let attester: string
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-doctor-'))
+    folder = newFolder()
     chain = await startLocalChain(8453)
     registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
     service = await startService({ environment: { COUNTERSIGN_WORKERS: '1' } })
@@ -26,7 +26,6 @@ describeOnChain('countersign doctor', () => {
   })
   afterAll(async () => {
     await Promise.all([service?.stop(), chain?.stop()])
-    rmSync(folder, { recursive: true, force: true })
   })
 
   const doctor = async (chains: unknown, ...words: string[]) => {

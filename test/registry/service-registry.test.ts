@@ -1,14 +1,14 @@
 // The running service with a registry on a real node: contracts that nobody bound here are found on their chain, and only
 // for the organization whose policy they carry; and every way in which the chain can fail.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAbiParameters } from 'viem'
 import { describeOnChain } from '../chain/anvil.ts'
 import { type Deployed, type LocalChain, startLocalChain } from '../chain/local-chain.ts'
 import { issueKey, succeed } from '../service/calls.ts'
 import { freePort, type RunningService, startService } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 import {
   CONTRACT,
   evmAnswer,
@@ -51,7 +51,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
   }
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-registry-'))
+    folder = newFolder()
     chain = await startLocalChain(8453)
     registry = await chain.deploy('PolicyRegistry', chain.accounts[0])
     const dead = `http://127.0.0.1:${freePort()}`
@@ -91,7 +91,6 @@ describeOnChain('contracts that are looked up on their chain', () => {
   })
   afterAll(async () => {
     await Promise.all([service?.stop(), chain?.stop(), liar?.stop(), silent?.stop(), solana?.stop()])
-    rmSync(folder, { recursive: true, force: true })
   })
 
   test('are attested as their chain’s registry says, by v2 and by v1', async () => {

@@ -1,14 +1,12 @@
 // A running service ships its audit log beside its decisions, and the command that verifies the log reads the copy.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { runCountersign } from './run-to-end.ts'
 import { startService } from './start-service.ts'
 
 test('what a command changes is in the copy soon after', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-audit-shipping-'))
+  const folder = newFolder()
   const environment = { COUNTERSIGN_DECISIONS_SHIP: `dir:${folder}`, COUNTERSIGN_DECISIONS_SHIP_INTERVAL_SECONDS: '1' }
   const service = await startService({ environment: { ...environment, COUNTERSIGN_WORKERS: '1' } })
   const run = (...words: string[]) =>
@@ -24,6 +22,5 @@ test('what a command changes is in the copy soon after', async () => {
     expect(service.output().stderr).not.toContain('could not ship')
   } finally {
     expect(await service.stop()).toBe(0)
-    rmSync(folder, { recursive: true, force: true })
   }
 }, 60_000)

@@ -1,12 +1,12 @@
 // From an attestation to a proof that holds offline: by the API with the organization's own key, by the command, and for
 // nobody else.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCountersignClient } from '../../src/client/client.ts'
 import { checkDecisionProof } from '../../src/client/decision-proof.ts'
 import { RequestRefusedError } from '../../src/client/errors.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { runCountersign } from './run-to-end.ts'
 import { type RunningService, startService } from './start-service.ts'
@@ -15,11 +15,10 @@ let service: RunningService
 let folder: string
 beforeAll(async () => {
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '2' } })
-  folder = mkdtempSync(join(tmpdir(), 'countersign-proof-'))
+  folder = newFolder()
 })
 afterAll(async () => {
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const command = (...words: string[]) => runCountersign({ COUNTERSIGN_DATA_DIR: service.dataDirectory }, ...words)

@@ -1,35 +1,15 @@
 // The service as its operator meets it: first and second start, settings, health, changes by command while it runs, and
 // every way to stop it.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadConfig } from '../../src/config/config.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { type Answer, ask, projectRequest, task, WALLET } from './calls.ts'
 import { type CommandResult, runToEnd } from './run-to-end.ts'
 import { parseEnvironmentFile, type RunningService, runCommand, startService } from './start-service.ts'
-
-const folders: string[] = []
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-lifecycle-'))
-  folders.push(folder)
-  return folder
-}
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
 
 /** Asks until the answer is as wanted; a change must be live within a second. */
 const eventually = async (service: RunningService, wanted: (answer: Answer) => boolean): Promise<Answer> => {
@@ -46,7 +26,7 @@ const eventually = async (service: RunningService, wanted: (answer: Answer) => b
 
 describe('first and second start', () => {
   test('the first makes a private quickstart.env with every value; the second changes none of it', async () => {
-    const dataDirectory = temporaryFolder()
+    const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const path = join(dataDirectory, 'quickstart.env')
     const text = readFileSync(path, 'utf8')
@@ -87,12 +67,12 @@ describe('first and second start', () => {
 describe('a folder that is not as it was left', () => {
   let left = ''
   beforeAll(async () => {
-    left = temporaryFolder()
+    left = newFolder()
     await (await startService({ dataDirectory: left })).stop()
   })
   /** A copy, for this test alone. */
   const onceStarted = (): string => {
-    const dataDirectory = join(temporaryFolder(), 'data')
+    const dataDirectory = join(newFolder(), 'data')
     cpSync(left, dataDirectory, { recursive: true })
     return dataDirectory
   }
@@ -104,7 +84,7 @@ describe('a folder that is not as it was left', () => {
   }
 
   test('another service on it: the second is refused; the first goes on, and ends well with its terminal', async () => {
-    const dataDirectory = temporaryFolder()
+    const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     await expectRefusal(dataDirectory, dataDirectory)
     await ask(first)
@@ -133,7 +113,7 @@ describe('a folder that is not as it was left', () => {
     const present =
       parseEnvironmentFile(readFileSync(join(dataDirectory, 'quickstart.env'), 'utf8'))['EVM_ATTESTER'] ?? ''
     const missing = readdirSync(keystores).find((name) => name.endsWith('.json') && !name.includes(present)) ?? ''
-    const kept = join(temporaryFolder(), 'kept.json')
+    const kept = join(newFolder(), 'kept.json')
     renameSync(join(keystores, missing), kept)
     const service = await startService({ dataDirectory })
     try {
@@ -158,7 +138,7 @@ describe('a folder that is not as it was left', () => {
   })
 
   test('it was killed: what was answered is answered again at once, by its key, and nothing is signed twice', async () => {
-    const dataDirectory = temporaryFolder()
+    const dataDirectory = newFolder()
     const first = await startService({ dataDirectory })
     const headers = { 'idempotency-key': 'order-4711' }
     const answer = await (await first.attest(projectRequest(first), headers)).text()
@@ -174,7 +154,7 @@ describe('a folder that is not as it was left', () => {
 
   test('a port that is taken: nothing is made', async () => {
     const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
-    const dataDirectory = temporaryFolder()
+    const dataDirectory = newFolder()
     const { code, stderr } = await runMain(dataDirectory, {
       ...ANY_PORTS,
       COUNTERSIGN_API_LISTEN: `127.0.0.1:${taken.port}`,
@@ -202,7 +182,7 @@ const runMain = (
 
 describe('settings', () => {
   const configFile = (text: string): string => {
-    const path = join(temporaryFolder(), 'countersign.yaml')
+    const path = join(newFolder(), 'countersign.yaml')
     writeFileSync(path, text)
     return path
   }
@@ -236,7 +216,7 @@ describe('settings', () => {
   })
 
   test('a refused setting stops the start, which prints that line and nothing else', async () => {
-    const { code, stdout, stderr } = await runMain(temporaryFolder(), {}, '--nope', '1')
+    const { code, stdout, stderr } = await runMain(newFolder(), {}, '--nope', '1')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
     expect(stderr).toContain('--nope')
@@ -249,7 +229,7 @@ describe('settings', () => {
   })
 
   test('--help lists every setting with its default', async () => {
-    const { code, stdout } = await runMain(temporaryFolder(), {}, '--help')
+    const { code, stdout } = await runMain(newFolder(), {}, '--help')
     expect(code).toBe(0)
     for (const text of ['COUNTERSIGN_DATA_DIR', './data', 'COUNTERSIGN_DEADLINE_MS', '25000', 'COUNTERSIGN_SIGNER']) {
       expect(stdout).toContain(text)
@@ -289,7 +269,7 @@ describe('while it runs', () => {
   })
 
   test('a changed policy decides within a second', async () => {
-    const path = join(temporaryFolder(), 'policy.yaml')
+    const path = join(newFolder(), 'policy.yaml')
     const policyId = service.quickstart['POLICY_ID'] ?? ''
     writeFileSync(path, 'name: Closed\ndefault: deny\nrules:\n  - { id: closed, deny: "true", code: CLOSED }\n')
     expect((await runCommand(service.dataDirectory, 'policy', 'apply', path, '--policy', policyId)).code).toBe(0)
@@ -301,7 +281,7 @@ describe('while it runs', () => {
   })
 
   test('a policy that reads an optional field makes it required', async () => {
-    const path = join(temporaryFolder(), 'policy.yaml')
+    const path = join(newFolder(), 'policy.yaml')
     writeFileSync(
       path,
       'name: Needs\ndefault: allow\nrules:\n  - { id: big, deny: "tx.value > ether(1)", code: BIG }\n',

@@ -1,11 +1,11 @@
 // Lists in the running service: what the command line changes is decided on within a second, in every worker, without a
 // restart; and what facts can't be had is no verdict.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import bs58 from 'bs58'
 import { writeMmdb } from '../facts/mmdb-writer.ts'
+import { newFolder } from '../support/folder.ts'
 import { succeed } from './calls.ts'
 import { type RunningService, startService } from './start-service.ts'
 
@@ -30,7 +30,7 @@ let folder: string
 let service: RunningService
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-lists-'))
+  folder = newFolder()
   writeFileSync(
     join(folder, 'city.mmdb'),
     writeMmdb({
@@ -49,7 +49,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const command = (...words: string[]): Promise<string> => succeed(service, ...words)

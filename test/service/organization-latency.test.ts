@@ -1,37 +1,32 @@
 // How long an organization waited for its verdicts, counted by several processes and written when they end.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newFolder } from '../support/folder.ts'
 import { startService } from './start-service.ts'
 
 const REQUESTS = 40
 
 test.skipIf(process.platform !== 'linux')('of several processes is added up (needs Linux)', 60_000, async () => {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-latency-'))
-  try {
-    const environment = { COUNTERSIGN_PROCESSES: '2' }
-    const service = await startService({ dataDirectory, environment })
-    await service.logLine(({ message }) => message === 'all processes are ready')
-    const { VERIFICATION_HASH: hash, ATTESTATION_API_KEY: key = '' } = service.quickstart
-    const body = { verification_hash: hash, from: `0x${'1'.repeat(40)}`, chain: 'base' }
-    const statuses = await Promise.all(
-      Array.from({ length: REQUESTS }, async () => {
-        // A connection of its own, so that both processes get some.
-        const response = await service.attest(body, { 'x-api-key': key, connection: 'close' })
-        return response.status
-      }),
-    )
-    expect(statuses.filter((status) => status === 200)).toHaveLength(REQUESTS)
-    expect(await service.stop()).toBe(0)
+  const dataDirectory = newFolder()
+  const environment = { COUNTERSIGN_PROCESSES: '2' }
+  const service = await startService({ dataDirectory, environment })
+  await service.logLine(({ message }) => message === 'all processes are ready')
+  const { VERIFICATION_HASH: hash, ATTESTATION_API_KEY: key = '' } = service.quickstart
+  const body = { verification_hash: hash, from: `0x${'1'.repeat(40)}`, chain: 'base' }
+  const statuses = await Promise.all(
+    Array.from({ length: REQUESTS }, async () => {
+      // A connection of its own, so that both processes get some.
+      const response = await service.attest(body, { 'x-api-key': key, connection: 'close' })
+      return response.status
+    }),
+  )
+  expect(statuses.filter((status) => status === 200)).toHaveLength(REQUESTS)
+  expect(await service.stop()).toBe(0)
 
-    const file = new Database(join(dataDirectory, 'countersign.db'), { readonly: true })
-    const rows = file.query<{ counts: string }, []>('SELECT counts FROM answer_latencies').all()
-    file.close()
-    const counted = rows.flatMap(({ counts }) => counts.split(' ').map((part) => Number(part.split(':')[1])))
-    expect(counted.reduce((sum, count) => sum + count, 0)).toBe(REQUESTS)
-  } finally {
-    rmSync(dataDirectory, { recursive: true, force: true })
-  }
+  const file = new Database(join(dataDirectory, 'countersign.db'), { readonly: true })
+  const rows = file.query<{ counts: string }, []>('SELECT counts FROM answer_latencies').all()
+  file.close()
+  const counted = rows.flatMap(({ counts }) => counts.split(' ').map((part) => Number(part.split(':')[1])))
+  expect(counted.reduce((sum, count) => sum + count, 0)).toBe(REQUESTS)
 })

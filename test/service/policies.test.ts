@@ -1,9 +1,9 @@
 // Policies in the running service: limits that hold when requests come at once, a shadow that is recorded and never
 // answered, personal facts that the log does not say, a chain that is asked, and a replay of what was decided.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { succeed } from './calls.ts'
 import { type RunningService, startService } from './start-service.ts'
@@ -93,14 +93,13 @@ const records = async (): Promise<Record<string, unknown>[]> =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-policies-'))
+  folder = newFolder()
   service = await startService({ environment: { COUNTERSIGN_WORKERS: '2', COUNTERSIGN_RPC_BASE: node.url.href } })
   policyId = (await command('policy', 'list', '--quiet')).trim()
 })
 afterAll(async () => {
   await service.stop()
   await node.stop(true)
-  rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 
 test('limits hold when requests come at once', PATIENCE_MS, async () => {

@@ -1,13 +1,13 @@
 // A start as for production: no demo, metrics on a listener of their own, no API reference (settings no-demo,
 // metrics-listen and docs). The deployment is usable from there, and a second start finds it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { newFolder } from '../support/folder.ts'
 import { freePort, type RunningService, runCommand, type ServiceOptions, startAlone } from './start-service.ts'
 
 setDefaultTimeout(60_000)
-const folder = mkdtempSync(join(tmpdir(), 'countersign-production-'))
+const folder = newFolder()
 const ports = { dashboard: freePort(), metrics: freePort() }
 const metrics = `http://127.0.0.1:${ports.metrics}`
 const dashboard = `http://127.0.0.1:${ports.dashboard}`
@@ -29,7 +29,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await service?.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('the first start makes two attesters and the log’s key and nothing else, and says how to make the rest', async () => {

@@ -1,9 +1,9 @@
 // Processes that serve a part of the service: what each opens, what it never reads, and how they serve one deployment together.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCaller, walletOf } from '../conformance/identity-caller.ts'
+import { newFolder } from '../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
 import { ask, projectRequest } from './calls.ts'
@@ -118,9 +118,8 @@ test('a process without attestation can’t create a deployment', async () => {
 describe('on one machine', () => {
   let dataDirectory: string
   beforeAll(() => {
-    dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-roles-'))
+    dataDirectory = newFolder()
   })
-  afterAll(() => rmSync(dataDirectory, { recursive: true, force: true }))
 
   const withRoles = async (serve: string, check: (served: Served) => Promise<void>, words: string[] = []) => {
     const served = await startRoles(serve, { dataDirectory, arguments: words })
@@ -241,7 +240,7 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
   let portal: Served
   let dashboard: Served
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'countersign-roles-'))
+    folder = newFolder()
     database = await createTemporaryDatabase('nothing')
     for (const name of ['attestation', 'shipped']) mkdirSync(join(folder, name))
     attestation = await start('attestation')
@@ -254,7 +253,6 @@ describe.skipIf(POSTGRES_MISSING !== null)(`as nodes over one database${because}
   afterAll(async () => {
     await Promise.all(nodes.map(({ service }) => service.stop()))
     await database?.remove()
-    rmSync(folder, { recursive: true, force: true })
   }, TIMEOUT_MS)
 
   test('each opens its own part', async () => {

@@ -1,12 +1,12 @@
 // TLS on the listeners, with certificates made by openssl and asked for by curl: who is shown what, what is refused, and how
 // new files are taken while requests go on.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseByListener } from '../../src/config/setting-values.ts'
 import { SettingInvalidError } from '../../src/config/settings.ts'
 import { readListenerTls } from '../../src/setup/tls-files.ts'
+import { newFolder } from '../support/folder.ts'
 import { runCountersign, runToEnd } from './run-to-end.ts'
 import { type RunningService, startAlone } from './start-service.ts'
 
@@ -23,11 +23,10 @@ const makePair = async (name: string): Promise<void> => {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-tls-'))
+  folder = newFolder()
   if (MISSING.length > 0) return
   await Promise.all([makePair('first'), makePair('second')])
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The body, when the listener proves to be who the certificate names. */
 const curl = async (url: string, authority: string, ...words: string[]) =>

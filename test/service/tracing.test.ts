@@ -1,10 +1,10 @@
 // Tracing in the running service, with a collector that decodes what it gets by the protocol's schema: the stages are
 // there, nothing of a caller is, and a collector that is no collector holds nothing up.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ScreenerStub, startScreenerStub } from '../../src/cli/screener-stub.ts'
+import { newFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 import { type Collector, type ReceivedSpan, startCollector } from '../telemetry/support/collector.ts'
 import { runCountersign } from './run-to-end.ts'
@@ -53,7 +53,7 @@ const metric = async (name: string): Promise<number> => {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-tracing-'))
+  folder = newFolder()
   stub = startScreenerStub({ hostname: '127.0.0.1', port: 0 })
   collector = startCollector(freePort())
   const config = join(folder, 'config.json')
@@ -90,7 +90,6 @@ afterAll(async () => {
   await service.stop()
   await collector.stop()
   await stub.stop()
-  rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 
 describe('a traced attestation', () => {

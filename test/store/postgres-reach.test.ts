@@ -1,7 +1,5 @@
 // A PostgreSQL that can't be reached: host and cause are named, the password is not.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemClock } from '../../src/lib/time.ts'
 import { StoreUnavailableError } from '../../src/store/errors.ts'
@@ -10,9 +8,9 @@ import { openStore } from '../../src/store/store.ts'
 import { parseStoreAddress } from '../../src/store/store-address.ts'
 import { runToEnd } from '../service/run-to-end.ts'
 import { freePort } from '../service/start-service.ts'
+import { newFolder } from '../support/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'countersign-reach-'))
-afterAll(() => rmSync(folder, { recursive: true }))
+const folder = newFolder()
 
 const target = (address: string) => {
   const parsed = parseStoreAddress(address)

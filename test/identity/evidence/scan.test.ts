@@ -1,8 +1,7 @@
 // Documents and the scanner: the real clamd with one signature, for the EICAR test string, and sockets that misbehave.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createEvidenceParts } from '../../../src/compose/evidence-service.ts'
 import { parseScanner } from '../../../src/config/setting-values.ts'
@@ -10,6 +9,7 @@ import { createClamd, type Scanner, type ScannerAddress } from '../../../src/ide
 import { DocumentInfectedError, ScannerUnavailableError } from '../../../src/identity/evidence/errors.ts'
 import { toProblem } from '../../../src/server/problem.ts'
 import { freePort } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 import { startWatchdog } from '../../support/watchdog.ts'
 import { pdf, streamOf } from './images.ts'
@@ -19,14 +19,13 @@ setDefaultTimeout(60_000)
 const CLAMD = Bun.which('clamd', { PATH: `${process.env['PATH'] ?? ''}:/usr/sbin` })
 // In two halves, so that no scanner stumbles over this file.
 const EICAR = `X5O!P%@AP[4\\PZX54(P^)7CC)7}$EICAR-STANDARD-${'ANTIVIRUS-TEST-FILE!$H+H*'}`
-const folder = mkdtempSync(join(tmpdir(), 'countersign-clamd-'))
+const folder = newFolder()
 const closers: (() => void)[] = []
 const removals: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closers.splice(0)) close()
   for (const remove of removals.splice(0)) await remove()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const outcomeOf = (scanner: Scanner, bytes: Uint8Array): Promise<string | null | Error> =>
   scanner(bytes).catch((error: unknown) => error as Error)

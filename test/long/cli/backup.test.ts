@@ -1,37 +1,17 @@
 // A backup of a service that works meanwhile: what was acknowledged before it is in it, it starts elsewhere with the same
 // keys, and one that was changed or is in the way of something is refused.
 import { Database } from 'bun:sqlite'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runBackup } from '../../../src/modules/backups/commands/backup.ts'
 import { dataFolderAt } from '../../../src/setup/data-folder.ts'
 import { type Acknowledged, attestUnder } from '../../cli/acknowledged.ts'
 import { runCountersign, runToEnd } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-
-const folders: string[] = []
-const newFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
-  folders.push(folder)
-  return folder
-}
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
-})
 
 /** Requests one after another until told to stop; each answered one is noted. */
 const load = (service: RunningService, name: string) => {
@@ -78,7 +58,7 @@ let backupFolder = ''
 let before: ReadonlyMap<string, Acknowledged> = new Map()
 
 beforeAll(async () => {
-  backupFolder = mkdtempSync(join(tmpdir(), 'countersign-backup-'))
+  backupFolder = newFolder()
   service = await startService()
   const running = load(service, 'load')
   await until(() => running.answers.size >= 20)
@@ -96,7 +76,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await service.stop()
-  rmSync(backupFolder, { recursive: true, force: true })
 })
 
 describe('a backup under load', () => {

@@ -1,7 +1,6 @@
 // `countersign migrate`: a deployment moves to PostgreSQL and back with all that it acknowledged, never while it is in use.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../../src/lib/time.ts'
 import { databaseScope } from '../../../src/store/copy/table-scope.ts'
@@ -10,6 +9,7 @@ import { openMigratedDatabase } from '../../../src/store/open-database.ts'
 import { type Acknowledged, attestUnder } from '../../cli/acknowledged.ts'
 import { runCountersign, runToEnd } from '../../service/run-to-end.ts'
 import { runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING } from '../../support/postgres.ts'
 import { POSTGRES_PASSWORD } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
@@ -21,12 +21,11 @@ const database = (): string => join(folder, 'data', 'countersign.db')
 const migrate = (...options: string[]) => runCommand(join(folder, 'data'), 'migrate', ...options)
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-migrate-'))
+  folder = newFolder()
 })
 afterEach(async () => {
   for (const remove of removers.splice(0)) await remove()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('migrate', () => {
   test('refuses a database that a service uses, and leaves the target empty', async () => {

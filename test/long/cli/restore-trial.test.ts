@@ -3,13 +3,13 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BackupManifest } from '../../../src/modules/backups/commands/backup-manifest.ts'
 import { attestUnder } from '../../cli/acknowledged.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const LIMIT_MS = 120_000
@@ -62,7 +62,7 @@ const attempt = async (from: string, dataDirectory = join(folder, 'nowhere')) =>
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-restore-trial-test-'))
+  folder = newFolder()
   source = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -95,7 +95,6 @@ beforeAll(async () => {
 }, LIMIT_MS)
 afterAll(async () => {
   await Promise.all([service?.stop(), source?.stop(true)])
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('a good backup passes, fetches nothing and leaves nothing behind', async () => {

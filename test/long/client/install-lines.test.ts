@@ -1,9 +1,9 @@
 // The three lines by which the READMEs install the packages until they are published, run as they stand in an empty folder:
 // only the clone is made of this one, and each package manager takes its turn at the last line. No registry is asked.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { newFolder } from '../../support/folder.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const LIMIT_MS = 120_000
@@ -26,9 +26,8 @@ const makeClone = (into: string): void => {
   symlinkSync(join(ROOT, 'node_modules'), join(into, 'node_modules'))
 }
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-install-'))
+  folder = newFolder()
 })
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 for (const { name, readme, has } of PACKAGES) {
   describe(name, () => {

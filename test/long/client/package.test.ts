@@ -1,24 +1,22 @@
 // The published package: packed as its README says, from what a clone holds, installed into an empty folder and used there
 // by Node, by Bun and by the TypeScript compiler, with and without its optional peers.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import {
   copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { version } from '../../../package.json'
 import { completed, compliant, pending } from '../../client/support/answers.ts'
 import { json, problem, startRecordingServer } from '../../client/support/recording-server.ts'
 import { resultOf } from '../../service/run-to-end.ts'
+import { newFolder } from '../../support/folder.ts'
 import evmVectors from '../../vectors/evm-v2.json'
 import solanaVectors from '../../vectors/solana.json'
 
@@ -79,7 +77,7 @@ const install = async (name: string, manager: 'npm' | 'bun', tarball: string): P
 
 let withPeers: string
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-client-'))
+  folder = newFolder()
   const source = await cloneSources()
   const pack = hasNpm ? ['npm', 'pack', '--silent', '--pack-destination'] : ['bun', 'pm', 'pack', '--destination']
   await run(source, ...pack, folder)
@@ -88,7 +86,6 @@ beforeAll(async () => {
   withPeers = await install('with-peers', 'bun', tarball)
   for (const name of ['viem', '@solana/web3.js']) link(withPeers, name)
 }, 120_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const event = (state: unknown): string => `id: 1\ndata: ${JSON.stringify(state)}\n\n`
 const stream = (text: string, ends: boolean): Response =>

@@ -1,12 +1,12 @@
 // The real service decides by a policy: the template of the documentation, from handing in to the backend's message, over
 // HTTP; and a process that is killed with checks made leaves the decision to the next one, which makes it once.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPeople, picture } from '../../dashboard/support/people.ts'
 import { startReceiver } from '../../identity/webhooks/support.ts'
 import { freePort, type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const SLOW = { limitMs: 60_000 }
@@ -61,7 +61,7 @@ const eventsOf = async (sessionId: string) =>
   ((await admin('GET', `/sessions/${sessionId}`)) as { events: Json[] }).events.filter(({ kind }) => kind === 'status')
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-decided-'))
+  folder = newFolder()
   receiver = startReceiver()
   configPath = join(folder, 'config.yaml')
   writeFileSync(configPath, 'webhook-reach: loopback\n')
@@ -78,7 +78,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
   await receiver.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 test('nothing decides until it is switched on, and then a person whose checks pass is completed in seconds', async () => {

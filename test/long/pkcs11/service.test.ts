@@ -1,14 +1,14 @@
 // A service whose attester keys are in a SoftHSM token: it signs with them, starts only where it can, and goes on with its
 // other keys while the token is away, hung or lies.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zeroAddress } from 'viem'
 import { verifyEvmAttestation } from '../../../src/client/evm-attestation.ts'
 import { makeSoftHsm, type Shim, type SoftHsm, TOKEN, WITHOUT_SHIM } from '../../hardware-keys/soft-hsm.ts'
 import { type CommandResult, runCountersign, runToEnd } from '../../service/run-to-end.ts'
 import { freePort, type RunningService, startAlone } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const EVM_WALLET = '0x1111111111111111111111111111111111111111'
@@ -64,7 +64,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     hsm = makeSoftHsm()
     hsm.makeKey('secp256k1', 'evm', '01')
     shim = hsm.shim()
-    folder = mkdtempSync(join(tmpdir(), 'countersign-token-service-'))
+    folder = newFolder()
     const { pin } = hsm.settings()
     pinFile = pin.source === 'file' ? pin.path : ''
     environment = {
@@ -85,7 +85,6 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
   afterAll(async () => {
     shim?.trouble('')
     await service?.stop()
-    rmSync(folder, { recursive: true, force: true })
     hsm?.remove()
   })
 

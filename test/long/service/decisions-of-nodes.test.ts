@@ -1,14 +1,14 @@
 // Two nodes over one PostgreSQL that ship to one folder: whichever node's dashboard is asked, it finds what both decided and
 // shows it with its proof, and what they shipped verifies.
 import { expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
 import { systemClock } from '../../../src/lib/time.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { freePort, type RunningService, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, PATIENT_LIMITS, POSTGRES_MISSING } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -33,7 +33,7 @@ test.skipIf(POSTGRES_MISSING !== null)(
   `a search on one node finds what the other decided${because}`,
   90_000,
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'countersign-nodes-'))
+    const folder = newFolder()
     const database = await createTemporaryDatabase('nothing')
     const nodes: RunningService[] = []
     const start = async (name: string): Promise<{ node: RunningService; dashboard: string }> => {
@@ -117,7 +117,6 @@ test.skipIf(POSTGRES_MISSING !== null)(
     } finally {
       for (const node of nodes) await node.stop()
       await database.remove()
-      rmSync(folder, { recursive: true, force: true })
     }
   },
 )

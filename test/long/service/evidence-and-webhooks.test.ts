@@ -2,17 +2,7 @@
 // nothing of what is secret or personal in any log or file on the way.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createEvidenceParts, type EvidenceParts } from '../../../src/compose/evidence-service.ts'
 import { systemClock } from '../../../src/lib/time.ts'
@@ -27,6 +17,7 @@ import { type Received, startReceiver, verifies } from '../../identity/webhooks/
 import { runToEnd } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
 import { connectUnproved } from '../../support/connect-unproved.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 /** Is in the folder of secrets alone. */
@@ -61,7 +52,7 @@ const start = () =>
   })
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'countersign-evidence-'))
+  folder = newFolder()
   configPath = join(folder, 'config.yaml')
   writeFileSync(configPath, 'webhook-reach: loopback\n')
   receiver = startReceiver()
@@ -89,7 +80,6 @@ afterAll(async () => {
   await store.close()
   await service.stop()
   await receiver.stop()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const secretBytes = (purpose: 'events' | 'decisions'): Uint8Array =>
@@ -270,14 +260,13 @@ describe('a session that an outside service decides', () => {
 describe('the evidence key', () => {
   let own: string
   beforeAll(async () => {
-    own = mkdtempSync(join(tmpdir(), 'countersign-evidence-key-'))
+    own = newFolder()
     const first = await startService({ dataDirectory: own, environment: { COUNTERSIGN_WORKERS: '1' } })
     await first.stop()
     // The first secret makes the organization's key, which is wrapped by this one.
     const added = await runCommand(own, 'webhook', 'add', '--url', 'https://backend.example/hook')
     expect(added.code).toBe(0)
   }, 60_000)
-  afterAll(() => rmSync(own, { recursive: true, force: true }))
 
   const startFails = async (environment: Readonly<Record<string, string>>): Promise<string> => {
     const ports = ['api', 'portal', 'dashboard'].flatMap((name) => [`--${name}-listen`, '127.0.0.1:0'])

@@ -1,12 +1,12 @@
 // Two nodes over one PostgreSQL. The first is killed after it signed and before it stored the answer: a repetition that
 // reaches the second signs nothing until the first is back and tells what it recorded, or what it signed can't be used.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { SQL } from 'bun'
 import { recallDecision } from '../../../src/decision-log/recall.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -88,7 +88,7 @@ const signAndKill = async (name: string, key: string): Promise<string> => {
 
 beforeAll(async () => {
   if (POSTGRES_MISSING !== null) return
-  folder = mkdtempSync(join(tmpdir(), 'countersign-lost-node-'))
+  folder = newFolder()
   database = await createTemporaryDatabase('nothing')
   second = await start('second')
   for (const name of ['back', 'gone']) {
@@ -107,7 +107,6 @@ afterAll(async () => {
   for (const node of running) await node.stop()
   await client.close()
   await database.remove()
-  rmSync(folder, { recursive: true, force: true })
 }, PATIENCE_MS)
 
 overPostgres(

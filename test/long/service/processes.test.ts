@@ -1,11 +1,10 @@
 // Several processes of the service behind one port, as their operator meets them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { issueKey } from '../../service/calls.ts'
 import { cleanEnvironment } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 import { startWatchdog } from '../../support/watchdog.ts'
 
@@ -257,7 +256,7 @@ describeTest(
 )
 
 describeTest('a child that is killed during the first start ends it, with a code and a reason', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-killed-'))
+  const folder = newFolder()
   const listeners = ['API', 'PORTAL', 'DASHBOARD'].map((name) => [`COUNTERSIGN_${name}_LISTEN`, '127.0.0.1:0'])
   const starting = Bun.spawn(['bun', 'src/main.ts', '--processes', '2', '--workers', '1'], {
     cwd: join(import.meta.dir, '..', '..', '..'),
@@ -277,7 +276,6 @@ describeTest('a child that is killed during the first start ends it, with a code
   expect(await starting.exited).toBe(2)
   expect(said).toContain('countersign: process 0 was killed before it was ready\n')
   await watchdog.dismiss()
-  rmSync(folder, { recursive: true })
 })
 
 describe.skipIf(!isLinux)('a child ends with its supervisor', () => {

@@ -1,8 +1,6 @@
 // A deployment that publishes its log and has its heads cosigned, from outside: anybody follows it without a key, a witness
 // cosigns it, and operators are told when it does not.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkDecisionProof } from '../../../src/client/decision-proof.ts'
 import { runWitness } from '../../../src/modules/transparency/commands/witness/witness.ts'
@@ -14,6 +12,7 @@ import { encodeVerifierKey, parseVerifierKey, type VerifierKey } from '../../../
 import { recordOutput } from '../../cli/recorded-output.ts'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { freePort, type RunningService, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const NO_FILES = [
@@ -36,7 +35,7 @@ const attest = async (service: RunningService): Promise<string> => {
 }
 
 test('the published log is followed by anybody, and cosigned by its witness', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'countersign-published-'))
+  const root = newFolder()
   const state = openWitnessState(join(root, 'w'), 'witness.example', () => Math.floor(Date.now() / 1_000))
   const port = freePort()
   const service = await startService({
@@ -108,7 +107,6 @@ test('the published log is followed by anybody, and cosigned by its witness', as
     await listening?.stop()
     state.close()
     await service.stop()
-    rmSync(root, { recursive: true, force: true })
   }
 }, 180_000)
 

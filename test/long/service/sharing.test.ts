@@ -1,11 +1,11 @@
 // Two processes of the service as one: limits and counters that hold over both, and duties that go over when
 // whoever did them is killed.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueKey, REFUSED_PAUSE_MS, succeed } from '../../service/calls.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
 
 const onLinux = test.skipIf(process.platform !== 'linux')
@@ -53,7 +53,7 @@ const leads = (): Promise<Record<string, number>> => metric('countersign_leader'
 
 beforeAll(async () => {
   if (process.platform !== 'linux') return
-  folder = mkdtempSync(join(tmpdir(), 'countersign-sharing-'))
+  folder = newFolder()
   service = await startService({ arguments: ['--processes', '2', '--workers', '1'] })
   await service.logLine(({ message }) => message === 'all processes are ready')
   // The first learns of the second at its next beat.
@@ -61,7 +61,6 @@ beforeAll(async () => {
 }, PATIENCE_MS)
 afterAll(async () => {
   if (process.platform !== 'linux') return
-  rmSync(folder, { recursive: true, force: true })
   await service.stop()
 })
 

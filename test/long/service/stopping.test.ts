@@ -1,23 +1,13 @@
 // Every way to stop a service: by a signal while it works, under load, and by kill -9, after which it knows what it answered.
-import { afterAll, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ask, projectRequest, task } from '../../service/calls.ts'
 import { startHeldRpc } from '../../service/held-rpc.ts'
 import { cleanEnvironment } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { until } from '../../support/until.ts'
-
-const folders: string[] = []
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'countersign-stopping-'))
-  folders.push(folder)
-  return folder
-}
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
-})
 
 test('SIGTERM answers what is under way and exits with 0', async () => {
   // The block source holds a request in flight for as long as this test wants.
@@ -49,7 +39,7 @@ const spawnService = (dataFolder: string, ...options: readonly string[]) =>
   })
 
 test('SIGTERM during the start closes what was opened and exits with 0', async () => {
-  const folder = temporaryFolder()
+  const folder = newFolder()
   const child = spawnService(folder)
   await until(() => existsSync(join(folder, 'countersign.db')))
   child.kill('SIGTERM')
@@ -65,7 +55,7 @@ test('SIGTERM during the start closes what was opened and exits with 0', async (
 })
 
 test('SIGTERM while several processes start ends them all and exits with 0', async () => {
-  const child = spawnService(temporaryFolder(), '--processes', '2')
+  const child = spawnService(newFolder(), '--processes', '2')
   let stderr = ''
   const decoder = new TextDecoder()
   for await (const chunk of child.stderr) {
@@ -114,7 +104,7 @@ test('SIGTERM under load on kept connections fails no request', async () => {
 })
 
 test('a retry after kill -9 gets what was recorded, and one uuid is never signed twice', async () => {
-  const dataDirectory = temporaryFolder()
+  const dataDirectory = newFolder()
   const environment = { COUNTERSIGN_DEADLINE_MS: '1000' }
   const service = await startService({ dataDirectory, environment })
   const keys = Array.from({ length: 64 }, (_, index) => `order-${index}`)
@@ -149,7 +139,7 @@ test('a retry after kill -9 gets what was recorded, and one uuid is never signed
 }, 120_000)
 
 test('after kill -9 it is ready again, and every answer it gave is in the log', async () => {
-  const dataDirectory = temporaryFolder()
+  const dataDirectory = newFolder()
   const service = await startService({ dataDirectory })
   const uuids: string[] = []
   const load = Array.from({ length: 8 }, async () => {

@@ -5,7 +5,6 @@ import {
   fstatSync,
   ftruncateSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,22 +12,21 @@ import {
   symlinkSync,
   writeSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
 import { explainFileProblem, fileProblem } from '../../../src/store/sqlite/file-problem.ts'
 import { lockFolder } from '../../../src/store/sqlite/folder-lock.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { freePort, startAlone } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'countersign-full-'))
+const folder = newFolder()
 const isMounted =
   process.platform === 'linux' &&
   Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', folder], { stderr: 'ignore' }).success
 afterAll(() => {
   // Lazily: a process beside the last service may still be ending in it.
   if (isMounted) Bun.spawnSync(['umount', '--lazy', folder])
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const thrownBy = (work: () => void): unknown => {

@@ -1,13 +1,11 @@
 // A passphrase that an operator chose: scrypt stretches it at its standard cost, each time a keystore is written or opened.
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 
 test('a passphrase from the environment opens the keystores, and a wrong one stops the start with one line', async () => {
-  const dataDirectory = mkdtempSync(join(tmpdir(), 'countersign-passphrase-'))
+  const dataDirectory = newFolder()
   const first = await startService({
     dataDirectory,
     environment: { COUNTERSIGN_PASSPHRASE: 'a passphrase for the lifecycle test' },
@@ -27,5 +25,4 @@ test('a passphrase from the environment opens the keystores, and a wrong one sto
   expect(wrong.code).toBe(2)
   expect(wrong.stderr.split('\n').filter((line) => line.startsWith('countersign: '))).toHaveLength(1)
   expect(wrong.stderr + wrong.stdout).not.toContain('another one')
-  rmSync(dataDirectory, { recursive: true })
 }, 60_000)

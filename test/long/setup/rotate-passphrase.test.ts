@@ -1,17 +1,7 @@
 // Another passphrase for the keystores: at every point of the rotation the service starts, signs and replaces its workers,
 // and at its end the old passphrase opens nothing.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, expect, test } from 'bun:test'
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { dataFolderAt } from '../../../src/setup/data-folder.ts'
 import { locatePassphrase } from '../../../src/setup/passphrase.ts'
@@ -23,12 +13,12 @@ import { hasKeystoreMac } from '../../../src/signing/keystore-pkcs8.ts'
 import { readPassphrases } from '../../../src/signing/passphrase.ts'
 import { chooseSecp256k1Backend } from '../../../src/signing/secp256k1-backends.ts'
 import { runCommand, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 
 let root: string
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'countersign-passphrase-'))
+  root = newFolder()
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const { backend } = chooseSecp256k1Backend('noble')
 const OLD = 'the old passphrase'

@@ -1,11 +1,11 @@
 // The service whose setting `store` names a PostgreSQL database: first start, second start, commands, and two nodes over
 // one database, each with a data folder of its own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runCountersign } from '../../service/run-to-end.ts'
 import { type RunningService, startService } from '../../service/start-service.ts'
+import { newFolder } from '../../support/folder.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../../support/postgres.ts'
 import { POSTGRES_PASSWORD } from '../../support/postgres-server.ts'
 
@@ -31,7 +31,7 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
 
   beforeAll(async () => {
     database = await createTemporaryDatabase('nothing')
-    folder = mkdtempSync(join(tmpdir(), 'countersign-postgres-service-'))
+    folder = newFolder()
     writeFileSync(join(folder, 'store'), `${database.address}\n`, { mode: 0o600 })
     first = await start('first')
     // A further node has the keys that sign and the secrets, and nothing else of the first.
@@ -44,7 +44,6 @@ define(`the service over PostgreSQL${POSTGRES_MISSING === null ? '' : ` (${POSTG
     await first?.stop()
     await second?.stop()
     await database?.remove()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   test('makes everything at the first start, and says which store it has', async () => {
