@@ -75,8 +75,6 @@ export const createLedger = () => {
 
   return {
     problems,
-    /** What somebody else than these clients was answered, without a key. */
-    noteAlone: (uuid: string): void => note(uuid, null, era),
     /** Acknowledged so far. */
     count: (): number => answered.size,
     /** No key that was answered so far is repeated: what it was answered with has expired. */
@@ -88,15 +86,11 @@ export const createLedger = () => {
     /**
      * Clients that ask one request after another, half of them with keys.
      * @param service null while there is none
-     * @param pauseMs how long each rests after an answer
      */
-    load: (service: () => RunningService | null, clients: number, pauseMs = 0): Load => {
+    load: (service: () => RunningService | null, clients: number): Load => {
       let stopped = false
       const work = async (keyed: boolean): Promise<void> => {
-        while (!stopped) {
-          await ask(service, keyed, () => !stopped)
-          if (pauseMs > 0) await Bun.sleep(pauseMs)
-        }
+        while (!stopped) await ask(service, keyed, () => !stopped)
       }
       const done = Promise.all(Array.from({ length: clients }, (_, index) => work(index % 2 === 0)))
       return {
