@@ -1,4 +1,4 @@
-// The second person: where one is asked for, nobody makes a policy live, changes attester keys or ends the rule alone.
+// Approvals of a second person: who decides them, once, and within a week. Each operation is in second-person/operations.test.ts.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Harness, type Organization, type Person, startHarness } from './support/harness.ts'
 import type { CallOptions } from './support/request.ts'
@@ -35,13 +35,6 @@ const decide = (id: string, approve: boolean, options: CallOptions) =>
   call('POST', `/organizations/alpha/approvals/${id}/decide`, { ...options, body: { approve } })
 const active = async (): Promise<string | null> =>
   (await harness.store.policies.find(alpha.id, policyId))?.activeRevisionId ?? null
-
-describe('without the rule', () => {
-  test('a revision is live at once', async () => {
-    expect((await activate(ada)).status).toBe(200)
-    expect(await active()).toBe(revisionId)
-  })
-})
 
 describe('with the rule', () => {
   beforeEach(async () => {
@@ -117,12 +110,6 @@ describe('with the rule', () => {
     expect(await active()).toBeNull()
   })
 
-  test('a reviewer can’t approve', async () => {
-    const eve = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'reviewer' } })
-    const { body } = await activate(ada)
-    expect((await decide(body.id, true, eve)).status).toBe(403)
-  })
-
   test.each([
     ['decide otherwise', false],
     ['approve', true],
@@ -154,14 +141,6 @@ describe('with the rule', () => {
     expect(await active()).toBeNull()
   })
 
-  test('ending the rule needs a second person too', async () => {
-    const asked = await settings(false, ada)
-    expect(asked.status).toBe(202)
-    expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(true)
-    await decide(asked.body.id, true, bob)
-    expect((await harness.store.organizationSettings.read(alpha.id)).secondPerson).toBe(false)
-  })
-
   test('another organization goes on alone', async () => {
     const beta = await harness.organization('beta')
     const { store } = harness
@@ -182,29 +161,10 @@ describe('with the rule', () => {
 
 describe('attester keys', () => {
   let root: Person
-  let second: Person
   beforeEach(async () => {
     root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    second = await harness.person({ email: 'second@example.com', deploymentAdmin: true })
-    harness.clock.advance(1)
   })
   const listed = async (): Promise<string[]> => (await harness.store.attesters.list()).map(({ status }) => status)
-
-  test('change alone unless the deployment asks for two', async () => {
-    expect((await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'secp256k1' } })).status).toBe(201)
-    expect(await listed()).toEqual(['active'])
-  })
-
-  test('wait for the second person when it does', async () => {
-    await call('PATCH', '/deployment/settings', { cookie: root.cookie, body: { second_person: true } })
-    const asked = await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'secp256k1' } })
-    expect([asked.status, await listed()]).toEqual([202, []])
-    // An organization's admin has no say in it.
-    const approve = async ({ cookie }: Person): Promise<number> =>
-      (await call('POST', `/approvals/${asked.body.id}/decide`, { cookie, body: { approve: true } })).status
-    expect([await approve(ada), await approve(second)]).toEqual([403, 200])
-    expect(await listed()).toEqual(['active'])
-  })
 
   test('the last active one can’t retire, and its successor takes over', async () => {
     const first = await call('POST', '/attesters', { cookie: root.cookie, body: { kind: 'ed25519' } })

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { SessionState } from '../../src/domain/session.ts'
 import { type ChangeTogether, createChangeTogether } from '../../src/identity/sessions/changes.ts'
-import { markChecksMade } from '../support/made-checks.ts'
 import { evmWallet, inTransactionOf, openIdentity, type TestIdentity } from './support.ts'
 
 let identity: TestIdentity
@@ -54,42 +53,4 @@ test('are neither kept nor told when one is refused', async () => {
   expect(told).toEqual([])
   const state = await identity.store.sessions.find(organizationId, sessionId)
   expect(state?.session).toMatchObject({ sequence: 1, consentedAtSeconds: null })
-})
-
-test('of a wallet that is taken out concern that wallet as well as those that stay', async () => {
-  const { session } = await identity.register(organizationId)
-  await identity.connect(organizationId, session.id, evmWallet(2))
-  const { wallets } = await identity.connect(organizationId, session.id, evmWallet(3))
-  const walletId = wallets.find(({ address }) => address === evmWallet(2))?.id ?? ''
-  identity.changed.length = 0
-  await identity.changes.removeWallet({ organizationId, sessionId: session.id, walletId, actor: 'person' })
-  expect(identity.changed.flatMap(({ addresses }) => addresses).toSorted()).toEqual(
-    [evmWallet(2), evmWallet(3), evmWallet(3)].toSorted(),
-  )
-})
-
-test('answer what is stored afterwards, field by field', async () => {
-  const { changes, store } = identity
-  const { session } = await identity.register(organizationId)
-  const key = { organizationId, sessionId: session.id, actor: 'test' }
-  const check = async (answered: SessionState): Promise<SessionState> => {
-    expect(answered).toEqual((await store.sessions.find(organizationId, session.id)) as SessionState)
-    return answered
-  }
-  await check(await changes.recordConsent({ ...key, version: 'v1' }))
-  await check(await changes.recordConsent({ ...key, version: 'v2' }))
-  await check(await identity.connect(organizationId, session.id, evmWallet(2)))
-  const { wallets } = await check(await identity.connect(organizationId, session.id, evmWallet(3)))
-  await check(await identity.connect(organizationId, session.id, evmWallet(3)))
-  await check(await changes.removeWallet({ ...key, walletId: wallets[0]?.id ?? '' }))
-  await check(await changes.changeStatus({ ...key, to: 'submitted' }))
-  identity.clock.advance(60)
-  await check(await changes.changeStatus({ ...key, to: 'retry', publicComment: 'Sharper, please' }))
-  await check(await changes.changeStatus({ ...key, to: 'submitted' }))
-  await markChecksMade(identity.store, key.organizationId, key.sessionId)
-  const { session: completed } = await check(
-    await changes.changeStatus({ ...key, to: 'completed', override: 'person' }),
-  )
-  expect(completed).toMatchObject({ status: 'completed', retryCount: 1, publicComment: null })
-  expect(completed.userId).toBeString()
 })
