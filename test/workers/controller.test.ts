@@ -11,7 +11,7 @@ import {
   type WorkerSettings,
 } from '../../src/pool/protocol.ts'
 import type { Keyring } from '../../src/signing/types.ts'
-import { type ControllerDependencies as Controlled, createController } from '../../workers/signing/controller.ts'
+import { type ControllerDependencies as Controlled, Controller } from '../../workers/signing/controller.ts'
 import { openWorkerParts } from '../../workers/signing/setup.ts'
 import { recordsOf } from '../decision-log/fixtures.ts'
 import { jobOf } from '../pool/support/jobs.ts'
@@ -32,7 +32,7 @@ const createWorker = (wrap: (open: Controlled['open']) => Controlled['open'] = (
   const reports: WorkerReport[] = []
   const outcomes: Outcome[] = []
   let wake: () => void = () => undefined
-  const { work, control, end } = createController({
+  const controller = new Controller({
     outcomes: (batch) => outcomes.push(...batch.outcomes),
     report: (report) => {
       reports.push(report)
@@ -53,10 +53,17 @@ const createWorker = (wrap: (open: Controlled['open']) => Controlled['open'] = (
   }
   const send = (...jobs: Parameters<typeof jobOf>[]): Outcome[] => {
     outcomes.length = 0
-    work(jobs.map((job, sequence) => ({ ...jobOf(...job), sequence, deadlineMs: 2000 })))
+    controller.work(jobs.map((job, sequence) => ({ ...jobOf(...job), sequence, deadlineMs: 2000 })))
     return [...outcomes]
   }
-  return { work, control, end, next, send, reports }
+  return {
+    work: controller.work.bind(controller),
+    control: controller.control.bind(controller),
+    end: controller.end.bind(controller),
+    next,
+    send,
+    reports,
+  }
 }
 
 const settingsOf = (

@@ -45,9 +45,11 @@ const decideIn = (world: World, overrides: Partial<DispatchedJob> = {}) => {
       prepare: () => true,
     },
     lists: { of: () => world.lists ?? NO_LISTS },
-    sign: () => (job, target) => {
-      calls.push('sign')
-      return (world.sign ?? (() => SIGNED))(job, target)
+    signer: {
+      sign: (job, target) => {
+        calls.push('sign')
+        return (world.sign ?? (() => SIGNED))(job, target)
+      },
     },
     clock: {
       monotonicMs: () => (times.length > 1 ? (times.shift() ?? 0) : (times[0] ?? 0)),

@@ -33,7 +33,7 @@ const decideIn = ({ policy, shadow, lists, facts, data = '0x' }: World) => {
   const decide = createDecide({
     policies,
     lists: { of: () => lists ?? readerOfLists({}) },
-    sign: () => () => ({ attesters: ['0xAttester'], signatures: ['0xsignature'] }),
+    signer: { sign: () => ({ attesters: ['0xAttester'], signatures: ['0xsignature'] }) },
     clock: { monotonicMs: () => 0, unixMs: () => 1_800_000_000_123 },
   })
   return decide({

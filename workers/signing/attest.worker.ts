@@ -3,14 +3,14 @@
 import { fullGC } from 'bun:jsc'
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import { decodeJobs, encodeOutcomes } from '../../src/pool/wire.ts'
-import { createController } from './controller.ts'
+import { Controller } from './controller.ts'
 import { openWorkerParts } from './setup.ts'
 
 declare const self: Worker
 
 const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
 
-const controller = createController({
+const controller = new Controller({
   outcomes: (batch) => self.postMessage(encodeOutcomes(batch)),
   report: (report) => self.postMessage(report),
   open: async (settings, isClosing) => {

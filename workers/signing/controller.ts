@@ -5,7 +5,7 @@ import type { DispatchedJob, OutcomeBatch } from '../../src/pool/wire.ts'
 import type { Keyring } from '../../src/signing/types.ts'
 import { type Attest, createAttest } from './attest.ts'
 import { createDecide, type WorkerClock } from './decide.ts'
-import { createPolicies } from './policies.ts'
+import { createPolicies, type Policies } from './policies.ts'
 import { createRecorder, type Recorder } from './record.ts'
 import { setupReason, type WorkerParts } from './setup.ts'
 import { createSign, type Sign } from './sign.ts'
@@ -21,70 +21,94 @@ export interface ControllerDependencies {
   readonly later: (work: () => void) => void
 }
 
+/** Keys in use, and the function that signs with them. Jobs are decided synchronously, so no job sees keys change. */
+interface Signer {
+  keyring: Keyring
+  sign: Sign
+}
+
 interface Running {
   readonly parts: WorkerParts
   readonly attest: Attest
   readonly recorder: Recorder
-  readonly define: (message: Extract<ControlMessage, { type: 'define' }>) => void
+  readonly policies: Policies
   readonly lists: Lists
-  readonly keyring: () => Keyring
-  readonly useKeyring: (keyring: Keyring) => void
-  readonly eraseKeys: () => void
+  readonly signer: Signer
 }
 
 const run = (settings: WorkerSettings, parts: WorkerParts, { clock, report }: ControllerDependencies): Running => {
   const words = new Int32Array(settings.shared)
   const policies = createPolicies({ maxEntries: settings.revisionCacheSize, monotonicMs: clock.monotonicMs })
   const lists = createLists(clock)
-  let keyring = parts.keyring
-  let sign: Sign = createSign(keyring, parts.digesters)
-  const recorder = createRecorder({
-    words,
-    segment: parts.segment,
-    clock,
-    onWithheld: (uuids) => report({ type: 'withheld-recorded', uuids }),
-  })
-  const decide = createDecide({ policies, lists, sign: () => sign, clock })
-  return {
-    parts,
-    recorder,
-    attest: createAttest({ words, decide, prepare: policies.prepare, recorder, clock }),
-    define: ({ targets, revisions }) => policies.define(targets, revisions),
-    lists,
-    keyring: () => keyring,
-    // Jobs are decided synchronously, so no job is being signed while the keys change.
-    useKeyring: (next) => {
-      const previous = keyring
-      keyring = next
-      sign = createSign(next, parts.digesters)
-      previous.erase()
-    },
-    eraseKeys: () => keyring.erase(),
-  }
+  const { keyring, digesters, segment } = parts
+  const signer: Signer = { keyring, sign: createSign(keyring, digesters) }
+  const onWithheld = (uuids: readonly string[]): void => report({ type: 'withheld-recorded', uuids })
+  const recorder = createRecorder({ words, segment, clock, onWithheld })
+  const decide = createDecide({ policies, lists, signer, clock })
+  const attest = createAttest({ words, decide, prepare: policies.prepare, recorder, clock })
+  return { parts, recorder, attest, policies, lists, signer }
 }
 
 /** Handles every message of the pool. An error in a batch is a bug: it ends the worker, and the pool detects this. */
-export interface Controller {
-  work(jobs: readonly DispatchedJob[]): void
-  control(message: ControlMessage): void
+export class Controller {
+  private running: Running | null = null
+  private closing = false
+  private resuming = false
+  /** Versions of the keys being opened. */
+  private readonly loading = new Set<number>()
+  /** Opened keys that are not yet in use, by version. */
+  private readonly staged = new Map<number, Keyring>()
+
+  constructor(private readonly dependencies: ControllerDependencies) {}
+
+  work(jobs: readonly DispatchedJob[]): void {
+    if (this.running !== null) this.postOutcomes(this.running.attest.take(jobs))
+  }
+
+  control(message: ControlMessage): void {
+    const { running } = this
+    const { report, clock } = this.dependencies
+    if (message.type === 'start') void this.start(message.settings)
+    else if (message.type === 'clock') report({ type: 'clock', workerMs: clock.monotonicMs() })
+    else if (message.type === 'close') this.close()
+    else if (running === null) return
+    else if (message.type === 'define') running.policies.define(message.targets, message.revisions)
+    else if (message.type === 'lists') running.lists.update(message.images, message.removedIds)
+    else if (message.type === 'withheld') running.recorder.withhold(message.uuids)
+    else if (message.type === 'attesters') void this.stage(message, running)
+    else if (message.type === 'attesters-commit') this.commit(message.version, running)
+    else this.discard(message.version)
+  }
+
   /** Erases the keys and closes the log without writing to it. The worker answers nothing afterwards. */
-  end(): void
-}
+  end(): void {
+    this.closing = true
+    this.loading.clear()
+    for (const keyring of this.staged.values()) keyring.erase()
+    this.staged.clear()
+    this.running?.parts.segment.close()
+    this.running?.signer.keyring.erase()
+    this.running = null
+  }
 
-export const createController = (dependencies: ControllerDependencies): Controller => {
-  const { report, clock, later } = dependencies
-  let running: Running | null = null
-  let closing = false
-  /** `loading`: versions of the keys being opened. `staged`: opened keys that are not yet in use. */
-  const loading = new Set<number>()
-  const staged = new Map<number, Keyring>()
+  private postOutcomes(batch: OutcomeBatch | null): void {
+    const { outcomes, later } = this.dependencies
+    if (batch !== null) outcomes(batch)
+    if (this.resuming || this.running?.attest.waits() !== true) return
+    this.resuming = true
+    later(() => {
+      this.resuming = false
+      if (this.running !== null) this.postOutcomes(this.running.attest.resume())
+    })
+  }
 
-  const start = async (settings: WorkerSettings): Promise<void> => {
+  private async start(settings: WorkerSettings): Promise<void> {
+    const { open, report } = this.dependencies
     try {
-      const parts = await dependencies.open(settings, () => closing)
-      running = run(settings, parts, dependencies)
-      if (closing) {
-        close()
+      const parts = await open(settings, () => this.closing)
+      this.running = run(settings, parts, this.dependencies)
+      if (this.closing) {
+        this.close()
         return
       }
       report({
@@ -95,86 +119,49 @@ export const createController = (dependencies: ControllerDependencies): Controll
         segmentPath: parts.segment.path,
       })
     } catch (error) {
-      report(closing ? { type: 'closed' } : { type: 'unusable', reason: setupReason(error) })
+      report(this.closing ? { type: 'closed' } : { type: 'unusable', reason: setupReason(error) })
     }
   }
 
-  const stage = async (
+  private async stage(
     { version, attesters }: Extract<ControlMessage, { type: 'attesters' }>,
-    { parts, keyring: current }: Running,
-  ): Promise<void> => {
-    loading.add(version)
+    { parts, signer }: Running,
+  ): Promise<void> {
+    const { report } = this.dependencies
+    this.loading.add(version)
     try {
-      const keyring = await parts.openKeyring(attesters, current())
+      const keyring = await parts.openKeyring(attesters, signer.keyring)
       // The version was discarded in the meantime: another worker could not load it, or this worker has ended.
-      if (loading.delete(version)) staged.set(version, keyring)
+      if (this.loading.delete(version)) this.staged.set(version, keyring)
       else keyring.erase()
       report({ type: 'attesters-loaded', version, ok: true, reason: '' })
     } catch (error) {
-      loading.delete(version)
+      this.loading.delete(version)
       report({ type: 'attesters-loaded', version, ok: false, reason: setupReason(error) })
     }
   }
 
-  const commit = (version: number): void => {
-    const keyring = staged.get(version)
-    staged.delete(version)
-    if (keyring !== undefined) running?.useKeyring(keyring)
+  private commit(version: number, { parts, signer }: Running): void {
+    const keyring = this.staged.get(version)
+    this.staged.delete(version)
+    if (keyring === undefined) return
+    const previous = signer.keyring
+    signer.keyring = keyring
+    signer.sign = createSign(keyring, parts.digesters)
+    previous.erase()
   }
 
-  const discard = (version: number): void => {
-    loading.delete(version)
-    staged.get(version)?.erase()
-    staged.delete(version)
+  private discard(version: number): void {
+    this.loading.delete(version)
+    this.staged.get(version)?.erase()
+    this.staged.delete(version)
   }
 
-  const end = (): void => {
-    closing = true
-    loading.clear()
-    for (const keyring of staged.values()) keyring.erase()
-    staged.clear()
-    running?.parts.segment.close()
-    running?.eraseKeys()
-    running = null
-  }
-
-  const close = (): void => {
-    closing = true
-    if (running === null) return
-    running.recorder.commit([])
-    end()
-    report({ type: 'closed' })
-  }
-
-  const control = (message: ControlMessage): void => {
-    if (message.type === 'start') void start(message.settings)
-    else if (message.type === 'clock') report({ type: 'clock', workerMs: clock.monotonicMs() })
-    else if (message.type === 'close') close()
-    else if (running === null) return
-    else if (message.type === 'define') running.define(message)
-    else if (message.type === 'lists') running.lists.update(message.images, message.removedIds)
-    else if (message.type === 'withheld') running.recorder.withhold(message.uuids)
-    else if (message.type === 'attesters') void stage(message, running)
-    else if (message.type === 'attesters-commit') commit(message.version)
-    else discard(message.version)
-  }
-
-  let resuming = false
-  const postOutcomes = (batch: OutcomeBatch | null): void => {
-    if (batch !== null) dependencies.outcomes(batch)
-    if (resuming || running?.attest.waits() !== true) return
-    resuming = true
-    later(() => {
-      resuming = false
-      if (running !== null) postOutcomes(running.attest.resume())
-    })
-  }
-
-  return {
-    work: (jobs) => {
-      if (running !== null) postOutcomes(running.attest.take(jobs))
-    },
-    control,
-    end,
+  private close(): void {
+    this.closing = true
+    if (this.running === null) return
+    this.running.recorder.commit([])
+    this.end()
+    this.dependencies.report({ type: 'closed' })
   }
 }

@@ -58,8 +58,8 @@ export const TOO_LATE: Failure = {
 export interface DecideDependencies {
   readonly policies: Policies
   readonly lists: ListReaders
-  /** Returns the signer with the current keys, which a rotation may replace between two jobs. */
-  readonly sign: () => Sign
+  /** A rotation may replace the function between two jobs. */
+  readonly signer: { readonly sign: Sign }
   readonly clock: WorkerClock
 }
 
@@ -127,7 +127,7 @@ const asksForLists = ({ policy, shadow }: Definition): boolean =>
 
 /** The returned function never throws. */
 export const createDecide = (dependencies: DecideDependencies): ((job: DispatchedJob) => Decision) => {
-  const { policies, lists, sign, clock } = dependencies
+  const { policies, lists, signer, clock } = dependencies
   const reach = ({ stages }: DispatchedJob, stage: keyof WorkerStages): void => {
     if (stages !== undefined) stages.worker[stage] = clock.monotonicMs()
   }
@@ -148,7 +148,7 @@ export const createDecide = (dependencies: DecideDependencies): ((job: Dispatche
     if (verdict.compliant && signable === null) return { status: 'unsigned' }
     const shadow = shadowVerdictOf(definition, facts, carried, fromLists)
     reach(job, 'signingMs')
-    const signed = signable === null ? NOTHING_SIGNED : sign()(signable, target)
+    const signed = signable === null ? NOTHING_SIGNED : signer.sign(signable, target)
     if (signable !== null) reach(job, 'decidedMs')
     const expiration = signable?.expiration ?? 0
     const recorded = carried === null && journal === null ? null : recordedFactsOf(carried, journal)

@@ -4,7 +4,7 @@
 
 import type { ControlMessage } from '../../src/pool/protocol.ts'
 import type { DispatchedJob, OutcomeBatch, PortListener, WorkerPort } from '../../src/pool/wire.ts'
-import { type ControllerDependencies, createController } from './controller.ts'
+import { Controller, type ControllerDependencies } from './controller.ts'
 import type { WorkerClock } from './decide.ts'
 
 export interface OwnThreadDependencies {
@@ -44,7 +44,7 @@ export const createInlinePort = (
     for (const batch of batches) listener.outcomes(batch)
   }
 
-  const controller = createController({
+  const controller = new Controller({
     outcomes: (batch) => outbox.push(batch),
     report: (report) => {
       if (!ended) listener.report(report)

@@ -2,7 +2,7 @@
 // happens while it is signed, so that the shared state names it.
 import { SHARED_CURRENT } from '../../../src/pool/protocol.ts'
 import { decodeJobs, encodeOutcomes } from '../../../src/pool/wire.ts'
-import { createController } from '../../../workers/signing/controller.ts'
+import { Controller } from '../../../workers/signing/controller.ts'
 import { openWorkerParts } from '../../../workers/signing/setup.ts'
 import { createFaults, type FaultMessage } from './faults.ts'
 
@@ -11,7 +11,7 @@ declare const self: Worker
 let words: Int32Array | null = null
 const faults = createFaults((code) => process.exit(code))
 const clock = { monotonicMs: () => performance.now(), unixMs: () => Date.now() }
-const controller = createController({
+const controller = new Controller({
   outcomes: (batch) => self.postMessage(encodeOutcomes(batch)),
   report: (report) => self.postMessage(report),
   open: async (settings) => {
