@@ -16,7 +16,7 @@ import {
   type WorkerSettings,
 } from './protocol.ts'
 import type { PendingJob } from './settlement.ts'
-import type { OpenPort, OutcomeBatch } from './wire.ts'
+import type { OpenPort, OutcomeBatch, WorkerPort } from './wire.ts'
 
 export type ReadyReport = Extract<WorkerReport, { type: 'ready' }>
 
@@ -46,186 +46,189 @@ export interface WorkerHandleOptions {
   }
 }
 
-export interface WorkerHandle {
-  readonly slot: number
-  readonly generation: number
-  /**
-   * Jobs sent to the worker and not answered by it, by sequence. Includes jobs whose request was already answered 408.
-   */
-  readonly inFlight: Map<number, PendingJob>
-  /** Uuids sent to the worker to record as withheld, and not yet confirmed. */
-  readonly withheld: Set<string>
-  state: WorkerState
-  ready: ReadyReport | null
-  /** Time of the worker's last progress, or of its last assignment while idle. */
-  lastProgressMs: number
-  /** True once the worker has answered a batch. A later loss doesn't count as a failed start. */
-  proven: boolean
-  attestersVersion: number
-  /** True once the thread has ended. False for a thread that was only abandoned. */
-  threadGone: boolean
-  /**
-   * True if the lease was renewed after it had ended. The worker first returns its current jobs, which may be outdated.
-   */
-  recalled: boolean
-  /** Lets the worker decide until `untilMs` on the main thread's clock. Has no effect on a recalled worker. */
-  renewLease(untilMs: number): void
-  /** Adds a job to the next message. Returns false if its policy revision is unavailable. */
-  assign(pending: PendingJob, nowMs: number): boolean
-  /** Sends the assigned jobs, at most `maxBatch` per message. */
-  flush(): void
-  control(message: ControlMessage): void
-  /** Call when the worker has evicted this target: the next job sends it again. */
-  forgetTarget(pending: PendingJob): void
-  heartbeat(): number
-  /** Returns the sequence of the worker's current job, or CURRENT_NONE. */
-  current(): number
-  latch(): number
-  /** See protocol.ts. If the thread has ended, returns true regardless of the latch. */
-  fence(): boolean
-  terminate(): void
-}
-
 /**
  * Number of clock handshakes at the start. Each gives an upper bound of the clocks' difference; the smallest is used.
  */
 const CLOCK_ROUNDS = 3
 
-/** @throws the errors of `spawn` */
-export const createWorkerHandle = (options: WorkerHandleOptions): WorkerHandle => {
-  const { slot, generation, clock, on } = options
-  const shared = createSharedState()
-  const words = new Int32Array(shared)
-  const knownTargets = new Set<string>()
-  const knownRevisions = new Set<string>()
-  const knownLimit = options.settings.revisionCacheSize
-  let outbox: PendingJob[] = []
-  let clockRounds = 0
+/** One worker, from its start to its end. */
+export class WorkerHandle {
+  readonly slot: number
+  readonly generation: number
+  /**
+   * Jobs sent to the worker and not answered by it, by sequence. Includes jobs whose request was already answered 408.
+   */
+  readonly inFlight = new Map<number, PendingJob>()
+  /** Uuids sent to the worker to record as withheld, and not yet confirmed. */
+  readonly withheld = new Set<string>()
+  state: WorkerState = 'starting'
+  ready: ReadyReport | null = null
+  /** Time of the worker's last progress, or of its last assignment while idle. */
+  lastProgressMs: number
+  /** True once the worker has answered a batch. A later loss doesn't count as a failed start. */
+  proven = false
+  attestersVersion = 0
+  /** True once the thread has ended. False for a thread that was only abandoned. */
+  threadGone = false
+  /**
+   * True if the lease was renewed after it had ended. The worker first returns its current jobs, which may be outdated.
+   */
+  recalled = false
+  private readonly words: Int32Array
+  private readonly knownTargets = new Set<string>()
+  private readonly knownRevisions = new Set<string>()
+  private outbox: PendingJob[] = []
+  private clockRounds = 0
   /** Main clock minus worker clock, never underestimated: the worker never assumes more time than remains. */
-  let clockOffsetMs = Number.POSITIVE_INFINITY
+  private clockOffsetMs = Number.POSITIVE_INFINITY
+  private readonly port: WorkerPort
 
-  const control = (message: ControlMessage): void => port.control(message)
-
-  const askClock = (): void => control({ type: 'clock' })
-
-  const takeClock = (workerMs: number): void => {
-    clockOffsetMs = Math.min(clockOffsetMs, clock.monotonicMs() - workerMs)
-    clockRounds += 1
-    if (clockRounds < CLOCK_ROUNDS) {
-      askClock()
-      return
-    }
-    handle.state = 'live'
-    on.live(handle)
+  /** @throws the errors of `spawn` */
+  constructor(private readonly options: WorkerHandleOptions) {
+    const { slot, generation, settings, clock, on } = options
+    this.slot = slot
+    this.generation = generation
+    this.lastProgressMs = clock.monotonicMs()
+    const shared = createSharedState()
+    this.words = new Int32Array(shared)
+    this.port = options.spawn({
+      outcomes: (batch) => this.takeOutcomes(batch),
+      report: (report) => {
+        if (this.noteMessage()) this.takeReport(report)
+      },
+      protocolError: () => on.protocolError(this),
+      closed: () => {
+        if (this.threadGone) return
+        this.threadGone = true
+        on.closed(this)
+      },
+    })
+    this.control({ type: 'start', settings: { ...settings, slot, generation, shared } })
   }
 
-  const takeReport = (report: WorkerReport): void => {
-    if (report.type === 'ready' && handle.state === 'starting') {
-      handle.ready = report
-      askClock()
-    } else if (report.type === 'clock' && handle.state === 'starting') {
-      takeClock(report.workerMs)
-    } else {
-      on.report(handle, report)
+  /** Adds a job to the next message. Returns false if its policy revision is unavailable. */
+  assign(pending: PendingJob, nowMs: number): boolean {
+    if (!this.define(pending)) return false
+    if (this.inFlight.size === 0) this.lastProgressMs = nowMs
+    this.inFlight.set(pending.sequence, pending)
+    pending.dispatchedMs = nowMs
+    pending.mayBeSigned = true
+    this.outbox.push(pending)
+    const { stages } = pending.job
+    if (stages !== undefined) Object.assign(stages, { dispatchedMs: nowMs, clockOffsetMs: this.clockOffsetMs })
+    return true
+  }
+
+  /** Sends the assigned jobs, at most `maxBatch` per message. */
+  flush(): void {
+    if (this.outbox.length === 0) return
+    const jobs = this.outbox
+    this.outbox = []
+    const { maxBatch } = this.options
+    for (let start = 0; start < jobs.length; start += maxBatch) {
+      this.port.work(jobs.slice(start, start + maxBatch), this.clockOffsetMs)
     }
   }
 
-  const define = (pending: PendingJob): boolean => {
-    const { target } = pending
+  control(message: ControlMessage): void {
+    this.port.control(message)
+  }
+
+  /** Call when the worker has evicted this target: the next job sends it again. */
+  forgetTarget({ target }: PendingJob): void {
+    this.knownTargets.delete(target.id)
+    this.knownRevisions.delete(target.revisionId)
+    if (target.shadowRevisionId !== null) this.knownRevisions.delete(target.shadowRevisionId)
+  }
+
+  /** Lets the worker decide until `untilMs` on the main thread's clock. Has no effect on a recalled worker. */
+  renewLease(untilMs: number): void {
+    if (!this.recalled) setLease(this.words, untilMs - this.clockOffsetMs)
+  }
+
+  heartbeat(): number {
+    return Atomics.load(this.words, SHARED_HEARTBEAT)
+  }
+
+  /** Returns the sequence of the worker's current job, or CURRENT_NONE. */
+  current(): number {
+    return Atomics.load(this.words, SHARED_CURRENT)
+  }
+
+  latch(): number {
+    return Atomics.load(this.words, SHARED_LATCH)
+  }
+
+  /** See protocol.ts. If the thread has ended, returns true regardless of the latch. */
+  fence(): boolean {
+    if (!this.threadGone) return fence(this.words)
+    Atomics.store(this.words, SHARED_LATCH, LATCH_FENCED)
+    return true
+  }
+
+  terminate(): void {
+    this.port.terminate()
+  }
+
+  /** Sends the job's target and revisions, unless the worker has them. */
+  private define({ target }: PendingJob): boolean {
+    const { knownTargets, knownRevisions } = this
     if (knownTargets.has(target.id)) return true
+    const { revision: find, settings } = this.options
     const wanted = [target.revisionId, ...(target.shadowRevisionId === null ? [] : [target.shadowRevisionId])]
     const revisions: SentRevision[] = []
     for (const revisionId of wanted) {
       if (knownRevisions.has(revisionId)) continue
-      const revision = options.revision(revisionId)
+      const revision = find(revisionId)
       if (revision === undefined) return false
       revisions.push(revision)
     }
     // A forgotten definition is sent again; remembering all of them would need unbounded memory.
-    if (knownTargets.size >= knownLimit) knownTargets.clear()
-    if (knownRevisions.size >= knownLimit) knownRevisions.clear()
+    if (knownTargets.size >= settings.revisionCacheSize) knownTargets.clear()
+    if (knownRevisions.size >= settings.revisionCacheSize) knownRevisions.clear()
     knownTargets.add(target.id)
     for (const revisionId of wanted) knownRevisions.add(revisionId)
-    control({ type: 'define', targets: [target], revisions })
+    this.control({ type: 'define', targets: [target], revisions })
     return true
   }
 
-  const handle: WorkerHandle = {
-    slot,
-    generation,
-    inFlight: new Map(),
-    withheld: new Set(),
-    state: 'starting',
-    ready: null,
-    lastProgressMs: clock.monotonicMs(),
-    proven: false,
-    attestersVersion: 0,
-    threadGone: false,
-    recalled: false,
-    renewLease: (untilMs) => {
-      if (!handle.recalled) setLease(words, untilMs - clockOffsetMs)
-    },
-    assign: (pending, nowMs) => {
-      if (!define(pending)) return false
-      if (handle.inFlight.size === 0) handle.lastProgressMs = nowMs
-      handle.inFlight.set(pending.sequence, pending)
-      pending.dispatchedMs = nowMs
-      pending.mayBeSigned = true
-      outbox.push(pending)
-      if (pending.job.stages !== undefined) Object.assign(pending.job.stages, { dispatchedMs: nowMs, clockOffsetMs })
-      return true
-    },
-    flush: () => {
-      if (outbox.length === 0) return
-      const jobs = outbox
-      outbox = []
-      for (let start = 0; start < jobs.length; start += options.maxBatch) {
-        port.work(jobs.slice(start, start + options.maxBatch), clockOffsetMs)
-      }
-    },
-    control,
-    forgetTarget: ({ target }) => {
-      knownTargets.delete(target.id)
-      knownRevisions.delete(target.revisionId)
-      if (target.shadowRevisionId !== null) knownRevisions.delete(target.shadowRevisionId)
-    },
-    heartbeat: () => Atomics.load(words, SHARED_HEARTBEAT),
-    current: () => Atomics.load(words, SHARED_CURRENT),
-    latch: () => Atomics.load(words, SHARED_LATCH),
-    fence: () => {
-      if (!handle.threadGone) return fence(words)
-      Atomics.store(words, SHARED_LATCH, LATCH_FENCED)
-      return true
-    },
-    terminate: () => port.terminate(),
+  private takeOutcomes(batch: OutcomeBatch): void {
+    if (!this.noteMessage()) return
+    this.proven = true
+    const { on } = this.options
+    on.outcomes(this, batch)
+    if (this.state === 'draining' && this.inFlight.size === 0) on.drained(this)
+  }
+
+  private takeReport(report: WorkerReport): void {
+    if (report.type === 'ready' && this.state === 'starting') {
+      this.ready = report
+      this.control({ type: 'clock' })
+    } else if (report.type === 'clock' && this.state === 'starting') {
+      this.takeClock(report.workerMs)
+    } else {
+      this.options.on.report(this, report)
+    }
+  }
+
+  private takeClock(workerMs: number): void {
+    const { clock, on } = this.options
+    this.clockOffsetMs = Math.min(this.clockOffsetMs, clock.monotonicMs() - workerMs)
+    this.clockRounds += 1
+    if (this.clockRounds < CLOCK_ROUNDS) {
+      this.control({ type: 'clock' })
+      return
+    }
+    this.state = 'live'
+    on.live(this)
   }
 
   /** Returns false for an abandoned worker. Its late answers are ignored, because its log has already been read. */
-  const noteMessage = (): boolean => {
-    if (handle.state === 'lost' || handle.state === 'gone') return false
-    handle.lastProgressMs = clock.monotonicMs()
+  private noteMessage(): boolean {
+    if (this.state === 'lost' || this.state === 'gone') return false
+    this.lastProgressMs = this.options.clock.monotonicMs()
     return true
   }
-
-  const port = options.spawn({
-    outcomes: (batch) => {
-      if (!noteMessage()) return
-      handle.proven = true
-      on.outcomes(handle, batch)
-      if (handle.state === 'draining' && handle.inFlight.size === 0) on.drained(handle)
-    },
-    report: (report) => {
-      if (noteMessage()) takeReport(report)
-    },
-    protocolError: () => on.protocolError(handle),
-    closed: () => {
-      if (handle.threadGone) return
-      handle.threadGone = true
-      on.closed(handle)
-    },
-  })
-  control({ type: 'start', settings: { ...options.settings, slot, generation, shared } })
-  return handle
 }
 
 /** Returns the job that the worker was processing, or null. */

@@ -6,7 +6,7 @@ import type { LossCause, PoolParts } from './pool-options.ts'
 import type { WorkerReport, WorkerSettings } from './protocol.ts'
 import type { PendingJob } from './settlement.ts'
 import type { OpenPort, OutcomeBatch } from './wire.ts'
-import { createWorkerHandle, culpritOf, type WorkerHandle } from './worker-handle.ts'
+import { culpritOf, WorkerHandle } from './worker-handle.ts'
 import { createHangMonitor, createSlots, createThreadReaper, restartDelayMs, type Slot } from './worker-threads.ts'
 
 /** A worker that can record nothing more, except by an append in which it may be stuck. */
@@ -75,7 +75,7 @@ export const createSupervisor = (parts: PoolParts, options: SupervisorOptions): 
   const startIn = (slot: Slot): void => {
     let handle: WorkerHandle
     try {
-      handle = createWorkerHandle({
+      handle = new WorkerHandle({
         slot: slot.number,
         generation: slots.nextGeneration(),
         settings: options.settings(),
