@@ -5,6 +5,8 @@ import type { ChangeFeed } from '../store/change-feed.ts'
 /** State of signing in a process that serves attestations. */
 export interface SigningReadiness {
   workers(): number
+  /** Returns false while every key of a kind is missing in this process. */
+  hasKeys(): boolean
   /** Returns false while the decision log refuses records. */
   isLogHealthy(): boolean
 }
@@ -39,7 +41,7 @@ export const createReadiness =
         ? []
         : [
             { name: 'workers', ok: signing.workers() > 0 },
-            { name: 'keys', ok: active !== false },
+            { name: 'keys', ok: active !== false && signing.hasKeys() },
             { name: 'decisions', ok: signing.isLogHealthy() },
           ]),
       { name: 'accepting', ok: lifecycle.listening && !lifecycle.stopping },

@@ -66,7 +66,7 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
       decisionLogFailures: logFailures,
       ruleFailures,
     },
-    readiness: { workers, isLogHealthy },
+    readiness: { workers, isLogHealthy, hasKeys: attesterReload.hasEveryKind },
     describe: () => ({ signer, workers: workers(), attesters: attesterReload.isCurrent() ? 'current' : 'outdated' }),
     leaderTasks,
     addMetrics,
@@ -79,6 +79,7 @@ export const createNoSigning = (): Signing => ({
   attesterReload: {
     reload: () => undefined,
     isCurrent: () => true,
+    hasEveryKind: () => true,
     behindSinceMs: () => null,
     stop: () => undefined,
   },

@@ -1,6 +1,6 @@
 // Applies changes to the attester keys without a restart. If the new set cannot be loaded, for example because a
 // keystore file has not arrived from another node, loading is retried. The part that needs no new key takes effect
-// first, so that retired keys stop signing.
+// first, so that retired keys stop signing, even if this leaves a kind of key without any.
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Logger } from '../telemetry/log.ts'
 import type { Pool } from './pool.ts'
@@ -22,6 +22,8 @@ export interface AttesterReload {
   reload(): void
   /** False while this process signs with a set that differs from the stored set. */
   isCurrent(): boolean
+  /** False while the store has an active key of some kind, and this process can sign with none of that kind. */
+  hasEveryKind(): boolean
   /** Start of the period in which a retired key may still sign (monotonic), or null. See ChangeFollower. */
   behindSinceMs(): number | null
   /** Cancels further retries. */
@@ -33,6 +35,9 @@ const AGAIN_MS = 5_000
 const activeOf = (attesters: readonly AttesterReference[]): string[] =>
   attesters.filter(({ status }) => status === 'active').map(({ address }) => address)
 
+const hasActive = (attesters: readonly AttesterReference[], kind: AttesterReference['kind']): boolean =>
+  attesters.some((attester) => attester.kind === kind && attester.status === 'active')
+
 const isSame = (left: readonly AttesterReference[], right: readonly AttesterReference[]): boolean =>
   JSON.stringify(left) === JSON.stringify(right)
 
@@ -42,6 +47,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   let last: Promise<void> = Promise.resolve()
   let cancelRetry = (): void => undefined
   let current = true
+  let everyKind = true
   let stopped = false
   /** Number of unfinished reloads. */
   let pending = 0
@@ -54,18 +60,15 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   }
 
   /**
-   * Applies the part of the new set that the workers have already loaded. Keys of a kind stay in use if that part has
-   * no active key of the kind.
-   * @returns true if no key stays in use that the new set lacks
+   * Applies the part of the new set that the workers have already loaded. If that part has no active key of a kind, its
+   * retiring keys of the kind stay active. Retired keys are not in the new set, and never stay.
    */
-  const useKnown = async (wanted: readonly AttesterReference[]): Promise<boolean> => {
+  const useKnown = async (wanted: readonly AttesterReference[]): Promise<void> => {
     const known = wanted.filter(({ id }) => inUse.some((loaded) => loaded.id === id))
-    const hasActive = (kind: AttesterReference['kind']): boolean =>
-      known.some((attester) => attester.kind === kind && attester.status === 'active')
-    const staying = inUse.filter(({ kind }) => !hasActive(kind))
-    const next = [...staying, ...known.filter(({ kind }) => hasActive(kind))]
+    const staying = inUse.filter(({ id, kind }) => !hasActive(known, kind) && known.some((each) => each.id === id))
+    const next = [...staying, ...known.filter(({ kind }) => hasActive(known, kind))]
     if (!isSame(next, inUse)) await use(next)
-    return staying.length === 0
+    everyKind = wanted.every(({ kind, status }) => status !== 'active' || hasActive(inUse, kind))
   }
 
   /** Clears `behindSinceMs`, unless a later reload is pending: that reload may be about another change. */
@@ -76,21 +79,17 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   const load = async (): Promise<void> => {
     if (stopped) return
     cancelRetry()
-    let isRetired = false
     try {
       const wanted = await read()
-      const isComplete = await useKnown(wanted)
-      isRetired = true
-      if (isComplete) takeEffect()
-      if (!isSame(wanted, inUse)) await use(wanted)
+      await useKnown(wanted)
       takeEffect()
+      if (!isSame(wanted, inUse)) await use(wanted)
       current = true
+      everyKind = true
     } catch (error) {
       if (stopped) return
       if (current) log.error('could not load the changed attesters; will retry', { error })
       current = false
-      // The current keys continue to sign while a new keystore is missing.
-      if (isRetired) takeEffect()
       if (!stopped) cancelRetry = after(AGAIN_MS, reload)
     }
   }
@@ -105,6 +104,7 @@ export const createAttesterReload = (dependencies: AttesterReloadDependencies): 
   return {
     reload,
     isCurrent: () => current,
+    hasEveryKind: () => everyKind,
     behindSinceMs: () => behindSinceMs,
     stop: () => {
       stopped = true

@@ -9,14 +9,16 @@ interface Parts {
   attesters: readonly { readonly status: string }[] | null
   readonly listening: boolean
   readonly signs: boolean
+  readonly hasKeys: boolean
 }
 
 const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>> => {
-  const { writable, attesters, listening, signs }: Parts = {
+  const { writable, attesters, listening, signs, hasKeys }: Parts = {
     writable: true,
     attesters: [{ status: 'active' }],
     listening: true,
     signs: true,
+    hasKeys: true,
     ...parts,
   }
   const store = {
@@ -32,7 +34,7 @@ const checksOf = async (parts: Partial<Parts>): Promise<Record<string, boolean>>
   }
   const readiness = createReadiness({
     store,
-    signing: signs ? { workers: () => 1, isLogHealthy: () => true } : null,
+    signing: signs ? { workers: () => 1, isLogHealthy: () => true, hasKeys: () => hasKeys } : null,
     feed: { healthy: () => true },
     lifecycle: { listening, stopping: false },
   })
@@ -51,6 +53,10 @@ test('a store that can not be written, or not even read, is the store’s failur
 
 test('without an active attester nothing can be signed', async () => {
   expect(await checksOf({ attesters: [{ status: 'retiring' }] })).toEqual({ ...READY, keys: false })
+})
+
+test('a process without any key of a kind is not ready', async () => {
+  expect(await checksOf({ hasKeys: false })).toEqual({ ...READY, keys: false })
 })
 
 test('nothing is ready before every listener is open', async () => {
