@@ -1,8 +1,9 @@
 // Runs the tasks that one process performs for the deployment. A role's leader holds its lease in the store. It trusts
 // a renewal for 4 s from before the request. Another process takes over only after the lease has not changed for 5.5 s,
 // so two never lead. Both use monotonic clocks, so clocks of different machines are never compared.
-import { NamedError } from '../lib/named-error.ts'
+import { DetailedError, NamedError } from '../lib/named-error.ts'
 import type { Clock, Timers } from '../lib/time.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Transaction } from '../store/database.ts'
 import type { LeaderLease, LeaderLeaseTable } from '../store/leader-lease.ts'
 
@@ -10,7 +11,7 @@ export interface LeaderTask {
   readonly name: string
   /** Starts the task with a new state each time. */
   start(lead: Lead): void
-  /** Resolves when no work of the task is in flight. */
+  /** Resolves when no work of the task is in flight. After 15 s, the leader no longer waits. */
   stop(): Promise<void>
 }
 
@@ -20,6 +21,13 @@ export interface Lead {
   leads(): boolean
   /** Checks within a transaction: if true, no other process leads before the transaction ends. */
   holds(transaction: Transaction): Promise<boolean>
+}
+
+/** A task has not ended its work in time. Its lease ended before, so it writes nothing more. */
+export class LeaderTaskStuckError extends DetailedError {
+  constructor(name: string) {
+    super(`the task ${name} did not end in time`)
+  }
 }
 
 /** Another process now leads and continues the work. */
@@ -69,6 +77,8 @@ export const TRUSTED_MS = 4_000
  */
 const TAKEN_OVER_MS = 5_500
 const RETRY_MS = 500
+/** Longer than one delivery or request of a task. */
+const STOP_LIMIT_MS = 15_000
 
 interface Watched {
   readonly lease: LeaderLease
@@ -88,18 +98,30 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
 
   const leads = (): boolean => term !== null && clock.monotonicMs() < trustedUntilMs
 
-  const lead: Lead = {
-    leads,
-    holds: async (transaction) => {
-      const asked = term
-      return leads() && asked !== null && (await lease.holds(transaction, id, asked))
-    },
+  /** The lead of one term: work that is left from an earlier term never writes in a later one. */
+  const leadOf = (own: () => number | null): Lead => {
+    const isHeld = (): boolean => term === own() && leads()
+    return {
+      leads: isHeld,
+      holds: async (transaction) => {
+        const asked = own()
+        return isHeld() && asked !== null && (await lease.holds(transaction, id, asked))
+      },
+    }
   }
 
-  const endDuties = async (): Promise<void> => {
-    for (const result of await Promise.allSettled(leaderTasks.map((leaderTask) => leaderTask.stop()))) {
-      if (result.status === 'rejected') onError(result.reason)
+  const endTask = async (leaderTask: LeaderTask): Promise<void> => {
+    try {
+      const stuck = (): never => {
+        throw new LeaderTaskStuckError(leaderTask.name)
+      }
+      await withTimeout(leaderTask.stop(), STOP_LIMIT_MS, stuck, after)
+    } catch (error) {
+      onError(error)
     }
+  }
+  const endDuties = async (): Promise<void> => {
+    await Promise.all(leaderTasks.map(endTask))
   }
 
   const lose = (): void => {
@@ -121,7 +143,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   /** Starts a task. A task that fails to start doesn't prevent the others, and is stopped like them. */
-  const begin = (leaderTask: LeaderTask): void => {
+  const begin = (leaderTask: LeaderTask, lead: Lead): void => {
     try {
       leaderTask.start(lead)
     } catch (error) {
@@ -139,7 +161,8 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     onChange?.(true, won.term)
     atWork = atWork.then(() => {
       // Stopping the tasks of an earlier term may have taken long; if the lease was lost meanwhile, none is started.
-      if (leads() && term === won.term) for (const leaderTask of leaderTasks) begin(leaderTask)
+      const lead = leadOf(() => won.term)
+      if (lead.leads()) for (const leaderTask of leaderTasks) begin(leaderTask, lead)
     })
   }
 
@@ -189,7 +212,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   }
 
   return {
-    ...lead,
+    ...leadOf(() => term),
     holder: () => (term === null ? watched?.lease.holder || null : id),
     start: keepLooking,
     look,

@@ -277,4 +277,26 @@ describe('a store that does not answer', () => {
     await stopped
     expect(seen).toEqual(['take', 'start', 'release'])
   })
+
+  test('is not needed to go on without a task that does not end', async () => {
+    let term = 0
+    const leads: Lead[] = []
+    const { seen, leader, time } = leadOver(
+      { take: async () => ({ holder: 'me', term: ++term, beat: 1 }) },
+      { start: (lead) => void leads.push(lead), stop: () => new Promise(() => undefined) },
+    )
+    await leader.start()
+    await settle()
+    time.freeze(TRUSTED_MS)
+    await leader.look()
+    await time.advance(16_000)
+    // The work that is left from the first term never counts as the second term's.
+    expect(leads.map((lead) => lead.leads())).toEqual([false, true])
+    const stopped = leader.stop()
+    await settle()
+    await time.advance(16_000)
+    await stopped
+    const stuck = 'LeaderTaskStuckError: the task counted did not end in time'
+    expect(seen).toEqual([stuck, stuck, 'release'])
+  })
 })
