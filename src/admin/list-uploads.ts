@@ -2,7 +2,7 @@
 // the first byte until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
-import { readAtPace, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
+import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
 /** The file isn't a valid list; nothing was changed. */
 export class ListFileRefusedError extends CountersignError {
@@ -45,6 +45,7 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
     }
   } catch (error) {
     if (error instanceof UploadTooSlowError) throw new ListFileRefusedError('the file took too long to arrive')
+    if (error instanceof UploadFragmentedError) throw new ListFileRefusedError('the chunks of the file are too small')
     throw error
   }
 }

@@ -129,9 +129,12 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
     if (refusal !== null) throw refusal
     options.onHeaders?.(response.headers)
     let received = 0
+    let chunks = 0
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       received += chunk.length
+      chunks += 1
       if (received > maxBytes) throw new AnswerTooLongError(maxBytes)
+      if (isFragmented(chunks, received)) throw new FetchFailedError('the chunks of the answer are too small')
       yield chunk
     }
     if (!response.complete) throw new FetchFailedError('the answer ended early')
@@ -149,11 +152,6 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
 /** Returns the whole body of a 200. @throws the errors of guardedFetch */
 export const fetchBody = async (options: GuardedRequest): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
-  let received = 0
-  for await (const chunk of guardedFetch(options)) {
-    chunks.push(chunk)
-    received += chunk.length
-    if (isFragmented(chunks.length, received)) throw new FetchFailedError('the chunks of the answer are too small')
-  }
+  for await (const chunk of guardedFetch(options)) chunks.push(chunk)
   return Buffer.concat(chunks)
 }

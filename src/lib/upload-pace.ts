@@ -1,4 +1,6 @@
-// Reads an upload only while it arrives fast enough, so that a client can't occupy memory by sending nothing.
+// Reads an upload only while it arrives fast enough and in chunks that are large enough, so that a client can occupy
+// neither memory by sending nothing nor the main thread by sending single bytes.
+import { isFragmented } from './body-chunks.ts'
 import { NamedError } from './named-error.ts'
 
 export interface UploadPace {
@@ -10,8 +12,10 @@ export interface UploadPace {
 }
 
 export class UploadTooSlowError extends NamedError {}
+/** The chunks are too small (body-chunks.ts). */
+export class UploadFragmentedError extends NamedError {}
 
-/** Cancels the stream unless it is read completely. @throws UploadTooSlowError and the errors of the stream */
+/** Cancels the stream unless it is read completely. @throws UploadTooSlowError, UploadFragmentedError; the stream's errors */
 export async function* readAtPace(
   stream: ReadableStream<Uint8Array>,
   { timeLimitMs, graceMs, bytesPerSecondMin }: UploadPace,
@@ -19,6 +23,7 @@ export async function* readAtPace(
   const reader = stream.getReader()
   const startedMs = performance.now()
   let length = 0
+  let chunks = 0
   let late = false
   let whole = false
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -40,6 +45,8 @@ export async function* readAtPace(
       if (late) throw new UploadTooSlowError()
       if (done) break
       length += value.length
+      chunks += 1
+      if (isFragmented(chunks, length)) throw new UploadFragmentedError()
       yield value
     }
     whole = true

@@ -4,6 +4,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { isFragmented } from '../lib/body-chunks.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 
@@ -78,9 +79,12 @@ export const createOutboundPost =
     try {
       const response = await responseTo(outgoing, body, (detail) => new OutboundFailedError(detail))
       let received = 0
+      let chunks = 0
       for await (const chunk of response as AsyncIterable<Uint8Array>) {
         received += chunk.length
-        if (received > answerBytesMax) break
+        chunks += 1
+        // The status is known, and the rest of the answer is not needed.
+        if (received > answerBytesMax || isFragmented(chunks, received)) break
       }
       return { status: response.statusCode ?? 0, retryAfterSeconds: retryAfter(response) }
     } catch (error) {

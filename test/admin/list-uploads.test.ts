@@ -45,3 +45,19 @@ test('a sender that stalls is refused, and its slot is free', async () => {
     })
   }
 })
+
+test('a file in tiny chunks is refused, since each chunk costs time', async () => {
+  const bytes = (count: number, size: number) =>
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        if (count === 0) controller.close()
+        else controller.enqueue(new Uint8Array(size))
+        count -= 1
+      },
+    })
+  const uploads = createListUploads()
+  await expect(uploads.run('alpha', bytes(3_000, 1), countBytes)).rejects.toMatchObject({
+    detail: 'the list was not changed: the chunks of the file are too small',
+  })
+  expect(await uploads.run('alpha', bytes(3_000, 300), countBytes)).toBe(900_000)
+})

@@ -145,6 +145,14 @@ describe('a guarded request', () => {
     const askFor = (count: number) => ask('', { url: `http://127.0.0.1:${crumbs.port}/${count}`, maxBytes: 10_000 })
     expect((await askFor(900)).length).toBe(900)
     expect(await problemOf(askFor(3_000))).toBe('the chunks of the answer are too small')
+    const url = `http://127.0.0.1:${crumbs.port}/3000`
+    const streamed = guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 10_000 })
+    let count = 0
+    const read = async (): Promise<void> => {
+      for await (const _ of streamed) count += 1
+    }
+    expect(await problemOf(read())).toBe('the chunks of the answer are too small')
+    expect(count).toBeLessThan(1_100)
   })
 
   test('takes nothing compressed: it would grow', async () => {

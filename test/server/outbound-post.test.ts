@@ -128,6 +128,23 @@ describe('a POST', () => {
     await hungUp.promise
   })
 
+  test('hangs up on an answer in tiny chunks, which goes on', async () => {
+    const crumbs = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        data: (socket) => {
+          socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n#\r\n'.repeat(3_000)}`)
+        },
+      },
+    })
+    try {
+      expect((await postTo(`http://127.0.0.1:${crumbs.port}/`)).status).toBe(200)
+    } finally {
+      crumbs.stop(true)
+    }
+  })
+
   test('names the kind of a failure and nothing that was sent', async () => {
     const free = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } })
     const { port } = free

@@ -1,8 +1,7 @@
 // Turns an upload into a storable document: reads it up to the limit, detects its type from its content, and re-encodes
 // images or checks PDFs. Stores nothing.
 
-import { isFragmented } from '../../lib/body-chunks.ts'
-import { readAtPace, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
+import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../../lib/upload-pace.ts'
 import { BodyFragmentedError } from '../../server/json-body.ts'
 import {
   DOCUMENT_BYTES_MAX,
@@ -46,10 +45,10 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: Uploa
       length += piece.length
       if (length > DOCUMENT_BYTES_MAX) throw new DocumentTooLargeError()
       pieces.push(piece)
-      if (isFragmented(pieces.length, length)) throw new BodyFragmentedError()
     }
   } catch (error) {
-    if (error instanceof DocumentTooLargeError || error instanceof BodyFragmentedError) throw error
+    if (error instanceof DocumentTooLargeError) throw error
+    if (error instanceof UploadFragmentedError) throw new BodyFragmentedError()
     const problem = error instanceof UploadTooSlowError ? 'took too long to arrive' : 'did not arrive whole'
     throw new DocumentInvalidError(`the document ${problem}`, error)
   }
