@@ -38,11 +38,11 @@ export interface CheckDescription {
 }
 
 export interface ReviewParts {
-  /** Shown above the session's checks. */
+  /** Shown above the evidence if the session has an open hit, otherwise below it. */
   readonly Section?: ComponentType<ReviewSectionProps>
   /** Returns null for checks of other modules. */
   readonly describeCheck?: (check: SessionCheck) => CheckDescription | null
-  /** Shown below the session's checks. */
+  /** Shown below the evidence. */
   readonly Comparison?: ComponentType<{ readonly session: SessionDetail; readonly checks: readonly SessionCheck[] }>
 }
 

@@ -168,7 +168,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
     const page = await dashboard.enter('/o/demo/decisions')
     await page.getByLabel('Wallet or UUID').fill(` ${String(denied?.uuid).toUpperCase()} `)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: /Attestation/ }).waitFor()
+    await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
     expect(page.url()).toEndWith(String(denied?.uuid))
     // The policy's words are text.
     await page.getByText(MARKUP, { exact: true }).waitFor()
@@ -250,7 +250,7 @@ describe.skipIf(CHROMIUM === null)('the decision pages (need Chromium)', () => {
         await page.getByText('Decision not found').waitFor()
         await page.getByText('checks again automatically').waitFor()
         process.kill(builder, 'SIGCONT')
-        await page.getByRole('heading', { name: /Attestation/ }).waitFor()
+        await page.getByRole('heading', { level: 1, name: /^(Compliant|Denied) by/ }).waitFor()
       } finally {
         process.kill(builder, 'SIGCONT')
       }

@@ -179,7 +179,7 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
   test('shows the first decision at once, and its response until the page is left', async () => {
     await dashboard.asAdmin('POST', '/organizations', { slug: 'fresh', name: 'Fresh' })
     const page = await dashboard.enter('/o/fresh')
-    const step = page.locator('.step').filter({ hasText: 'The first attestation' })
+    const step = page.locator('.step').filter({ hasText: 'Request an attestation' })
     await step.waitFor()
     // There is no project, so there is no request to send from here.
     expect(await step.textContent()).not.toContain('below')
@@ -193,10 +193,10 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.getByText('2 of 4 done').waitFor()
     await accessible(page)
     await page.getByRole('button', { name: 'Create key and send request' }).click()
-    await page.getByText('Compliant: here is its signed attestation').waitFor()
+    await page.getByText('Compliant: attestation signed').waitFor()
     await page.getByRole('link', { name: /^Attestations today 1/ }).waitFor({ timeout: 20_000 })
     await page.getByText('4 of 4 done').waitFor()
-    expect(await page.getByText('Compliant: here is its signed attestation').count()).toBe(1)
+    expect(await page.getByText('Compliant: attestation signed').count()).toBe(1)
     await accessible(page)
     await page.reload()
     await page.getByRole('heading', { name: 'Latency by hour' }).waitFor()

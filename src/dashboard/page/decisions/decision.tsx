@@ -11,12 +11,13 @@ import type { PageProps } from '../pages.ts'
 import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { CodeBlock, Copyable, CopyButton } from '../ui/copy.tsx'
-import { Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
+import { Icon } from '../ui/icons.tsx'
+import { Badge, Card, Empty, Facts, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 import { Time } from '../ui/time.tsx'
 import { amountText, currencyOf } from './currency.ts'
-import { preciseTime, RuleOf, Verdict } from './labels.tsx'
+import { LIST_RULES, preciseTime, RuleOf } from './labels.tsx'
 import { Proof } from './proof.tsx'
 import { isUuid, searchOf } from './search.ts'
 
@@ -36,13 +37,53 @@ const Revision = ({ number, id }: { readonly number: number | null; readonly id:
   </>
 )
 
+const isDenied = ({ decision }: Answer): boolean => decision.verdict === 'denied'
+
+/** Verdict and reason, such as “Denied by the deny list”, with a link to the rule or list. */
+const Headline = ({ answer }: { readonly answer: Answer }) => {
+  const { path } = useWorkplace()
+  const { rule, policy_id: policy } = answer.decision
+  const list = rule === null ? undefined : LIST_RULES[rule]
+  return (
+    <>
+      <span class={`verdict-mark ${isDenied(answer) ? 'badge-bad' : 'badge-good'}`}>
+        <Icon name={isDenied(answer) ? 'cross' : 'check'} />
+      </span>{' '}
+      {isDenied(answer) ? 'Denied' : 'Compliant'} by{' '}
+      {rule === null ? (
+        <a href={path(`/policies/${policy}`)}>the policy’s default</a>
+      ) : list === undefined ? (
+        <>
+          rule{' '}
+          <a href={path(`/policies/${policy}`)}>
+            <code>{rule}</code>
+          </a>
+        </>
+      ) : (
+        <>
+          the <a href={path(`/lists/${list === 'Deny list' ? 'deny' : 'allow'}`)}>{list.toLowerCase()}</a>
+        </>
+      )}
+    </>
+  )
+}
+
+/** Message and code of the rule, and the time of the decision. */
+const Reason = ({ answer: { decision } }: { readonly answer: Answer }) => (
+  <>
+    {decision.message !== null && <strong>{decision.message} </strong>}
+    {decision.code !== null && <code>{decision.code} </code>}
+    <time dateTime={decision.at}>
+      {preciseTime(decision.at)} {zoneWord(new Date(decision.at))}
+    </time>
+  </>
+)
+
 const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) => {
   const { path } = useWorkplace()
-  const denied = decision.verdict === 'denied'
   const items: Items = [
-    ['Decided by', <RuleOf key="rule" rule={decision.rule} />],
-    ...(decision.code === null ? [] : [['Code', <code key="code">{decision.code}</code>] as const]),
-    ...(decision.message === null ? [] : [['Message', decision.message] as const]),
+    ['Type', decision.kind === 'task' ? 'Task' : 'Attestation'],
+    ['UUID', <Copyable key="uuid" text={decision.uuid} label="UUID" />],
     [
       'Policy',
       // Name of the policy at the time of the decision.
@@ -67,10 +108,7 @@ const Outcome = ({ answer: { decision, names } }: { readonly answer: Answer }) =
     ['Request', <code key="request">{decision.request_id}</code>],
   ]
   return (
-    <Card
-      title={denied ? 'Denied' : 'Compliant'}
-      text={`Decided on ${preciseTime(decision.at)} ${zoneWord(new Date(decision.at))}`}
-    >
+    <Card title="Decision">
       {decision.withheld && (
         <Notice tone="warn" title="The response was not sent in time">
           <p>
@@ -248,10 +286,11 @@ export const DecisionPage = ({ params: { uuid = '' } }: PageProps) => {
   }
   return (
     <Page
-      title={value.decision.kind === 'task' ? 'Task' : 'Attestation'}
+      title={isDenied(value) ? 'Denied' : 'Compliant'}
+      heading={<Headline answer={value} />}
       crumbs={crumbs}
-      badge={<Verdict decision={value.decision} />}
-      lead={<Copyable text={value.decision.uuid} label="uuid" />}
+      badge={value.decision.withheld && <Badge tone="warn">Not sent</Badge>}
+      lead={<Reason answer={value} />}
       actions={
         <span class="copy-json">
           <span class="soft">As JSON</span>{' '}

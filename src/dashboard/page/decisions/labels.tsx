@@ -24,7 +24,7 @@ export const Verdict = ({ decision }: { readonly decision: Pick<Decision, 'verdi
   </>
 )
 
-const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
+export const LIST_RULES: Readonly<Record<string, string>> = { 'list:allow': 'Allow list', 'list:deny': 'Deny list' }
 
 /** Returns the rule's ID, which the policy author chose; for lists and the default, their names. */
 export const ruleWord = (rule: string | null): string => (rule === null ? 'Policy default' : (LIST_RULES[rule] ?? rule))

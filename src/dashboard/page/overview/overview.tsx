@@ -80,7 +80,10 @@ export const Overview = () => {
   const [hasDecided, setDecided] = useState(false)
   useReadLater(hasDecided && value?.any === false, value, COUNTED_MS, reload)
   return (
-    <Page title={organization.name} lead={`Today’s numbers so far, compared with the same time of day (${zoneWord()}).`}>
+    <Page
+      title={organization.name}
+      lead={`Today’s numbers so far, compared with the same time of day (${zoneWord()}).`}
+    >
       <Loaded query={now}>
         {({ overview, nowMs }) => (
           <>

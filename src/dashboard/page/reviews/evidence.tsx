@@ -3,26 +3,16 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { counted } from '../../../lib/counted.ts'
-import { type AnswerOf, call } from '../api/client.ts'
 import type { EvidenceDocument, SessionDetail } from '../api/types.ts'
-import { type Query, useQuery } from '../data/use-query.ts'
-import { useWorkplace } from '../shell/session.ts'
 import { Button } from '../ui/button.tsx'
 import { Card, Empty, Facts, Loading } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
 import { absoluteTime } from '../ui/relative-time.ts'
+import { ageOf } from './identity.tsx'
 import { countryWord, inOrder, partWord } from './labels.ts'
+import type { Fields, OpenedEvidence } from './use-evidence.ts'
 import { isPicture } from './use-picture.ts'
 import { Viewer } from './viewer.tsx'
-
-type Fields = AnswerOf<'POST /organizations/{organization}/sessions/{session}/evidence/fields'>
-
-const YEAR_MS = 31_557_600_000
-const ageOf = (birthDate: string): string => {
-  const years = Math.floor((Date.now() - Date.parse(birthDate)) / YEAR_MS)
-  return Number.isNaN(years) ? birthDate : `${birthDate} (${counted(years, 'year', 'years')})`
-}
 
 const itemsOf = (fields: Fields): readonly (readonly [string, ComponentChildren])[] => {
   const given: readonly (readonly [string, string | null])[] = [
@@ -102,31 +92,19 @@ const Pane = (props: {
   )
 }
 
-export type EvidenceList = AnswerOf<'GET /organizations/{organization}/sessions/{session}/evidence'>
-
 interface EvidenceProps {
   readonly session: SessionDetail
-  /** Overview of the evidence, without typed values. */
-  readonly list: Query<EvidenceList>
+  readonly evidence: OpenedEvidence
 }
 
-const EvidenceShown = ({ session, list }: EvidenceProps) => {
-  const { params } = useWorkplace()
-  const path = { ...params, session: session.id }
-  const hasFields = (list.value?.fields.length ?? 0) > 0
-  const fields = useQuery(
-    async (signal) =>
-      hasFields
-        ? await call('POST /organizations/{organization}/sessions/{session}/evidence/fields', { params: path, signal })
-        : null,
-    [path, hasFields],
-  )
+const EvidenceShown = ({ session, evidence }: EvidenceProps) => {
+  const { list, fields } = evidence
   if (list.value === null) {
     return list.error === null ? <Loading /> : <Problem error={list.error} retry={list.reload} />
   }
   const { documents, missing } = list.value
   const erased = session.events.findLast(({ kind }) => kind === 'evidence-erased')
-  if (documents.length === 0 && !hasFields) {
+  if (documents.length === 0 && list.value.fields.length === 0) {
     return erased === undefined ? (
       <Empty icon="project" title="No evidence submitted">
         <p>
@@ -171,20 +149,16 @@ const EvidenceShown = ({ session, list }: EvidenceProps) => {
   )
 }
 
-/** Open at once if the session awaits a decision; otherwise on request. */
-export const Evidence = ({ session, list }: EvidenceProps) => {
-  const [open, setOpen] = useState(session.status === 'submitted')
-  return (
-    <Card title="Evidence" text={open ? undefined : 'Each view is recorded in the audit log.'}>
-      {open ? (
-        <EvidenceShown session={session} list={list} />
-      ) : (
-        <div>
-          <Button icon="search" onClick={() => setOpen(true)}>
-            Show evidence
-          </Button>
-        </div>
-      )}
-    </Card>
-  )
-}
+export const Evidence = ({ session, evidence }: EvidenceProps) => (
+  <Card title="Evidence" text={evidence.isOpen ? undefined : 'Each view is recorded in the audit log.'}>
+    {evidence.isOpen ? (
+      <EvidenceShown session={session} evidence={evidence} />
+    ) : (
+      <div>
+        <Button icon="search" onClick={evidence.open}>
+          Show evidence
+        </Button>
+      </div>
+    )}
+  </Card>
+)

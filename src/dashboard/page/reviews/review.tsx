@@ -13,7 +13,6 @@ import { useWorkplace } from '../shell/session.ts'
 import { useShortcut } from '../shell/shortcuts.ts'
 import { action, menuItems, useActions } from '../ui/actions.tsx'
 import { Button, IconButton } from '../ui/button.tsx'
-import { Copyable } from '../ui/copy.tsx'
 import { RowMenu } from '../ui/menu.tsx'
 import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Notice, Problem } from '../ui/problem.tsx'
@@ -21,13 +20,15 @@ import { say } from '../ui/toast.tsx'
 import { type Decided, EMPTY_DRAFT, type Verdict } from './decision.tsx'
 import { Evidence } from './evidence.tsx'
 import { History } from './history.tsx'
+import { nameOf, Portrait, Risks } from './identity.tsx'
 import { actorWord, eventWord, STATUS_TONES, STATUS_WORDS, TYPE_WORDS } from './labels.ts'
 import { useOwnId } from './members.ts'
 import { useWay, type Way } from './queue.ts'
-import { SessionChecks } from './session-checks.tsx'
+import { SessionChecks, useChecks } from './session-checks.tsx'
 import { SendLink } from './session-link.tsx'
 import { Side } from './side.tsx'
 import { erase, revoke } from './undo.tsx'
+import { useEvidence } from './use-evidence.ts'
 import { useInterval } from './use-interval.ts'
 import { Wallets } from './wallets.tsx'
 
@@ -98,7 +99,10 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
   const path = { ...params, session: session.id }
   const read = (): Promise<SessionDetail> =>
     call('GET /organizations/{organization}/sessions/{session}', { params: path })
-  const list = useRead('GET /organizations/{organization}/sessions/{session}/evidence', { params: path })
+  const evidence = useEvidence(session)
+  const checks = useChecks(session, decidedHits)
+  // An open hit is decided first.
+  const [hitsFirst] = useState(session.hits.open > 0)
   // The displayed state may have changed between request and response.
   const latest = useRef(session)
   latest.current = session
@@ -106,7 +110,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
     if (!hasMoved(latest.current, now)) return false
     query.set(now)
     setMoved(movedText(latest.current, now))
-    list.reload()
+    evidence.list.reload()
     return true
   }
   const look = useAction(async () => {
@@ -144,9 +148,25 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
   })
 
   const { type, environment, status } = session
+  const sections = parts.map(
+    ({ Section }, index) =>
+      Section && (
+        <Section
+          key={index}
+          session={session}
+          onDecided={() => setDecidedHits((hits) => hits + 1)}
+          onOpenHits={setOpenHits}
+        />
+      ),
+  )
   return (
     <Page
       title={TYPE_WORDS[type]}
+      heading={
+        <>
+          <Portrait session={session} evidence={evidence} /> {nameOf(evidence.fields.value) ?? TYPE_WORDS[type]}
+        </>
+      }
       crumbs={[{ label: 'Reviews', href: back }]}
       badge={
         <>
@@ -154,7 +174,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
           {environment === 'test' && <Badge tone="info">Test</Badge>}
         </>
       }
-      lead={<Copyable text={session.id} label="session ID" />}
+      lead={<Risks session={session} evidence={evidence} openHits={openHits} checks={checks.value?.checks ?? []} />}
       actions={
         <div class="review-way">
           <span class="faint">
@@ -176,7 +196,7 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
                   status === 'completed' && revoke(session, path, query.set),
                   erase(session, path, () => {
                     query.reload()
-                    list.reload()
+                    evidence.list.reload()
                   }),
                 ],
                 start,
@@ -209,19 +229,13 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
       )}
       <div class="review">
         <div class="review-main">
+          {hitsFirst && sections}
+          <Evidence session={session} evidence={evidence} />
           {parts.map(
-            ({ Section }, index) =>
-              Section && (
-                <Section
-                  key={index}
-                  session={session}
-                  onDecided={() => setDecidedHits((hits) => hits + 1)}
-                  onOpenHits={setOpenHits}
-                />
-              ),
+            ({ Comparison }, index) =>
+              Comparison && <Comparison key={index} session={session} checks={checks.value?.checks ?? []} />,
           )}
-          <SessionChecks session={session} parts={parts} decidedHits={decidedHits} />
-          <Evidence session={session} list={list} />
+          {!hitsFirst && sections}
           <Wallets session={session} />
           <History session={session} />
         </div>
@@ -231,11 +245,13 @@ const OneSession = ({ session, parts, query, way, back, go }: OneSessionProps) =
             decide={decide}
             query={query}
             draft={draft}
-            list={list.value}
+            list={evidence.list.value}
             openHits={openHits}
             onDraft={setDraft}
             onMoved={look.run}
-          />
+          >
+            <SessionChecks query={checks} parts={parts} />
+          </Side>
         </aside>
       </div>
       {dialog}

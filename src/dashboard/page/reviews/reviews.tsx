@@ -32,7 +32,7 @@ const LOOK_AGAIN_MS = 15_000
 const { submitted, pending, retry, completed, rejected } = STATUS_WORDS
 const STATUS_CHOICES = { '': submitted, retry, pending, completed, rejected, all: 'All' }
 const TYPE_CHOICES = { '': 'All', individual: 'People', business: 'Businesses' }
-const ENVIRONMENT_CHOICES = { '': 'Live and test', live: 'Live', test: 'Test' }
+const ENVIRONMENT_CHOICES = { '': 'All', live: 'Live', test: 'Test' }
 const LEVEL_CHOICES = { '': 'All', ...LEVEL_WORDS }
 const AGE_CHOICES: readonly Choice[] = [
   { value: '', label: 'Any time' },
@@ -78,9 +78,9 @@ const columnsFor = (reviewers: Reviewers, waits: boolean, parts: readonly QueueP
   ),
   [waits ? 'Waiting for' : 'Age']: { narrow: true, cell: (session) => <Age session={session} /> },
   Status: { narrow: true, cell: ({ status }) => <Badge tone={STATUS_TONES[status]}>{STATUS_WORDS[status]}</Badge> },
-  Level: { narrow: true, cell: ({ level }) => LEVEL_WORDS[level] },
+  Level: { narrow: true, wide: true, cell: ({ level }) => LEVEL_WORDS[level] },
   ...Object.fromEntries(parts.flatMap(({ columns = {} }) => Object.entries(columns))),
-  Tries: { narrow: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
+  Tries: { narrow: true, wide: true, align: 'end', cell: ({ retry_count: retries }) => retries + 1 },
   Reviewer: ({ assigned_to: id }) =>
     id === null ? <span class="faint">Unassigned</span> : <span>{reviewers.nameOf(id)}</span>,
   Created: { narrow: true, cell: ({ created_at: at }) => <Time at={at} /> },

@@ -1,11 +1,12 @@
 // Automatic checks of a session with their outcomes. Modules run and describe them. Checks decide nothing.
+import type { AnswerOf } from '../api/client.ts'
 import type { SessionCheck, SessionDetail } from '../api/types.ts'
-import { useRead } from '../data/use-query.ts'
+import { type Query, useRead } from '../data/use-query.ts'
 import type { CheckDescription, ReviewParts } from '../module-pages.ts'
 import { useWorkplace } from '../shell/session.ts'
+import { shortId } from '../ui/copy.tsx'
 import { Badge, Card } from '../ui/parts.tsx'
 import { Problem, type Tone } from '../ui/problem.tsx'
-import { Table } from '../ui/table.tsx'
 import { countryWord } from './labels.ts'
 import { useInterval } from './use-interval.ts'
 
@@ -28,26 +29,31 @@ export const OUTCOME_TONES: Readonly<Record<SessionCheck['outcome'], Tone | 'pla
 
 const SEVEREST_FIRST: readonly SessionCheck['outcome'][] = ['failed', 'look', 'unreadable', 'not-done']
 
-interface SessionChecksProps {
-  readonly session: SessionDetail
-  readonly parts: readonly ReviewParts[]
-  /** Number of hits cleared or confirmed on this page, on which outcomes depend. */
-  readonly decidedHits: number
-}
+type Checks = AnswerOf<'GET /organizations/{organization}/sessions/{session}/checks/documents'>
 
-export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProps) => {
-  const { params, path: pathTo } = useWorkplace()
-  const { value, error, reload } = useRead(
+/** @param decidedHits number of hits decided on this page, on which outcomes depend */
+export const useChecks = (session: SessionDetail, decidedHits: number): Query<Checks> => {
+  const { params } = useWorkplace()
+  const checks = useRead(
     'GET /organizations/{organization}/sessions/{session}/checks/documents',
     { params: { ...params, session: session.id } },
     [session.sequence, decidedHits],
   )
-  const waiting = value?.waiting === true
   useInterval(LOOK_AGAIN_MS, () => {
-    if (waiting) reload()
+    if (checks.value?.waiting === true) checks.reload()
   })
+  return checks
+}
+
+interface SessionChecksProps {
+  readonly query: Query<Checks>
+  readonly parts: readonly ReviewParts[]
+}
+
+export const SessionChecks = ({ query: { value, error, reload }, parts }: SessionChecksProps) => {
+  const { path: pathTo } = useWorkplace()
   if (value === null) return <Problem error={error} retry={reload} />
-  const { checks } = value
+  const { checks, waiting } = value
   if (checks.length === 0 && !waiting) return null
   const describe = (check: SessionCheck): CheckDescription => {
     const found = parts.map(({ describeCheck }) => describeCheck?.(check) ?? null).find((each) => each !== null)
@@ -60,33 +66,29 @@ export const SessionChecks = ({ session, parts, decidedHits }: SessionChecksProp
     <Card title="Checks" text="Run by the service. Checks don’t decide sessions.">
       {waiting && <p class="soft">Checks are running.</p>}
       {needsLook.length > 0 && (
-        <Table
-          caption="Checks that need review"
-          rows={needsLook}
-          rowKey={({ check }) => check}
-          columns={{
-            Check: (check) => describe(check).label,
-            Outcome: {
-              cell: ({ outcome }) => <Badge tone={OUTCOME_TONES[outcome]}>{OUTCOME_WORDS[outcome]}</Badge>,
-              narrow: true,
-            },
-            Why: (check) => (
-              <>
-                {describe(check).text}
-                {check.sessions.map((id) => (
-                  <span key={id}>
-                    {' '}
-                    <a href={pathTo(`/reviews/${id}`)}>Session {id.slice(-8)}</a>
-                  </span>
-                ))}
-              </>
-            ),
-          }}
-        />
+        <ul class="checks" aria-label="Checks that need a look">
+          {needsLook.map((check) => {
+            const { label, text } = describe(check)
+            return (
+              <li key={check.check}>
+                <Badge tone={OUTCOME_TONES[check.outcome]}>{OUTCOME_WORDS[check.outcome]}</Badge>{' '}
+                <strong>{label}</strong>
+                <p class="soft">
+                  {text}
+                  {check.sessions.map((id) => (
+                    <span key={id}>
+                      {' '}
+                      <a href={pathTo(`/reviews/${id}`)}>Session {shortId(id)}</a>
+                    </span>
+                  ))}
+                </p>
+              </li>
+            )
+          })}
+        </ul>
       )}
       {passed.length > 0 && <p class="soft">Passed: {passed.join(', ')}.</p>}
       {value.address_country !== null && <p class="soft">Submitted from {countryWord(value.address_country)}.</p>}
-      {parts.map(({ Comparison }, index) => Comparison && <Comparison key={index} session={session} checks={checks} />)}
     </Card>
   )
 }

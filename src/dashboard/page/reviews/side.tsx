@@ -12,10 +12,10 @@ import { Time } from '../ui/time.tsx'
 import { ageWord } from './age.ts'
 import { Assignment } from './assignment.tsx'
 import { Decision, type Draft } from './decision.tsx'
-import type { EvidenceList } from './evidence.tsx'
 import { inOrder, LEVEL_WORDS } from './labels.ts'
 import { useOwnId, useReviewers } from './members.ts'
 import { LANGUAGE_WORDS, languageOf } from './reasons.ts'
+import type { EvidenceList } from './use-evidence.ts'
 
 const partsOf = (list: EvidenceList | null): readonly string[] =>
   inOrder([
@@ -34,9 +34,11 @@ interface SideProps {
   readonly draft: Draft
   readonly onDraft: (change: (before: Draft) => Draft) => void
   readonly onMoved: () => void
+  /** Shown below the decision. */
+  readonly children: ComponentChildren
 }
 
-export const Side = ({ session, list, openHits, decide, query, draft, onDraft, onMoved }: SideProps) => {
+export const Side = ({ session, list, openHits, decide, query, draft, onDraft, onMoved, children }: SideProps) => {
   const ownId = useOwnId()
   const { nameOf } = useReviewers()
   const [anyway, setAnyway] = useState(false)
@@ -44,6 +46,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
   const open = status !== 'completed' && status !== 'rejected'
   const elsewhere = assigned !== null && assigned !== ownId
   const facts: readonly (readonly [string, ComponentChildren])[] = [
+    ['ID', <Copyable key="id" text={session.id} label="session ID" />],
     ['Level', LEVEL_WORDS[session.level]],
     ...(session.language === null ? [] : [['Language', LANGUAGE_WORDS[languageOf(session.language)]] as const]),
     ...(session.retry_count > 0 ? [['Sent back', counted(session.retry_count, 'time', 'times')] as const] : []),
@@ -92,6 +95,7 @@ export const Side = ({ session, list, openHits, decide, query, draft, onDraft, o
           )}
         </Card>
       )}
+      {children}
       <Card title="Session">
         <Facts items={facts} />
         {session.public_comment !== null && (

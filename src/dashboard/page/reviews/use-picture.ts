@@ -1,5 +1,5 @@
-// Loads an image document once, because every read is in the audit log; other sizes and panes reuse it. Kept in memory
-// until the page is closed.
+// Loads an image document once, because every read is in the audit log; all places that show it share it. Kept in
+// memory while any of them shows it.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useWorkplace } from '../shell/session.ts'
@@ -13,34 +13,63 @@ export interface Picture {
 
 export const isPicture = (mediaType: string): boolean => /^image\/(jpeg|png|webp)$/.test(mediaType)
 
-export const usePicture = (sessionId: string, documentId: string): Picture => {
+interface SharedPicture {
+  readonly url: Promise<string>
+  readonly abort: AbortController
+  users: number
+}
+
+const shared = new Map<string, SharedPicture>()
+
+const release = (key: string, picture: SharedPicture): void => {
+  picture.users -= 1
+  if (picture.users > 0) return
+  if (shared.get(key) === picture) shared.delete(key)
+  picture.abort.abort()
+  picture.url.then(URL.revokeObjectURL, () => undefined)
+}
+
+/** @param documentId null if there is nothing to show */
+export const usePicture = (sessionId: string, documentId: string | null): Picture => {
   const { params } = useWorkplace()
   const [url, setUrl] = useState<string | null>(null)
   const [error, setError] = useState<unknown>(null)
   const [turn, setTurn] = useState(0)
   useEffect(() => {
-    const controller = new AbortController()
-    let made: string | null = null
-    const load = async (): Promise<void> => {
+    if (documentId === null) return
+    const key = `${sessionId}/${documentId}`
+    const load = async (signal: AbortSignal): Promise<string> => {
+      const path = { ...params, session: sessionId, document: documentId }
       const response = await call(
         'GET /organizations/{organization}/sessions/{session}/evidence/documents/{document}',
-        {
-          params: { ...params, session: sessionId, document: documentId },
-          signal: controller.signal,
-        },
+        { params: path, signal },
       )
-      const blob = await response.blob()
-      if (controller.signal.aborted) return
-      made = URL.createObjectURL(blob)
-      setUrl(made)
-      setError(null)
+      return URL.createObjectURL(await response.blob())
     }
-    load().catch((failure: unknown) => {
-      if (!controller.signal.aborted) setError(failure)
-    })
+    const begin = (): SharedPicture => {
+      const abort = new AbortController()
+      return { abort, url: load(abort.signal), users: 0 }
+    }
+    const picture = shared.get(key) ?? begin()
+    shared.set(key, picture)
+    picture.users += 1
+    let gone = false
+    picture.url.then(
+      (loaded) => {
+        if (gone) return
+        setUrl(loaded)
+        setError(null)
+      },
+      (failure: unknown) => {
+        // The next attempt loads again.
+        shared.delete(key)
+        if (!gone) setError(failure)
+      },
+    )
     return () => {
-      controller.abort()
-      if (made !== null) URL.revokeObjectURL(made)
+      gone = true
+      setUrl(null)
+      release(key, picture)
     }
   }, [params.organization, sessionId, documentId, turn])
   return { url, error, retry: () => setTurn((now) => now + 1) }

@@ -11,6 +11,8 @@ export interface Crumb {
 
 interface PageProps {
   readonly title: string
+  /** Heading, if the title of the browser's history must not contain it, such as a person's name. */
+  readonly heading?: ComponentChildren
   readonly lead?: ComponentChildren
   readonly crumbs?: readonly Crumb[]
   readonly badge?: ComponentChildren
@@ -20,10 +22,10 @@ interface PageProps {
 }
 
 /** One page. Its heading receives the focus when it appears, so that screen readers start there. */
-export const Page = ({ title, lead, crumbs = [], badge, actions, children }: PageProps) => {
-  const heading = useRef<HTMLHeadingElement>(null)
+export const Page = ({ title, heading = title, lead, crumbs = [], badge, actions, children }: PageProps) => {
+  const ref = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    heading.current?.focus({ preventScroll: true })
+    ref.current?.focus({ preventScroll: true })
     window.scrollTo(0, 0)
   }, [])
   useEffect(() => {
@@ -42,8 +44,8 @@ export const Page = ({ title, lead, crumbs = [], badge, actions, children }: Pag
               ))}
             </nav>
           )}
-          <h1 ref={heading} tabIndex={-1}>
-            {title} {badge}
+          <h1 ref={ref} tabIndex={-1}>
+            {heading} {badge}
           </h1>
           {lead !== undefined && <p class="lead">{lead}</p>}
         </div>

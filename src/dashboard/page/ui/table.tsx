@@ -11,6 +11,8 @@ interface Column<Row> {
   readonly cell: (row: Row) => ComponentChildren
   readonly align?: 'end'
   readonly narrow?: boolean
+  /** Whether a phone leaves it out. */
+  readonly wide?: boolean
 }
 
 /** Columns by heading, which labels the value on a phone; empty for a column of actions. */
@@ -64,8 +66,8 @@ export const Table = <Row,>({ caption, columns: described, rows, rowKey, href, d
       <caption class="sr-only">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ label, align, narrow }, index) => (
-            <th key={label === '' ? index : label} scope="col" class={cellClass(align, narrow)}>
+          {columns.map(({ label, align, narrow, wide }, index) => (
+            <th key={label === '' ? index : label} scope="col" class={cellClass(align, narrow, wide)}>
               {label === '' ? <span class="sr-only">Actions</span> : label}
             </th>
           ))}
@@ -74,8 +76,8 @@ export const Table = <Row,>({ caption, columns: described, rows, rowKey, href, d
       <tbody>
         {rows.map((row) => (
           <tr key={rowKey(row)} class={dimmed?.(row) === true ? 'row-dimmed' : undefined}>
-            {columns.map(({ label, cell, align, narrow }, index) => (
-              <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow)}>
+            {columns.map(({ label, cell, align, narrow, wide }, index) => (
+              <td key={label === '' ? index : label} data-label={label} class={cellClass(align, narrow, wide)}>
                 <div class="cell">{linked(href?.(row) ?? null, index === 0, cell(row))}</div>
               </td>
             ))}
@@ -105,10 +107,9 @@ const linked = (href: string | null, first: boolean, content: ComponentChildren)
   )
 }
 
-const cellClass = (align: 'end' | undefined, narrow: boolean | undefined): string | undefined => {
-  const names = [align === 'end' ? 'cell-end' : '', narrow === true ? 'cell-narrow' : ''].filter(Boolean)
-  return names.length === 0 ? undefined : names.join(' ')
-}
+const cellClass = (align?: 'end', narrow = false, wide = false): string | undefined =>
+  [align === 'end' ? 'cell-end' : '', narrow ? 'cell-narrow' : '', wide ? 'cell-wide' : ''].filter(Boolean).join(' ') ||
+  undefined
 
 interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   readonly pages: Pages<Row>

@@ -7,7 +7,7 @@ import { useQuery } from '../../../dashboard/page/data/use-query.ts'
 import { OUTCOME_TONES, OUTCOME_WORDS } from '../../../dashboard/page/reviews/session-checks.tsx'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { Button } from '../../../dashboard/page/ui/button.tsx'
-import { Badge } from '../../../dashboard/page/ui/parts.tsx'
+import { Badge, Card } from '../../../dashboard/page/ui/parts.tsx'
 import { Problem } from '../../../dashboard/page/ui/problem.tsx'
 import { Table } from '../../../dashboard/page/ui/table.tsx'
 
@@ -76,13 +76,17 @@ export const Comparison = ({ session, checks }: ComparisonProps) => {
     ({ check, outcome }) => check === 'document.zone' && (outcome === 'passed' || outcome === 'look'),
   )
   if (!wasRead) return null
-  return open ? (
-    <SideBySide session={session} checks={checks} />
-  ) : (
-    <div>
-      <Button icon="search" onClick={() => setOpen(true)}>
-        Compare side by side
-      </Button>
-    </div>
+  return (
+    <Card title="Entered data and document data" flush={open}>
+      {open ? (
+        <SideBySide session={session} checks={checks} />
+      ) : (
+        <div>
+          <Button icon="search" onClick={() => setOpen(true)}>
+            Compare side by side
+          </Button>
+        </div>
+      )}
+    </Card>
   )
 }
