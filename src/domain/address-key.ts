@@ -149,3 +149,6 @@ export const addressOfKey = (key: Uint8Array): WalletAddress => {
   if (key.length === SOLANA_KEY_WIDTH) return bs58.encode(key) as SolanaAddress
   throw new RangeError('a key has 20 or 32 bytes')
 }
+
+/** Returns the key's hex digits. Use them to compare keys in a map or a set. */
+export const hexOfKey = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex')

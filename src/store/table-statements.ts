@@ -25,6 +25,9 @@ type Order<Columns extends Shape> =
   | readonly StoredField<Columns>[]
   | { readonly by: readonly StoredField<Columns>[]; readonly descending?: boolean; readonly limit?: number }
 
+/** Rows written by one statement. Keeps the number of its parameters far below both databases' limits. */
+const ROWS_AT_ONCE = 100
+
 const inTransaction = <Result>(target: Target, work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
   'write' in target ? target.write(work) : work(target)
 
@@ -185,6 +188,26 @@ export const statementsOf = <Columns extends Shape, Item, Which extends Values<C
       const conflict = Object.keys(key).map(nameOf).join(', ')
       const update = set.length === 0 ? 'NOTHING' : `UPDATE SET ${set.join(', ')}`
       await target.execute(`${inserting(into)} ON CONFLICT (${conflict}) DO ${update}`, parameters)
+    },
+    /**
+     * Like `put`, for many rows with few statements. No two rows have the same key.
+     * @param key fields that identify a row
+     * @param rows all with values for the same fields
+     */
+    putAll: async (target: Target, key: readonly StoredField<Columns>[], rows: readonly NewRow<Columns>[]) => {
+      for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+        const part = rows.slice(at, at + ROWS_AT_ONCE).map((row) => insertion(row as Values<Columns>))
+        const into = part[0]?.into ?? ''
+        const set = into.split(', ').filter((column) => !key.some((field) => nameOf(field) === column))
+        const values = `, (${into.replace(/\w+/g, '?')})`.repeat(part.length - 1)
+        const conflict = key.map(nameOf).join(', ')
+        const update = set.map((column) => `${column} = excluded.${column}`).join(', ')
+        const statement = `${inserting(into)}${values} ON CONFLICT (${conflict}) DO UPDATE SET ${update}`
+        await target.execute(
+          statement,
+          part.flatMap(({ parameters }) => parameters),
+        )
+      }
     },
     /** Does not change undefined values. @returns the updated row; null if there is none */
     update: async (

@@ -4,8 +4,10 @@ import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
 import { LIST_EDITS_MAX, type ListChunk, type ListEdit, type ListNote } from '../../src/domain/list.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { databaseScope } from '../../src/store/copy/table-scope.ts'
+import type { Database } from '../../src/store/database.ts'
 import type { ListSource } from '../../src/store/lists/list-sources.ts'
-import type { AddressList } from '../../src/store/lists/lists.ts'
+import { type AddressList, createListTable } from '../../src/store/lists/lists.ts'
 import { describeStores } from './dialects.ts'
 import { seedOrganization, type TemporaryStore } from './temporary-store.ts'
 
@@ -165,6 +167,56 @@ describeStores((openTemporaryStore) => {
       expect(await after(edit(evm(1)))).toEqual([1, 1])
       // Put in and taken out again, and never part of a base: nothing is left of it.
       expect((await lists.readEdits(list.id)).map(({ key }) => addressOfKey(key))).toEqual([evm(1) as never])
+    })
+
+    test('are looked up and stored with few statements, which read no note of another entry', async () => {
+      const list = await newList()
+      const chunks = Array.from({ length: 6 }, (_, at) =>
+        chunk(
+          Array.from({ length: 400 }, (__, index) => evm(400 * at + index)),
+          { memo: `chunk ${at}` },
+        ),
+      )
+      await write(list, [...chunks, chunk([SOLANA])])
+      const texts: string[] = []
+      const { database } = temporary.store
+      const counted: Database = {
+        ...database,
+        transaction: (work, options) =>
+          database.transaction(
+            (transaction) =>
+              work({
+                ...transaction,
+                query: (text, parameters) => {
+                  texts.push(text)
+                  return transaction.query(text, parameters)
+                },
+                execute: (text, parameters) => {
+                  texts.push(text)
+                  return transaction.execute(text, parameters)
+                },
+              }),
+            options,
+          ),
+      }
+      const lists = createListTable(databaseScope(counted, temporary.clock))
+      const result = await lists.edit(ours, list.name, [
+        ...Array.from({ length: 1_000 }, (_, index) => edit(evm(index), false)),
+        ...Array.from({ length: 999 }, (_, index) => edit(evm(2_000 + index), true, { memo: 'new' })),
+        edit(SOLANA, false),
+      ])
+      // 1,001 are removed, and 599 of the added ones are new.
+      expect(result).toMatchObject({ status: 'edited', changed: 1_600, list: { entryCount: 1_999 } })
+      expect(texts.length).toBeLessThan(50)
+      expect(texts.filter((text) => text.includes('notes'))).toEqual([])
+      const found = await lists.findEntries(
+        await reload(list),
+        [evm(999), evm(1_000), evm(2_000), SOLANA].map(addressKey),
+      )
+      expect([...found.values()].map(({ key, memo }) => [addressOfKey(key), memo])).toEqual([
+        [evm(1_000) as never, 'chunk 2'],
+        [evm(2_000) as never, 'new'],
+      ])
     })
 
     test('are bounded: then the list has to be written whole', async () => {

@@ -2,7 +2,7 @@
 // removals from its `allow` only withhold signatures, so they need none. For other lists, the safe direction depends on
 // the policies.
 
-import { addressKey, parseAnyAddress } from '../../domain/address-key.ts'
+import { addressKey, hexOfKey, parseAnyAddress } from '../../domain/address-key.ts'
 import { counted } from '../../lib/counted.ts'
 import type { ListSource } from '../../store/lists/list-sources.ts'
 import type { AddressList } from '../../store/lists/lists.ts'
@@ -38,18 +38,24 @@ export const seeEdit = async (
   { add = [], remove = [] }: Edit,
 ): Promise<Seen> => {
   const list = await tables.lists.find(owner, name)
-  const read = async (address: string): Promise<string | null> => {
-    const canonical = parseAnyAddress(address)
-    // The change itself refuses a missing list and an invalid address.
-    if (list === null || canonical === null) return null
-    const entry = await tables.lists.findEntry(list, addressKey(canonical))
-    return entry === null ? null : memoText(entry.memo)
+  const addresses = [...add.map(({ address }) => address), ...remove]
+  // The change itself refuses a missing list and an invalid address.
+  const keys = new Map(
+    addresses.flatMap((address) => {
+      const canonical = parseAnyAddress(address)
+      return canonical === null ? [] : [[address, addressKey(canonical)] as const]
+    }),
+  )
+  const entries = list === null ? null : await tables.lists.findEntries(list, [...keys.values()])
+  const memoBefore = (address: string): string | null => {
+    const key = keys.get(address)
+    const entry = key === undefined ? undefined : entries?.get(hexOfKey(key))
+    return entry === undefined ? null : memoText(entry.memo)
   }
-  const changes: SeenChange[] = []
-  for (const { address, memo = '' } of add) {
-    changes.push({ what: address, before: await read(address), after: memoText(memo) })
-  }
-  for (const address of remove) changes.push({ what: address, before: await read(address), after: null })
+  const changes: SeenChange[] = [
+    ...add.map(({ address, memo = '' }) => ({ what: address, before: memoBefore(address), after: memoText(memo) })),
+    ...remove.map((address) => ({ what: address, before: memoBefore(address), after: null })),
+  ]
   return { subject: name, name: named({ name, organizationId: owner }), changes }
 }
 

@@ -34,12 +34,18 @@ export const packNotes = (notes: readonly ListNote[]): string => {
   return JSON.stringify(packed)
 }
 
-const unpackNotes = (text: string, count: number): ListNote[] => {
+/** Parses the notes of a chunk once. @returns the note of the key at an index */
+export const noteReader = (text: string): ((index: number) => ListNote) => {
   const { stamps, by, memos } = JSON.parse(text) as PackedNotes
-  return Array.from({ length: count }, (_, index) => {
+  return (index) => {
     const [author = '', addedAtSeconds = 0] = stamps[by?.[index] ?? 0] ?? []
     return { memo: memos?.[index] ?? '', author, addedAtSeconds }
-  })
+  }
+}
+
+const unpackNotes = (text: string, count: number): ListNote[] => {
+  const noteAt = noteReader(text)
+  return Array.from({ length: count }, (_, index) => noteAt(index))
 }
 
 export const CHUNKS = defineTable('list_chunks', {
@@ -50,7 +56,7 @@ export const CHUNKS = defineTable('list_chunks', {
   notes: text,
 })
 
-interface ChunkRow extends ItemOf<typeof CHUNKS> {}
+export interface ChunkRow extends ItemOf<typeof CHUNKS> {}
 
 /** Returns the chunk that would contain a key: the last chunk that starts at or before it. Null if there is none. */
 export const findChunk = async (statements: Statements, baseId: string, key: Uint8Array): Promise<ChunkRow | null> => {

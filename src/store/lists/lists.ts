@@ -1,6 +1,7 @@
 // Lists of addresses and their single entries. Whole lists are written in list-bases.ts; sources are in
 // list-sources.ts. An owner is an organization's id, or null for the deployment, whose lists are shared by all
 // organizations.
+import { hexOfKey } from '../../domain/address-key.ts'
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { newIdentifier } from '../../domain/identifier.ts'
 import {
@@ -17,12 +18,12 @@ import {
   sharedListName,
 } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
-import { bytes, computed, flag, hidden, integer, named, nullable, sql, text, typed } from '../columns.ts'
+import { among, bytes, computed, flag, hidden, integer, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
-import type { Statements, Transaction } from '../database.ts'
+import type { Statements } from '../database.ts'
 import { lockDeployment, lockList } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
-import { findChunk, indexOfKey, toChunk } from './list-chunks.ts'
+import { findKeys, findNotes } from './list-lookup.ts'
 
 const ofSource = (column: string): string =>
   `(SELECT ${column} FROM list_sources WHERE list_sources.list_id = lists.id)`
@@ -97,26 +98,24 @@ export type EditResult =
   /** More than LIST_EDITS_MAX single entries have changed. Write the list as a whole (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
-interface PlannedEdit {
-  readonly edit: ListEdit
-  /** The list was last written as a whole with this key. */
-  readonly based: boolean
-  /** The list currently contains this key. */
-  readonly was: boolean
-}
-
 /** Rows of edits read per turn of the event loop. */
 const EDITS_AT_ONCE = 512
 
-const findInBase = async (
-  statements: Statements,
-  baseId: string | null,
-  key: Uint8Array,
-): Promise<ListEntry | null> => {
-  const row = baseId === null ? null : await findChunk(statements, baseId, key)
-  const index = row === null ? -1 : indexOfKey(row.keys, key)
-  const note = row === null || index === -1 ? undefined : toChunk(row).notes[index]
-  return note === undefined ? null : { key, ...note }
+/** Keys that one statement names. */
+const KEYS_AT_ONCE = 500
+
+const inParts = async <Item>(items: readonly Item[], size: number, work: (part: readonly Item[]) => Promise<void>) => {
+  for (let at = 0; at < items.length; at += size) await work(items.slice(at, at + size))
+}
+
+/** Returns the earlier edits of these keys, by the hex digits of the key. */
+const findEdits = async (statements: Statements, listId: string, keys: readonly Uint8Array[]) => {
+  const found = new Map<string, ListEdit>()
+  await inParts(keys, KEYS_AT_ONCE, async (part) => {
+    const edits = await EDITS.list(statements, { listId, key: among(part) }, ['key'])
+    for (const edit of edits) found.set(hexOfKey(edit.key), edit)
+  })
+  return found
 }
 
 export const createListTable = (scope: TableScope) => {
@@ -145,19 +144,23 @@ export const createListTable = (scope: TableScope) => {
     })
   }
 
-  /** Computes the effect of an edit without changing anything. */
-  const planEdit = async (transaction: Transaction, list: AddressList, edit: ListEdit): Promise<PlannedEdit> => {
-    const previous = await EDITS.find(transaction, { listId: list.id, key: edit.key })
-    const based = (await findInBase(transaction, list.baseId, edit.key)) !== null
-    return { edit, based, was: previous?.present ?? based }
-  }
-
-  const applyEdit = async (transaction: Transaction, list: AddressList, { edit, based, was }: PlannedEdit) => {
-    if (!was && !edit.present) return
-    const { key, present, memo, author, addedAtSeconds } = edit
-    const which = { listId: list.id, key }
-    if (present || based) await EDITS.put(transaction, which, { present, memo, author, addedAtSeconds })
-    else await EDITS.removeAll(transaction, which)
+  /** Returns the entries with these keys, by the hex digits of the key. */
+  const findEntries = async (
+    list: AddressList,
+    keys: readonly Uint8Array[],
+  ): Promise<ReadonlyMap<string, ListEntry>> => {
+    const edits = await findEdits(scope.statements, list.id, keys)
+    const others = keys.filter((key) => !edits.has(hexOfKey(key)))
+    const notes = await findNotes(scope.statements, list.baseId, others)
+    const found = new Map<string, ListEntry>()
+    for (const key of keys) {
+      const hex = hexOfKey(key)
+      const edit = edits.get(hex)
+      const note = notes.get(hex)
+      if (edit?.present === true) found.set(hex, edit)
+      else if (note !== undefined) found.set(hex, { key, ...note })
+    }
+    return found
   }
 
   return {
@@ -247,13 +250,28 @@ export const createListTable = (scope: TableScope) => {
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
         // Each key occurs once, because a plan describes the list before all edits.
-        const distinct = new Map(edits.map((edit) => [Buffer.from(edit.key).toString('hex'), edit]))
-        const planned: PlannedEdit[] = []
-        for (const edit of distinct.values()) planned.push(await planEdit(transaction, list, edit))
-        const changes = planned.filter(({ edit, was }) => edit.present !== was)
-        const difference = changes.reduce((sum, { was }) => sum + (was ? -1 : 1), 0)
+        const distinct = new Map(edits.map((edit) => [hexOfKey(edit.key), edit]))
+        const keys = [...distinct.values()].map(({ key }) => key)
+        const previous = await findEdits(transaction, list.id, keys)
+        const based = await findKeys(transaction, list.baseId, keys)
+        const was = (hex: string): boolean => previous.get(hex)?.present ?? based.has(hex)
+        const changes = [...distinct].filter(([hex, { present }]) => present !== was(hex))
+        const difference = changes.reduce((sum, [, { present }]) => sum + (present ? 1 : -1), 0)
         if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
-        for (const step of planned) await applyEdit(transaction, list, step)
+        const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))
+        // Removing an entry that was only added after the base leaves nothing to store.
+        const [stored, dropped] = [true, false].map((isStored) =>
+          effective.filter(([hex, { present }]) => (present || based.has(hex)) === isStored).map(([, edit]) => edit),
+        ) as [ListEdit[], ListEdit[]]
+        const { id: listId } = list
+        await EDITS.putAll(
+          transaction,
+          ['listId', 'key'],
+          stored.map((edit) => ({ listId, ...edit })),
+        )
+        await inParts(dropped, KEYS_AT_ONCE, async (part) => {
+          await EDITS.removeAll(transaction, { listId, key: among(part.map(({ key }) => key)) })
+        })
         const edited = await LISTS.update(
           transaction,
           { organizationId: owner, id: list.id },
@@ -266,12 +284,11 @@ export const createListTable = (scope: TableScope) => {
         return edited === null ? { status: 'unknown' } : { status: 'edited', list: edited, changed: changes.length }
       }),
 
+    findEntries,
+
     /** Returns a key's entry with its note. Null if the list does not contain the key. */
-    findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> => {
-      const edit = await EDITS.find(scope, { listId: list.id, key })
-      if (edit === null) return findInBase(scope.statements, list.baseId, key)
-      return edit.present ? edit : null
-    },
+    findEntry: async (list: AddressList, key: Uint8Array): Promise<ListEntry | null> =>
+      (await findEntries(list, [key])).get(hexOfKey(key)) ?? null,
 
     /**
      * Returns single entries changed since the list was last written as a whole, in ascending order of key. Yields to

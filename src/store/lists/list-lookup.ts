@@ -1,0 +1,116 @@
+// Looks up keys in a base. Reads each chunk once for all of its keys, and yields to the event loop between chunks,
+// because a base has up to a million keys and long notes.
+import { hexOfKey } from '../../domain/address-key.ts'
+import type { ListNote } from '../../domain/list.ts'
+import { nextTurn } from '../../lib/time.ts'
+import { among } from '../columns.ts'
+import type { Statements } from '../database.ts'
+import { type ChunkRow, indexOfKey, noteReader } from './list-chunks.ts'
+
+/** Chunks whose keys are read per turn of the event loop: at most half a megabyte. */
+const CHUNKS_A_TURN = 4
+
+interface ChunkStart {
+  readonly width: number
+  readonly firstKey: Uint8Array
+}
+
+/** Returns the last start at or before the key. The starts are in ascending order. */
+const startOf = (starts: readonly ChunkStart[], key: Uint8Array): ChunkStart | null => {
+  let low = 0
+  let high = starts.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (Buffer.compare(starts[middle]!.firstKey, key) <= 0) low = middle + 1
+    else high = middle
+  }
+  return starts[low - 1] ?? null
+}
+
+/** Groups keys by the chunk that would contain them. */
+const groupByChunk = async (
+  statements: Statements,
+  baseId: string,
+  keys: readonly Uint8Array[],
+): Promise<ReadonlyMap<ChunkStart, readonly Uint8Array[]>> => {
+  const starts = await statements.query<ChunkStart>(
+    'SELECT key_width AS "width", first_key AS "firstKey" FROM list_chunks WHERE base_id = ? ORDER BY key_width, first_key',
+    [baseId],
+  )
+  const byWidth = Map.groupBy(starts, ({ width }) => width)
+  const groups = new Map<ChunkStart, Uint8Array[]>()
+  for (const key of keys) {
+    const start = startOf(byWidth.get(key.length) ?? [], key)
+    if (start === null) continue
+    const group = groups.get(start)
+    if (group === undefined) groups.set(start, [key])
+    else group.push(key)
+  }
+  return groups
+}
+
+type ReadColumn = 'keys' | 'keys, notes'
+
+/** Yields each chunk that may contain some of the keys, with those keys. */
+async function* chunksWith<Row extends Partial<ChunkRow>>(
+  statements: Statements,
+  baseId: string,
+  keys: readonly Uint8Array[],
+  columns: ReadColumn,
+): AsyncGenerator<{ readonly row: Row; readonly wanted: readonly Uint8Array[] }> {
+  const groups = await groupByChunk(statements, baseId, keys)
+  const atOnce = columns === 'keys' ? CHUNKS_A_TURN : 1
+  for (const [width, all] of Map.groupBy(groups.keys(), (start) => start.width)) {
+    for (let at = 0; at < all.length; at += atOnce) {
+      const part = all.slice(at, at + atOnce)
+      const which = among(part.map(({ firstKey }) => firstKey))
+      const rows = await statements.query<Row & { readonly firstKey: Uint8Array }>(
+        `SELECT first_key AS "firstKey", ${columns} FROM list_chunks
+         WHERE base_id = ? AND key_width = ? AND first_key ${which.text}`,
+        [baseId, width, ...which.parameters],
+      )
+      const byFirstKey = new Map(rows.map((row) => [hexOfKey(row.firstKey), row]))
+      for (const start of part) {
+        const row = byFirstKey.get(hexOfKey(start.firstKey))
+        if (row !== undefined) yield { row, wanted: groups.get(start) ?? [] }
+      }
+      await nextTurn()
+    }
+  }
+}
+
+/** Returns the hex digits of the keys that the base contains. Reads no notes. */
+export const findKeys = async (
+  statements: Statements,
+  baseId: string | null,
+  keys: readonly Uint8Array[],
+): Promise<ReadonlySet<string>> => {
+  const found = new Set<string>()
+  if (baseId === null) return found
+  for await (const { row, wanted } of chunksWith<Pick<ChunkRow, 'keys'>>(statements, baseId, keys, 'keys')) {
+    for (const key of wanted) if (indexOfKey(row.keys, key) !== -1) found.add(hexOfKey(key))
+  }
+  return found
+}
+
+/** Returns the notes of the keys that the base contains, by the hex digits of the key. */
+export const findNotes = async (
+  statements: Statements,
+  baseId: string | null,
+  keys: readonly Uint8Array[],
+): Promise<ReadonlyMap<string, ListNote>> => {
+  const found = new Map<string, ListNote>()
+  if (baseId === null) return found
+  for await (const { row, wanted } of chunksWith<Pick<ChunkRow, 'keys' | 'notes'>>(
+    statements,
+    baseId,
+    keys,
+    'keys, notes',
+  )) {
+    const indexes = wanted.map((key) => [key, indexOfKey(row.keys, key)] as const).filter(([, index]) => index !== -1)
+    if (indexes.length === 0) continue
+    const noteAt = noteReader(row.notes)
+    for (const [key, index] of indexes) found.set(hexOfKey(key), noteAt(index))
+  }
+  return found
+}
