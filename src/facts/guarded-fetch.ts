@@ -36,6 +36,11 @@ export interface GuardedRequest {
   /** From the call to the last byte. */
   readonly timeoutMs: number
   readonly maxBytes: number
+  /**
+   * Rejects a response whose end is only the end of the connection, because it may be truncated. Required for formats
+   * without an end of their own, such as CSV. Defaults to false.
+   */
+  readonly needsLength?: boolean
   /** Aborts the request early. */
   readonly signal?: AbortSignal | undefined
   /** PEM certificates trusted in addition to the system's: for a private authority, and for tests. */
@@ -79,8 +84,15 @@ const reasonOf = (error: unknown): Error => {
   return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
 }
 
+/** RFC 9112 §6.3: the body ends with its chunks or after its length, otherwise with the connection. */
+const endsWithConnection = (headers: IncomingHttpHeaders): boolean =>
+  headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
+
 /** @returns null if the response is acceptable */
-const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: number): Error | null => {
+const refusalOf = (
+  { statusCode = 0, headers }: IncomingMessage,
+  { maxBytes, needsLength = false }: Pick<GuardedRequest, 'maxBytes' | 'needsLength'>,
+): Error | null => {
   if (statusCode === 304) return new NotModifiedError()
   if (statusCode >= 300 && statusCode < 400) return new RedirectedError(statusCode, headers.location ?? '')
   if (statusCode !== 200) return new AnswerStatusError(statusCode)
@@ -91,6 +103,9 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
     return new AnswerTooLongError(maxBytes)
   }
+  if (needsLength && endsWithConnection(headers)) {
+    return new FetchFailedError('the server does not send the length of the file, so a truncated file looks complete')
+  }
   return null
 }
 
@@ -99,7 +114,7 @@ const refusalOf = ({ statusCode = 0, headers }: IncomingMessage, maxBytes: numbe
  * @throws UrlRefusedError, FetchFailedError, both also while it is read
  */
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
-  const { reach, timeoutMs, maxBytes, body } = options
+  const { reach, timeoutMs, maxBytes, body, signal } = options
   const url = parseReachableUrl(options.url, reach)
   const isSecure = url.protocol === 'https:'
   const send = isSecure ? httpsRequest : httpRequest
@@ -121,11 +136,11 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
     outgoing.destroy(new FetchFailedError('the server took too long'))
   }, timeoutMs)
   const interrupt = (): void => void outgoing.destroy(new FetchFailedError('it was interrupted'))
-  options.signal?.addEventListener('abort', interrupt, { once: true })
+  signal?.addEventListener('abort', interrupt, { once: true })
   try {
-    options.signal?.throwIfAborted()
+    signal?.throwIfAborted()
     const response = await responseTo(outgoing, body, (detail) => new FetchFailedError(detail))
-    const refusal = refusalOf(response, maxBytes)
+    const refusal = refusalOf(response, options)
     if (refusal !== null) throw refusal
     options.onHeaders?.(response.headers)
     let received = 0
@@ -137,13 +152,18 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
       if (isFragmented(chunks, received)) throw new FetchFailedError('the chunks of the answer are too small')
       yield chunk
     }
-    if (!response.complete) throw new FetchFailedError('the answer ended early')
+    // Bun ends the iteration without an error, also after a reset or if this process destroyed the request.
+    if (signal?.aborted === true) throw new FetchFailedError('it was interrupted')
+    const length = response.headers['content-length']
+    if (late || !response.complete || (length !== undefined && received !== Number(length))) {
+      throw new FetchFailedError('the answer ended early')
+    }
     complete = true
   } catch (error) {
     throw late ? new FetchFailedError('the server took too long', error) : reasonOf(error)
   } finally {
     clearTimeout(timer)
-    options.signal?.removeEventListener('abort', interrupt)
+    signal?.removeEventListener('abort', interrupt)
     // Keep the connection of a complete response for reuse; close all others.
     if (!complete) outgoing.destroy()
   }

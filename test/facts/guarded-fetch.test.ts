@@ -58,6 +58,9 @@ let secure: ReturnType<typeof Bun.serve>
 let short: Bun.TCPSocketListener
 /** Sends as many chunks of one byte as the path says. */
 let crumbs: Bun.TCPSocketListener
+/** Sends the start of a body, framed as the path says, and keeps the connection open. */
+let cut: Bun.TCPSocketListener
+let cutSocket: Bun.Socket | null = null
 beforeAll(() => {
   plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
   secure = Bun.serve({
@@ -76,6 +79,21 @@ beforeAll(() => {
       },
     },
   })
+  const framing: Readonly<Record<string, string>> = {
+    length: 'content-length: 100\r\n\r\nshort',
+    chunks: 'transfer-encoding: chunked\r\n\r\n5\r\nshort\r\n',
+    nothing: 'connection: close\r\n\r\nshort',
+  }
+  cut = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      data: (socket, request) => {
+        cutSocket = socket
+        socket.write(`HTTP/1.1 200 OK\r\n${framing[/\/([a-z]+) /.exec(request.toString())?.[1] ?? '']}`)
+      },
+    },
+  })
   crumbs = Bun.listen({
     hostname: '127.0.0.1',
     port: 0,
@@ -90,6 +108,7 @@ beforeAll(() => {
 afterAll(async () => {
   short.stop(true)
   crumbs.stop(true)
+  cut.stop(true)
   await Promise.all([plain.stop(true), secure.stop(true)])
 })
 
@@ -165,6 +184,43 @@ describe('a guarded request', () => {
     const url = `http://127.0.0.1:${short.port}/`
     expect(await problemOf(ask('', { url }))).toMatch(/^(no connection|the answer ended early)/)
     expect(await problemOf(ask('', { url: 'http://127.0.0.1:1/' }))).toBe('no connection (ECONNREFUSED)')
+  })
+
+  describe('whose answer is cut', () => {
+    /** Reads the first bytes, cuts the connection, and reads the rest. */
+    const askCut = async (framed: string, cutting: () => void, overrides: Partial<GuardedRequest> = {}) => {
+      const url = `http://127.0.0.1:${cut.port}/${framed}`
+      const stream = guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 1_000, ...overrides })
+      expect(Buffer.from((await stream.next()).value ?? []).toString()).toBe('short')
+      const rest = stream.next()
+      cutting()
+      return rest
+    }
+    const ends = (): void => void cutSocket?.end()
+    const resets = (): void => void cutSocket?.terminate()
+
+    test.each(['length', 'chunks'])('fails if the server sent its %s', async (framed) => {
+      for (const cutting of [ends, resets]) {
+        expect(await problemOf(askCut(framed, cutting, { needsLength: true }))).toMatch(
+          /^(no connection|the answer ended early)/,
+        )
+      }
+    })
+
+    test('is complete without a length only if its format has an end', async () => {
+      expect(await askCut('nothing', ends)).toEqual({ done: true, value: undefined })
+      expect(await problemOf(ask('', { url: `http://127.0.0.1:${cut.port}/nothing`, needsLength: true }))).toBe(
+        'the server does not send the length of the file, so a truncated file looks complete',
+      )
+    })
+
+    test('fails if this process cut it: at its time limit, or when it is interrupted', async () => {
+      const nothing = (): void => undefined
+      expect(await problemOf(askCut('nothing', nothing, { timeoutMs: 100 }))).toBe('the server took too long')
+      const interrupt = new AbortController()
+      const cutting = (): void => interrupt.abort()
+      expect(await problemOf(askCut('nothing', cutting, { signal: interrupt.signal }))).toBe('it was interrupted')
+    })
   })
 
   test('can be interrupted', async () => {

@@ -18,6 +18,8 @@ export interface FilesRequest {
   readonly validators: Readonly<Record<string, string>>
   readonly maxBytes: number
   readonly timeoutMs: number
+  /** See GuardedRequest. */
+  readonly needsLength: boolean
   readonly signal?: AbortSignal | undefined
   /** For tests. */
   readonly certificateAuthority?: string
@@ -48,7 +50,7 @@ const fetchOne = async (
   validator: string | undefined,
   request: FilesRequest,
 ): Promise<{ readonly bytes: Uint8Array; readonly validator: string | null }> => {
-  const { redirectsTo, reach, maxBytes, timeoutMs, signal, certificateAuthority, lookup } = request
+  const { redirectsTo, reach, maxBytes, timeoutMs, needsLength, signal, certificateAuthority, lookup } = request
   let place = url
   for (let redirects = 0; ; redirects++) {
     let said: string | null = null
@@ -59,6 +61,7 @@ const fetchOne = async (
         reach,
         maxBytes,
         timeoutMs,
+        needsLength,
         signal,
         headers: { 'user-agent': USER_AGENT, ...conditionOf(validator) },
         onHeaders: (headers) => {

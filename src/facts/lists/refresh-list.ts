@@ -83,11 +83,19 @@ async function* openFile(path: string, signal: AbortSignal | undefined): AsyncGe
 }
 
 const openSource = (
-  { location, reach }: RefreshedSource,
+  { location, reach, format }: RefreshedSource,
   signal: AbortSignal | undefined,
 ): AsyncIterable<Uint8Array> =>
   isUrl(location)
-    ? guardedFetch({ url: location, reach, timeoutMs: SOURCE_TIMEOUT_MS, maxBytes: SOURCE_BYTES_MAX, signal })
+    ? guardedFetch({
+        url: location,
+        reach,
+        timeoutMs: SOURCE_TIMEOUT_MS,
+        maxBytes: SOURCE_BYTES_MAX,
+        // Lines and CSV have no end of their own; an XML document ends with its root element.
+        needsLength: format !== 'sdn-advanced',
+        signal,
+      })
     : openFile(location, signal)
 
 /** Returns one line for the operator: the text of the service's own errors, or the class of any other error. */
@@ -125,6 +133,8 @@ export const refreshList = async (
   }
   try {
     const reading = await readList(open(source, signal), source.format)
+    // A source that this process interrupted may end without an error.
+    signal?.throwIfAborted()
     const refusal = refusalOf(reading, skipsBadLines)
     if (refusal !== null) return await failWith(refusal, null)
     const { skipped, badLineCount, entries, sha256 } = reading

@@ -41,6 +41,7 @@ const request = (paths: readonly string[], more: Partial<FilesRequest> = {}): Fi
   validators: {},
   maxBytes: 1_000,
   timeoutMs: 60_000,
+  needsLength: true,
   ...more,
 })
 

@@ -105,6 +105,53 @@ describe('a list’s source', () => {
     expect(await failureOf(new TypeError('secret path'))).toBe('TypeError')
   })
 
+  test('that may be truncated leaves the content', async () => {
+    const { store, newList } = stored
+    const body = `${evm(1)}\n`
+    const server = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        data: (socket) => {
+          socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${body}`)
+        },
+      },
+    })
+    try {
+      const list = await newList()
+      const location = `http://127.0.0.1:${server.port}/list`
+      const failureOf = async (format: 'text' | 'csv' | 'sdn-advanced'): Promise<string | null> => {
+        const source = await store.listSources.set(list.id, { ...SETTINGS, location, format, reach: 'loopback' })
+        const result = await refreshList(dependencies(), source)
+        return result.status === 'failed' ? result.failure : null
+      }
+      const noLength = 'the server does not send the length of the file, so a truncated file looks complete'
+      expect(await failureOf('text')).toBe(noLength)
+      expect(await failureOf('csv')).toBe(noLength)
+      // XML has an end of its own, so its length is not required.
+      expect(await failureOf('sdn-advanced')).toBe('it ends early')
+      expect(await addressesOf(list)).toEqual([])
+    } finally {
+      server.stop(true)
+    }
+  })
+
+  test('that ends because this process stops leaves the content', async () => {
+    const { store, newList } = stored
+    const list = await newList()
+    const source = await store.listSources.set(list.id, SETTINGS)
+    const stopping = new AbortController()
+    const open = async function* () {
+      yield Buffer.from(`${evm(1)}\n`)
+      stopping.abort()
+    }
+    expect(await refreshList(dependencies({ open, signal: stopping.signal }), source)).toMatchObject({
+      status: 'failed',
+      failure: 'it was interrupted',
+    })
+    expect(await addressesOf(list)).toEqual([])
+  })
+
   test('may be told to skip bad lines', async () => {
     const { store, newList } = stored
     const list = await newList()

@@ -24,6 +24,8 @@ const FETCH_TIME_LIMIT_MS = 300_000
 /** Longer than any read can take. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
+/** Formats in which a truncated file may look complete. */
+const FORMATS_WITHOUT_END: ReadonlySet<string> = new Set(['ofac-csv', 'csv'])
 
 /** One line for the operator: the text of known errors, but only the class of others. */
 const describeFailure = (error: unknown): string => {
@@ -47,6 +49,7 @@ const readOne = async (
     validators: list.version === null ? {} : list.validators,
     maxBytes: FILE_BYTES_MAX,
     timeoutMs: FETCH_TIME_LIMIT_MS,
+    needsLength: FORMATS_WITHOUT_END.has(list.format),
     signal,
   })
   if (!lead.leads()) return 'outdated'
