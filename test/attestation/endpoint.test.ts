@@ -63,6 +63,17 @@ test('the pool is asked by organization and deadline, and its refusal is the req
   expect(settingsWith(() => null).refusal?.(PRINCIPAL, new Headers(), 1_500)).toBeNull()
 })
 
+test('an organization over its limit gets the error of its limit, and the pool is not asked', () => {
+  const error = new QueueFullError(2)
+  const limited = settingsOf((gate) =>
+    createEndpoint(
+      { gate, ...dependenciesWith(() => new QueueFullError(3)), concurrency: { refusal: () => error } },
+      { kind: 'attestation', route: '/v2/attestation', decode: notDecoded, attest: notAsked },
+    ),
+  )
+  expect(limited.refusal?.(PRINCIPAL, new Headers(), 1_500)).toBe(error)
+})
+
 const KEYED = new Headers({ 'idempotency-key': 'order-7' })
 
 test('of the deadline of a request with an Idempotency-Key the pool has what the store leaves', () => {

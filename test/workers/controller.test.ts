@@ -291,6 +291,18 @@ describe('an end', () => {
     expect(recordsOf(join(directory, 'decisions'))).toEqual([])
   })
 
+  test('of keys comes with the commit of new ones: the old are erased, and only they', async () => {
+    const erased: string[] = []
+    const worker = createWorker((open) => erasing(open, erased))
+    worker.control({ type: 'start', settings: settingsOf(temporaryDirectory(), [first]) })
+    await worker.next('ready')
+    worker.control({ type: 'attesters', version: 1, attesters: [second] })
+    await worker.next('attesters-loaded')
+    expect(erased).toEqual([])
+    worker.control({ type: 'attesters-commit', version: 1 })
+    expect(erased).toEqual(['in use'])
+  })
+
   test('while it starts leaves the log alone: another worker may have the slot by then', async () => {
     const directory = temporaryDirectory()
     const worker = createWorker()

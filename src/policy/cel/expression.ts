@@ -111,7 +111,7 @@ export const compileExpression = (text: string, scope: PolicyScope): CompiledExp
       return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }], nodes }
     const estimate = estimateExpression(root, scope.types)
     if (estimate.issues.length > 0) return { issues: estimate.issues, nodes }
-    return { evaluate: () => parsed(), root, nodes, steps: estimate.steps }
+    return { evaluate: parsed, root, nodes, steps: estimate.steps }
   } catch (error) {
     return refusalOf(error, text, nodes)
   }
