@@ -40,7 +40,7 @@ export interface RequestPathDependencies {
   readonly claims: IdempotencyStore<IdempotencyClaim>
   /** Finds the decision of an interrupted request. */
   readonly memory: NodeMemory
-  readonly parts: Omit<MetricsOptions, 'activeRequests'>
+  readonly parts: Omit<MetricsOptions, 'activeRequests' | 'lateOutcomes'>
   readonly clock: Clock
   readonly log: Logger
 }
@@ -71,11 +71,10 @@ export const createRequestPath = (dependencies: RequestPathDependencies): Reques
     clock,
     durationMs: config.deadlineMs,
     reportLate: (error) => {
-      metrics.recordLateOutcome()
       if (error !== undefined) log.debug('work failed after its deadline', { error })
     },
   })
-  const metrics = createMetrics({ ...parts, activeRequests: deadlines.active })
+  const metrics = createMetrics({ ...parts, activeRequests: deadlines.active, lateOutcomes: deadlines.late })
   const pacer = createRefusalPacer()
   const gate = createGate({
     authenticator,

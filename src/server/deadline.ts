@@ -44,6 +44,8 @@ export interface Deadlines {
   watch<Result>(start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>): Result | Promise<Result>
   /** Number of requests under a deadline. */
   active(): number
+  /** Number of results and errors so far that came after their 408. */
+  late(): number
   /** Stops the timer permanently, at the end of the process. */
   stop(): void
 }
@@ -59,14 +61,20 @@ export const createDeadlines = ({
     request.expire()
   })
 
+  let late = 0
+
   const begin = (request: TimedRequest, nowMs: number): void => {
     request.deadlineMs = nowMs + durationMs
     list.add(request)
   }
   const end = (request: TimedRequest, error?: unknown): boolean => {
-    if (request.passed) reportLate?.(error)
-    else list.remove(request)
-    return !request.passed
+    if (!request.passed) {
+      list.remove(request)
+      return true
+    }
+    late += 1
+    reportLate?.(error)
+    return false
   }
 
   return {
@@ -75,7 +83,7 @@ export const createDeadlines = ({
     watch: <Result>(
       start: (deadline: Deadline, expired: AbortSignal) => Result | Promise<Result>,
     ): Result | Promise<Result> => {
-      const late = Promise.withResolvers<never>()
+      const expired = Promise.withResolvers<never>()
       const expiry = new AbortController()
       const request: TimedRequest = {
         deadlineMs: 0,
@@ -83,7 +91,7 @@ export const createDeadlines = ({
         earlier: null,
         later: null,
         expire: () => {
-          late.reject(new DeadlineExceededError())
+          expired.reject(new DeadlineExceededError())
           expiry.abort()
         },
       }
@@ -109,9 +117,10 @@ export const createDeadlines = ({
           throw error
         },
       )
-      return Promise.race([ended, late.promise])
+      return Promise.race([ended, expired.promise])
     },
     active: () => list.size,
+    late: () => late,
     stop: list.stop,
   }
 }

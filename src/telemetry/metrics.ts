@@ -43,6 +43,8 @@ export interface MetricsOptions {
   /** Called at each scrape. If omitted, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
+  /** Number of results that came after their 408. */
+  readonly lateOutcomes?: () => number
   /** Whether the workers sign with the currently stored attesters. */
   readonly attestersCurrent?: () => boolean
   /** Seconds. Null before the first read. */
@@ -80,7 +82,6 @@ export interface Metrics {
   route(method: string, route: string): RouteRecorder
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
   recordError(code: ErrorCode): void
-  recordLateOutcome(): void
   recordIdempotencyFailure(): void
   /**
    * Connects the metrics of identity, which is created later because its routes use these metrics. Until then, they
@@ -135,7 +136,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   const routes = createRouteMetrics()
   const decisions = createDecisions(options.chains)
   const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
-  const totals = { late: 0, idempotency: 0 }
+  const totals = { idempotency: 0 }
 
   const one = (value: number | null | undefined): readonly Sample[] =>
     value === null || value === undefined ? [] : [{ labels: {}, value }]
@@ -146,7 +147,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   exposition.add(METRICS.activeRequests, () => one(options.activeRequests?.()))
   exposition.add(METRICS.errors, () => labelled('code', errors))
   exposition.add(METRICS.decisions, decisions.samples)
-  exposition.add(METRICS.lateOutcomes, () => one(totals.late))
+  exposition.add(METRICS.lateOutcomes, () => one(options.lateOutcomes?.()))
   exposition.add(METRICS.decisionLogFailures, () => one(options.decisionLogFailures?.()))
   exposition.add(METRICS.ruleFailures, () => labelled('reason', options.ruleFailures?.() ?? {}))
   exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
@@ -211,9 +212,6 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     recordDecision: decisions.record,
     recordError: (code) => {
       errors[code] += 1
-    },
-    recordLateOutcome: () => {
-      totals.late += 1
     },
     recordIdempotencyFailure: () => {
       totals.idempotency += 1

@@ -89,6 +89,7 @@ describe('at the deadline', () => {
     works[1].reject(failure)
     await settle()
     expect(late).toEqual([undefined, failure])
+    expect(deadlines.late()).toBe(2)
   })
 
   test('not a millisecond before', async () => {

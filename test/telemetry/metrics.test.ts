@@ -179,11 +179,11 @@ describe('decisions and errors', () => {
 
   test('the plain counters', async () => {
     const metrics = setUp({
+      lateOutcomes: () => 1,
       logLinesDropped: () => 4,
       decisionLogFailures: () => 2,
       ruleFailures: () => ({ absent: 3 }),
     })
-    metrics.recordLateOutcome()
     metrics.recordIdempotencyFailure()
     const found = samples(await metrics.expose())
     expect(found.get('countersign_late_outcomes_total')).toBe(1)
