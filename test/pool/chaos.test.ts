@@ -38,8 +38,8 @@ const anyStep = fc.oneof(
 test('the invariants hold', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(anyStep, { minLength: 10, maxLength: 50, size: 'max' }),
-      fc.array(fc.boolean(), { maxLength: 6, size: 'max' }),
+      fc.array(anyStep, { minLength: 10, maxLength: 50 }),
+      fc.array(fc.boolean(), { maxLength: 6 }),
       async (steps, stuck) => {
         const harness = await startHarness({
           workers: 2,

@@ -346,7 +346,7 @@ describe('names that are none', () => {
         expect(hits.every(({ score }) => score >= DEFAULT_THRESHOLD && score <= 100)).toBe(true)
         expect(readName(name, 'person').words.length).toBeLessThanOrEqual(16)
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 })

@@ -13,7 +13,7 @@ const uint256 = fc.oneof(fc.bigInt(0n, 2n ** 256n - 1n), fc.bigInt(0n, 2n ** 64n
 const policyText = fc.oneof(
   fc.string({ maxLength: 64 }),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
-  fc.string({ minLength: 500, maxLength: 1_500, size: 'max' }),
+  fc.string({ minLength: 500, maxLength: 1_500 }),
 )
 
 export const evmStatement: fc.Arbitrary<EvmStatement> = fc.record({

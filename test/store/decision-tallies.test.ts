@@ -55,7 +55,7 @@ test('a batch has the sums of its decisions, each group once', () => {
         expect(together.size).toBe(batch.length)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: 150 },
   )
 })
 

@@ -288,7 +288,7 @@ describe('a row', () => {
         }
         for (const close of closers.splice(0).reverse()) await close()
       }),
-      { numRuns: 4 },
+      { numRuns: 3 },
     )
   }, 60_000)
 })

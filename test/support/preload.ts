@@ -1,9 +1,13 @@
 // Loaded before the first test file of a process (bunfig.toml): hooks of a preload hold for all files together.
 import { afterAll } from 'bun:test'
+import fc from 'fast-check'
 import { closeShared, expectEnd } from './at-end.ts'
 
 expectEnd()
 afterAll(closeShared)
+
+// Otherwise an array of `maxLength: 400` has at most about ten items, too few steps for a model.
+fc.configureGlobal({ defaultSizeToMaxWhenMaxSpecified: true })
 
 /**
  * `expect(…).rejects` waits within the event loop, which then sleeps until its next timer or message, however soon the
