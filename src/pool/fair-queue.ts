@@ -25,15 +25,13 @@ export const createJobQueue = (): JobQueue => {
   let size = 0
 
   const grow = (): void => {
-    const larger: (PendingJob | null)[] = new Array(slots.length * 2).fill(null)
-    for (let index = 0; index < used; index++) larger[index] = slots[(head + index) & mask] ?? null
-    slots = larger
+    slots = [...slots.slice(head), ...slots.slice(0, head), ...new Array<null>(slots.length).fill(null)]
     mask = slots.length - 1
     head = 0
   }
 
-  const takeHead = (): PendingJob | null => {
-    const pending = slots[head] ?? null
+  const takeHead = (): PendingJob | null | undefined => {
+    const pending = slots[head]
     slots[head] = null
     head = (head + 1) & mask
     used -= 1
@@ -125,21 +123,14 @@ export const createFairQueue = (weightOf: (organizationId: string) => number = (
   let turn = 0
   let size = 0
   let activeWeight = 0
-  let lastId = ''
-  let last: Lane | null = null
 
   const weightFor = (organizationId: string): number => Math.max(1, Math.trunc(weightOf(organizationId)))
 
   const laneOf = (organizationId: string): Lane => {
-    // Fast path: consecutive jobs often belong to the same organization.
-    if (last !== null && organizationId === lastId) return last
-    let lane = lanes.get(organizationId)
-    if (lane === undefined) {
-      lane = { queue: createJobQueue(), weight: 1, credit: 0, active: false }
-      lanes.set(organizationId, lane)
-    }
-    lastId = organizationId
-    last = lane
+    const known = lanes.get(organizationId)
+    if (known !== undefined) return known
+    const lane: Lane = { queue: createJobQueue(), weight: 1, credit: 0, active: false }
+    lanes.set(organizationId, lane)
     return lane
   }
 
