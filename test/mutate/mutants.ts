@@ -43,6 +43,10 @@ const LOGICAL: Readonly<Record<string, string>> = { '&&': '||', '||': '&&' }
 /** Statements whose removal no test has to notice: log lines and timers that don't keep the process alive. */
 const HARMLESS = /^(?:void )?(?:await )?(?:\w+\.)*(?:log|logger)\??\.\w+\(|\.unref\(\)$|^process\.std(?:err|out)\.write/
 
+/** Clearing of secrets in memory, which nothing can observe. */
+const CLEARING =
+  /^\{?\s*(?:\w+\.)*(?:\w*[kK]ey|seed|pin|derived|decrypted|opened|encoded|head|value|bytes)\??\.fill\(0\)\s*\}?$/
+
 /** Errors for what the types allow and the code rules out. */
 const IMPOSSIBLE = /=== (?:undefined|null)\) \{?\s*throw new Error\($/
 const SYMMETRIC = /^Math\.(?:min|max)$/
@@ -140,7 +144,9 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     },
     TemplateLiteral: addSql,
     ExpressionStatement: (node) => {
-      if (!('directive' in node && node.directive) && !HARMLESS.test(textOf(node))) add('removed statement', node, ';')
+      const text = textOf(node)
+      if ('directive' in node && node.directive) return
+      if (!HARMLESS.test(text) && !CLEARING.test(text)) add('removed statement', node, ';')
     },
     ThrowStatement: (node) => {
       const opening = source.slice(0, node.start + 'throw new Error('.length).slice(-120)
@@ -148,7 +154,8 @@ export const mutantsOf = (file: string, source: string): readonly Mutant[] => {
     },
     AwaitExpression: (node) => add('removed await', node, textOf(node.argument)),
     TryStatement: ({ finalizer }) => {
-      if (finalizer !== null && finalizer.body.length > 0) add('removed finally', finalizer, '{}')
+      if (finalizer === null || finalizer.body.length === 0) return
+      if (!CLEARING.test(textOf(finalizer))) add('removed finally', finalizer, '{}')
     },
     CallExpression: ({ callee, arguments: [first, second] }) => {
       if (first?.type !== 'Identifier' || second?.type !== 'Identifier' || SYMMETRIC.test(textOf(callee))) return

@@ -1,4 +1,4 @@
-// Runs test files of a tree in a process group of its own, with a time limit.
+// Runs test files and static checks of a tree in process groups of their own, with a time limit.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 
 /** Time limit of one test, as in the suite. */
@@ -31,6 +31,37 @@ export const endRuns = (): void => {
   for (const pid of running) endGroup(pid)
 }
 
+interface Command {
+  readonly root: string
+  readonly words: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  /** File for standard error. */
+  readonly log?: string
+  readonly limitMs: number
+}
+
+const runCommand = async ({ root, words, environment, log, limitMs }: Command) => {
+  const startedMs = performance.now()
+  const child = Bun.spawn([...words], {
+    cwd: root,
+    detached: true,
+    env: { ...process.env, NO_COLOR: '1', ...environment },
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: log === undefined ? 'ignore' : Bun.file(log),
+  })
+  running.add(child.pid)
+  let timedOut = false
+  const limit = setTimeout(() => {
+    timedOut = true
+    endGroup(child.pid)
+  }, limitMs)
+  const exitCode = await child.exited
+  clearTimeout(limit)
+  endGroup(child.pid)
+  return { passed: exitCode === 0, timedOut, seconds: (performance.now() - startedMs) / 1000 }
+}
+
 export interface RunOptions {
   readonly root: string
   /** Folder for the tests' temporary files, emptied after the run. */
@@ -45,30 +76,34 @@ export const runTests = async ({ root, temporary, tests, options = [], limitMs }
   const log = `${temporary}.log`
   // `Bun.file` as a target keeps what a longer report left behind.
   rmSync(log, { force: true })
-  const startedMs = performance.now()
-  const child = Bun.spawn(
-    ['bun', 'test', '--bail', `--timeout=${TEST_LIMIT_MS}`, ...options, ...tests.map((test) => `./${test}`)],
-    {
-      cwd: root,
-      detached: true,
-      // Bun prints a different report if it takes the caller for an agent.
-      env: { ...process.env, TMPDIR: temporary, NO_COLOR: '1', CLAUDECODE: '', AGENT: '' },
-      stdin: 'ignore',
-      stdout: 'ignore',
-      stderr: Bun.file(log),
-    },
-  )
-  running.add(child.pid)
-  let timedOut = false
-  const limit = setTimeout(() => {
-    timedOut = true
-    endGroup(child.pid)
-  }, limitMs)
-  const exitCode = await child.exited
-  clearTimeout(limit)
-  endGroup(child.pid)
+  const words = ['bun', 'test', '--bail', `--timeout=${TEST_LIMIT_MS}`, ...options, ...tests.map((test) => `./${test}`)]
+  // Bun prints a different report if it takes the caller for an agent.
+  const environment = { TMPDIR: temporary, CLAUDECODE: '', AGENT: '' }
+  const run = await runCommand({ root, words, environment, log, limitMs })
   const [, file, name] = FAILURE.exec(readFileSync(log, 'utf8')) ?? []
   const failed = file === undefined || name === undefined ? null : { file, name }
   rmSync(temporary, { recursive: true, force: true })
-  return { passed: exitCode === 0, timedOut, failed, seconds: (performance.now() - startedMs) / 1000 }
+  return { ...run, failed }
+}
+
+/** Projects of the type check other than the root's, by the start of their files' paths. */
+const PROJECTS: readonly (readonly [start: string, project: string])[] = [
+  ['src/dashboard/page/', 'src/dashboard/page'],
+  ['src/portal/page/', 'src/portal/page'],
+  ['src/pages/', 'src/portal/page'],
+]
+const CHECK_LIMIT_MS = 300_000
+
+/** Returns the first part of `bun run check` that rejects the file, or null. */
+export const rejectingCheck = async (root: string, file: string): Promise<'type check' | 'linter' | null> => {
+  const project = PROJECTS.find(([start]) => file.startsWith(start))?.[1] ?? '.'
+  const checks = [
+    ['type check', ['node_modules/.bin/tsc', '--noEmit', '-p', project]],
+    ['linter', ['node_modules/.bin/biome', 'lint', '--error-on-warnings', file]],
+  ] as const
+  for (const [name, words] of checks) {
+    const { passed, timedOut } = await runCommand({ root, words, limitMs: CHECK_LIMIT_MS })
+    if (!passed && !timedOut) return name
+  }
+  return null
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { TreeCopy } from '../support/tree-copy.ts'
 import { type TestCoverage, testsFor } from './coverage.ts'
 import { applyMutant, type Mutant } from './mutants.ts'
-import { runTests } from './run-tests.ts'
+import { rejectingCheck, runTests } from './run-tests.ts'
 
 /** Expected seconds of the tests that run together: few enough that a quick failure ends the trial. */
 const BATCH_SECONDS = 6
@@ -15,12 +15,17 @@ const SLOWDOWN = 4
 
 /** Test file → whether it passes without a mutant. Filled when a file fails for the first time. */
 const soundTests = new Map<string, boolean>()
+/** Source file → whether the static checks accept it without a mutant. */
+const soundFiles = new Map<string, boolean>()
 
 export interface Trial {
   readonly mutant: Mutant
-  /** `timed out` counts as noticed. `no test`: no test file runs the line or belongs to its folder. */
+  /**
+   * `timed out`: the tests take too long with the mutant, but not without it; counts as noticed. `no test`: no test file
+   * runs the line or belongs to its folder.
+   */
   readonly result: 'noticed' | 'timed out' | 'survived' | 'no test'
-  /** The first test that failed. */
+  /** The first test that failed, or the static check. */
   readonly by: string | null
   readonly seconds: number
 }
@@ -64,15 +69,26 @@ export const tryMutant = async (copy: TreeCopy, coverage: readonly TestCoverage[
       tests: batch.map(({ test }) => test),
       limitMs: 1_000 * (30 + SLOWDOWN * batch.reduce((sum, { seconds }) => sum + seconds, 0)),
     })
+  const passesWithoutMutant = async (batch: readonly TestCoverage[]): Promise<boolean> => {
+    writeFileSync(path, source)
+    const { passed } = await run(batch)
+    writeFileSync(path, applyMutant(source, mutant))
+    return passed
+  }
   /** Whether a test file passes without the mutant. */
   const isSound = async (one: TestCoverage): Promise<boolean> => {
-    const known = soundTests.get(one.test)
-    if (known !== undefined) return known
-    writeFileSync(path, source)
-    const { passed } = await run([one])
-    writeFileSync(path, applyMutant(source, mutant))
+    const passed = soundTests.get(one.test) ?? (await passesWithoutMutant([one]))
     soundTests.set(one.test, passed)
     return passed
+  }
+  /** Whether a test file that failed fails again by itself, and only with the mutant: other work may delay a test. */
+  const isNoticed = async (one: TestCoverage): Promise<boolean> => !(await run([one])).passed && (await isSound(one))
+  /** Whether the static checks accept the file without the mutant. */
+  const isAccepted = async (): Promise<boolean> => {
+    writeFileSync(path, source)
+    const accepted = soundFiles.get(mutant.file) ?? (await rejectingCheck(copy.path, mutant.file)) === null
+    soundFiles.set(mutant.file, accepted)
+    return accepted
   }
   writeFileSync(path, applyMutant(source, mutant))
   try {
@@ -81,13 +97,17 @@ export const tryMutant = async (copy: TreeCopy, coverage: readonly TestCoverage[
       while (left.length > 0) {
         const { passed, timedOut, failed } = await run(left)
         if (passed) break
-        if (timedOut) return ended('timed out')
+        if (timedOut) {
+          if (await passesWithoutMutant(left)) return ended('timed out')
+          break
+        }
         const failing = left.find(({ test }) => test === failed?.file)
-        if (failing === undefined || (await isSound(failing))) return ended('noticed', failed?.name)
+        if (failing === undefined || (await isNoticed(failing))) return ended('noticed', failed?.name)
         left = left.filter((one) => one !== failing)
       }
     }
-    return ended('survived')
+    const check = await rejectingCheck(copy.path, mutant.file)
+    return check !== null && (await isAccepted()) ? ended('noticed', check) : ended('survived')
   } finally {
     writeFileSync(path, source)
   }
