@@ -49,6 +49,17 @@ test('a stored revision with characters that people can’t see keeps deciding, 
   expect(() => draftRevision(source)).toThrow(PolicyInvalidError)
 })
 
+test('a character that people can’t see is refused at any place, but for one byte order mark before the text', () => {
+  expect(draftRevision(`\ufeff${SOURCE}`).compiled.evaluate(facts({ value: '6' })).compliant).toBe(false)
+  for (const hidden of ['\u202e', '\ufeff']) {
+    const from = hidden === '\ufeff' ? 1 : 0
+    for (let at = from; at <= SOURCE.length; at++) {
+      expect(() => draftRevision(`${SOURCE.slice(0, at)}${hidden}${SOURCE.slice(at)}`)).toThrow(PolicyInvalidError)
+    }
+    expect(() => draftRevision(`\ufeff${hidden}${SOURCE}`)).toThrow(PolicyInvalidError)
+  }
+})
+
 test('one that was altered, or does not compile, is unusable and never a verdict', async () => {
   const broken = 'name: P\nrules: [{id: a, deny: nope}]'
   for (const revision of [

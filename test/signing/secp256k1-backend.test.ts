@@ -1,10 +1,7 @@
 // The conformance suite: every backend must pass all of it. A backend that this machine lacks is skipped by name.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { evmAddressOf } from '../../src/signing/address.ts'
 import { SignerUnusableError } from '../../src/signing/errors.ts'
-import tasks from '../vectors/evm-v1.json'
-import statements from '../vectors/evm-v2.json'
 import rfc6979 from '../vectors/rfc6979-secp256k1.json'
 import { hasLowS, recoverWithNoble } from './rounds.ts'
 import { backendCandidates, keySpellings, printedForms, sha256, testKey } from './test-keys.ts'
@@ -52,24 +49,10 @@ for (const { name, label, backend, reason } of backendCandidates()) {
 
     test('says what it is', () => {
       expect(backend!.name).toBe(name)
-      expect(backend!.description.length).toBeGreaterThan(0)
-    })
-
-    test("signs the v2 vectors' digests byte for byte, as their attester", () => {
-      const key = bytesOf(statements.private_key)
-      expect(evmAddressOf(signerOf(key).publicKey)).toBe(statements.attester)
-      for (const vector of statements.vectors) {
-        expect(`0x${sign(key, bytesOf(vector.digest))}`).toBe(vector.signature)
-      }
-    })
-
-    test("signs the v1 vectors' digests byte for byte, with every signer", () => {
-      const byAddress = new Map(
-        tasks.private_keys.map((text) => [evmAddressOf(signerOf(bytesOf(text)).publicKey), bytesOf(text)]),
-      )
-      for (const vector of tasks.vectors) {
-        const made = vector.signers.map((address) => `0x${sign(byAddress.get(address)!, bytesOf(vector.digest))}`)
-        expect(made).toEqual(vector.signatures)
+      const access = /by (bun:ffi|Node-API)$/.exec(backend!.description)?.[1]
+      // Node-API is the fallback of machines whose prebuilt file exports no symbols.
+      if (name === 'secp256k1-node' && process.platform === 'linux') {
+        expect(access).toBe(label === name ? 'bun:ffi' : 'Node-API')
       }
     })
 
@@ -114,18 +97,6 @@ for (const { name, label, backend, reason } of backendCandidates()) {
         if (!hasLowS(signature)) throw new Error(`${digest.toHex()} is signed with a high s`)
       }
       expect(checked.length).toBeGreaterThan(0)
-    })
-
-    test('writes the v by which noble recovers the signer, both 27 and 28', () => {
-      const seen = new Set<number>()
-      for (const { key, digest } of differential.slice(0, 40)) {
-        const signature = new Uint8Array(65)
-        const signer = signerOf(key)
-        signer.sign(digest, signature)
-        seen.add(signature[64]!)
-        expect(recoverWithNoble(signature, digest).toHex()).toBe(signer.publicKey.toHex())
-      }
-      expect([...seen].toSorted()).toEqual([27, 28])
     })
 
     test('recovers the signer of signatures that were made elsewhere, and of no other', () => {
