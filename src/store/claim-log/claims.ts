@@ -15,19 +15,18 @@ import { type ClaimLog, type ClaimLogDependencies, createClaimLog, type Decision
 
 /** Less than the maximum number of waiting operations. */
 const CARRIED_AT_ONCE = 1_000
-const NOT_HELD: Decision<null> = { append: null, result: null }
+const NOT_HELD: Decision<boolean> = { append: null, result: false }
 
 /** @param findAnswer returns the answer stored for a key by another node; null if no other node left answers */
 const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] | null) => {
-  /** Returns null if the claim is no longer held: released, or taken over by another request. */
-  const change = <Result>(
+  /** Returns false if the claim is no longer held: released, or taken over by another request. */
+  const change = (
     claim: IdempotencyClaim,
     changed: (entry: ClaimEntry, nowSeconds: number) => ClaimEntry,
-    result: Result,
-  ): Promise<Result | null> =>
-    log.ask<Result | null>(digestOf(claim), (current, nowSeconds) =>
+  ): Promise<boolean> =>
+    log.ask(digestOf(claim), (current, nowSeconds) =>
       current?.uuid === claim.uuid && current.claimExpiresAtSeconds === claim.claimExpiresAtSeconds
-        ? { append: changed(current, nowSeconds), result }
+        ? { append: changed(current, nowSeconds), result: true }
         : NOT_HELD,
     )
 
@@ -79,18 +78,18 @@ const operationsOf = (log: ClaimLog, findAnswer: IdempotencyTable['findAnswer'] 
       return (found.outcome === 'in-flight' ? await findAnswer?.(claim) : null) ?? found
     }) satisfies IdempotencyTable['claim'],
 
-    markDispatched: async (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> =>
-      (await change(
-        claim,
-        (entry) => ({ ...entry, keepUntilSeconds: Math.max(entry.keepUntilSeconds, keepUntilSeconds) }),
-        true,
-      )) !== null,
+    markDispatched: (claim: IdempotencyClaim, keepUntilSeconds: number): Promise<boolean> =>
+      change(claim, (entry) => ({
+        ...entry,
+        keepUntilSeconds: Math.max(entry.keepUntilSeconds, keepUntilSeconds),
+      })),
 
-    replaceUuid: (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
-      change(claim, (entry, nowSeconds) => ({ ...entry, uuid, uuidSinceSeconds: nowSeconds }), { ...claim, uuid }),
+    replaceUuid: async (claim: IdempotencyClaim, uuid: string): Promise<IdempotencyClaim | null> =>
+      (await change(claim, (entry, nowSeconds) => ({ ...entry, uuid, uuidSinceSeconds: nowSeconds })))
+        ? { ...claim, uuid }
+        : null,
 
-    release: async (claim: IdempotencyClaim): Promise<boolean> =>
-      (await change(claim, (entry) => ({ ...entry, released: true }), true)) !== null,
+    release: (claim: IdempotencyClaim): Promise<boolean> => change(claim, (entry) => ({ ...entry, released: true })),
   }
 }
 
