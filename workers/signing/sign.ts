@@ -37,16 +37,11 @@ const byAddress = (left: EvmAttester, right: EvmAttester): number => (left.order
  */
 const createQuorums = (keyring: Keyring): ((quorum: number) => readonly EvmAttester[]) => {
   const distinct = [...new Map(keyring.evm.map((attester) => [attester.order, attester])).values()]
-  const quorums = new Map<number, readonly EvmAttester[]>()
   return (quorum) => {
-    const known = quorums.get(quorum)
-    if (known !== undefined) return known
     if (quorum < 1 || distinct.length < quorum) {
       throw new AttestersMissingError("not enough attester keys for the policy's quorum")
     }
-    const chosen = distinct.slice(0, quorum).sort(byAddress)
-    quorums.set(quorum, chosen)
-    return chosen
+    return distinct.slice(0, quorum).sort(byAddress)
   }
 }
 
