@@ -1,6 +1,6 @@
 // What would only wait until its deadline is refused at once.
 import { expect, test } from 'bun:test'
-import { createAdmission, createPoolStatistics, forecastMs } from '../../src/pool/admission.ts'
+import { createAdmission, createPoolStatistics, forecastMs, predictWaitMs } from '../../src/pool/admission.ts'
 
 const FORECAST = { queued: 99, share: 1, meanServiceMs: 10, workers: 2 }
 
@@ -18,6 +18,12 @@ test('the forecast is the queue and the job itself, over the share of the worker
   expect(forecastMs({ ...FORECAST, share: 0.25 })).toBe(2_000)
   expect(forecastMs({ ...FORECAST, meanServiceMs: 0 })).toBe(0)
   expect(forecastMs({ ...FORECAST, workers: 0 })).toBe(0)
+})
+
+test('the wait for a worker is the queue over the workers, and has no end without any', () => {
+  expect(predictWaitMs(99, 10, 2)).toBe(495)
+  expect(predictWaitMs(0, 10, 2)).toBe(0)
+  expect([predictWaitMs(99, 10, 0), predictWaitMs(0, 10, 0)]).toEqual([Infinity, Infinity])
 })
 
 test('what is done in time with a margin is taken, what is not is refused with the time after which it would be', () => {
