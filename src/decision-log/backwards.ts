@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { DecisionLineMalformedError, SegmentCutError } from './errors.ts'
-import { MAX_LINE_BYTES, parseHeaderLine } from './record.ts'
+import { parseHeaderLine, requireLineLength } from './record.ts'
 import { listSegments, type SegmentName } from './segment-name.ts'
 import type { SegmentHeader } from './types.ts'
 
@@ -51,12 +51,13 @@ function* fileLinesBackwards(descriptor: number, end: number): Generator<{ bytes
   while (heldStart > 0 || lineEnd >= 0) {
     const newline = lineEnd > 0 ? held.lastIndexOf(NEWLINE, lineEnd - 1) : -1
     if (newline >= 0 || (heldStart === 0 && lineEnd >= 0)) {
+      requireLineLength(lineEnd - newline - 1)
       yield { bytes: held.subarray(newline + 1, lineEnd), start: heldStart + newline + 1 }
       lineEnd = newline
       continue
     }
     const keep = lineEnd >= 0 ? lineEnd + 1 : 0
-    if (keep > MAX_LINE_BYTES + 1) throw new DecisionLineMalformedError('a line is longer than the log allows')
+    requireLineLength(keep - 1)
     const length = Math.min(CHUNK_BYTES, heldStart)
     const grown = Buffer.allocUnsafe(length + keep)
     held.copy(grown, length, 0, keep)

@@ -1,7 +1,6 @@
 // Reads a segment from its first line to its last, in constant memory.
 import { open } from 'node:fs/promises'
-import { DecisionLineMalformedError } from './errors.ts'
-import { MAX_LINE_BYTES } from './record.ts'
+import { MAX_LINE_BYTES, requireLineLength } from './record.ts'
 
 const CHUNK_BYTES = 1_048_576
 const NEWLINE = 10
@@ -31,13 +30,14 @@ export const forEachLine = async (
       for (;;) {
         const newline = buffer.subarray(0, filled).indexOf(NEWLINE, Math.max(lineStart, held))
         if (newline < 0) break
+        requireLineLength(newline - lineStart)
         onLine(buffer.subarray(lineStart, newline))
         lineStart = newline + 1
         held = 0
       }
       buffer.copyWithin(0, lineStart, filled)
       held = filled - lineStart
-      if (held > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line is longer than the log allows')
+      requireLineLength(held)
       onChunk(bytesRead)
     }
     return position - held

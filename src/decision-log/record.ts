@@ -8,6 +8,11 @@ import type { DecisionRecord, LogRecord, SegmentHeader } from './types.ts'
 /** Maximum length of a line in bytes, without the newline. */
 export const MAX_LINE_BYTES = 1_048_576
 
+/** @throws DecisionLineMalformedError if a line has more than MAX_LINE_BYTES */
+export const requireLineLength = (bytes: number): void => {
+  if (bytes > MAX_LINE_BYTES) throw new DecisionLineMalformedError('a line is longer than the log allows')
+}
+
 /** Returns the SHA-256 of a line without its newline, as 64 lower-case hex digits. Text is hashed as UTF-8. */
 export const hashLine = (line: string | Uint8Array): string => Bun.SHA256.hash(line, 'hex')
 
