@@ -6,6 +6,7 @@ import { type Mutant, mutantsOf } from './mutants.ts'
 
 /** Area → how often it is drawn relative to its number of mutants. The first area whose path matches counts. */
 const AREAS: readonly (readonly [area: string, weight: number, paths: RegExp])[] = [
+  ['pages', 0.2, /^src\/(?:dashboard|portal|pages|modules\/[^/]+\/pages)\//],
   ['signing', 3, /^(?:src\/signing|workers\/signing)\//],
   ['pool', 3, /^src\/pool\//],
   ['claims', 3, /^src\/(?:store\/claim-log\/|server\/idempotency|attestation\/)/],
@@ -15,7 +16,6 @@ const AREAS: readonly (readonly [area: string, weight: number, paths: RegExp])[]
   ['screening', 2, /^(?:src\/modules\/screening|workers\/screening)\//],
   ['session decisions', 3, /^src\/(?:modules\/session-policies|identity|store\/sessions)\//],
   ['rights', 2, /^src\/(?:admin\/(?:accounts|second-person|rights|perform|gate)|store\/accounts)/],
-  ['pages', 0.2, /^src\/(?:dashboard|portal|pages)\//],
   ['clients', 1, /^src\/client\//],
   ['command line', 0.5, /^src\/cli\//],
   ['store', 1, /^src\/store\//],
