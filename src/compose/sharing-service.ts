@@ -113,23 +113,22 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
     while (leads() && (await store.velocityTallies.sweep()) > 0);
   }
 
-  /** Safe in several leaders at once, because it deletes only outdated rows. */
-  const createUpkeep = (): LeaderTask =>
-    createRepeatedTask({
-      name: 'upkeep of what processes share',
-      firstMs: FIRST_SWEEP_MS,
-      intervalMs: SWEEP_MS,
-      after,
-      work: sweep,
-      onError: (error) => log.warn('what processes share was not swept', { error }),
-    })
+  /** Safe in the leaders of several roles at once, because it deletes only outdated rows. */
+  const upkeep = createRepeatedTask({
+    name: 'upkeep of what processes share',
+    firstMs: FIRST_SWEEP_MS,
+    intervalMs: SWEEP_MS,
+    after,
+    work: sweep,
+    onError: (error) => log.warn('what processes share was not swept', { error }),
+  })
   const leadRole = async (role: LeaderRole, leaderTasks: readonly LeaderTask[]): Promise<void> => {
     const leader = createLeader({
       id,
       clock,
       after,
       lease: store.leaderLeases[role],
-      leaderTasks: [...leaderTasks, createUpkeep()],
+      leaderTasks,
       onChange: (leads, term) => {
         if (leads) log.info('this process leads the deployment', { role, term })
         else log.info('this process no longer leads the deployment', { role, term })
@@ -166,9 +165,12 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
       velocityExchange.start()
     },
     lead: async (leaderTasks) => {
+      // With the first role of each process, so that every deployment has it and no leader of both runs it twice.
+      const upkeepRole = LEADER_ROLES.find((role) => leaderTasks.has(role))
       for (const role of LEADER_ROLES) {
         const ofRole = leaderTasks.get(role)
-        await (ofRole === undefined ? watchRole(role) : leadRole(role, ofRole))
+        if (ofRole === undefined) await watchRole(role)
+        else await leadRole(role, role === upkeepRole ? [...ofRole, upkeep] : ofRole)
       }
     },
     limiter,

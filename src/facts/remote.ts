@@ -109,17 +109,22 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
       }
       // An open breaker permits one trial query, which must not request permission again.
       const isTry = breaker.open
-      const slot = breaker.permits() ? slots.acquire(organizationId) : null
-      if (slot === null) return refuse()
+      if (!breaker.permits()) return refuse()
+      const slot = slots.acquire(organizationId)
+      if (slot === null) {
+        if (isTry) breaker.unused()
+        return refuse()
+      }
       const takeTurn = async (): Promise<Answer | null> => {
         const release = await slot
         waiting.delete(place)
         try {
           const answer = findAnswer(key)
-          if (answer !== undefined) return await answer
           // After the deadline, the answer is no longer needed.
-          const isDue = clock.monotonicMs() < turn.deadlineMs && (isTry || breaker.permits())
-          return isDue ? await begin(key, question) : refuse()
+          const isDue = answer === undefined && clock.monotonicMs() < turn.deadlineMs
+          if (isTry && !isDue) breaker.unused()
+          if (answer !== undefined) return await answer
+          return isDue && (isTry || breaker.permits()) ? await begin(key, question) : refuse()
         } finally {
           release()
         }

@@ -13,9 +13,11 @@ export interface BreakerOptions {
 export interface Breaker {
   /**
    * Returns whether the caller may use the source. After `openMs`, an open breaker permits one caller only, which must
-   * report success or failure.
+   * report success or failure, or that it did not use the source.
    */
   permits(): boolean
+  /** The caller that an open breaker has permitted did not use the source: the next caller may. */
+  unused(): void
   succeeded(): void
   failed(): void
   readonly open: boolean
@@ -33,6 +35,9 @@ export const createBreaker = ({ clock, failures = 5, openMs = 10_000 }: BreakerO
       // The next attempt waits for the outcome of this one, or for openMs if none is reported.
       nextTryMs = nowMs + openMs
       return true
+    },
+    unused: () => {
+      nextTryMs = Number.NEGATIVE_INFINITY
     },
     succeeded: () => {
       inARow = 0

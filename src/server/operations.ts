@@ -56,8 +56,14 @@ export const createMetricsAnswer = ({ requestIds, contentType, expose, monotonic
 
   const current = (): Promise<string> => {
     const nowMs = monotonicMs()
-    if (rendered === null || nowMs - rendered.atMs >= RENDERED_FOR_MS) rendered = { text: expose(), atMs: nowMs }
-    return rendered.text
+    if (rendered !== null && nowMs - rendered.atMs < RENDERED_FOR_MS) return rendered.text
+    const own = { text: expose(), atMs: nowMs }
+    rendered = own
+    // A failure is not kept; the caller handles it.
+    own.text.catch(() => {
+      if (rendered === own) rendered = null
+    })
+    return own.text
   }
 
   return async (request: Request): Promise<Response> =>

@@ -33,7 +33,13 @@ const createDeployment = () => {
       const running: LeaderRole[] = []
       const warnings: unknown[] = []
       const log = { info: () => undefined, warn: (_: string, fields?: object) => void warnings.push(fields) }
-      const sharing = createSharing({ store, index: 0, clock: time, timers: time, log })
+      let sweeps = 0
+      const sweep = async (): Promise<number> => {
+        sweeps += 1
+        return 0
+      }
+      const counted = { ...store, rateLeases: { ...store.rateLeases, sweep } }
+      const sharing = createSharing({ store: counted, index: 0, clock: time, timers: time, log })
       started.push(sharing)
       const taskOf = (role: LeaderRole): LeaderTask => ({
         name: role,
@@ -42,7 +48,7 @@ const createDeployment = () => {
       })
       await sharing.lead(new Map(roles.map((role) => [role, [taskOf(role)]])))
       await settle()
-      return { sharing, running, warnings }
+      return { sharing, running, warnings, sweeps: () => sweeps }
     },
   }
 }
@@ -54,6 +60,15 @@ test('a process with all roles leads them all', async () => {
   expect(one.sharing.describe()).toEqual({ leader: 'here' })
   const two = await startProcess(...LEADER_ROLES)
   expect([two.running, two.sharing.describe(), two.sharing.leads()]).toEqual([[], { leader: 'elsewhere' }, false])
+})
+
+test('outdated rows that processes share are swept once, whichever roles a process leads', async () => {
+  for (const roles of [LEADER_ROLES, ['attestation'], ['identity']] as const) {
+    const { time, startProcess } = createDeployment()
+    const { sweeps } = await startProcess(...roles)
+    await time.advance(11_000)
+    expect(sweeps()).toBe(1)
+  }
 })
 
 test('each task runs in a process with its role', async () => {

@@ -81,6 +81,23 @@ describe('a remote source', () => {
     expect(remote.counts()).toEqual({ kept: 2, answered: 2, failed: 0, refused: 0, open: false })
   })
 
+  test('is tried by the next caller if the one that may try it does not', async () => {
+    const clock = createManualClock()
+    const breaker = createBreaker({ clock, failures: 1 })
+    const { remote } = create({ clock, breaker, underWayMax: 1, waitingMax: 1 })
+    breaker.failed()
+    clock.advance(10_000)
+    const late = remote.ask('late', async () => 'late', { organizationId: '', deadlineMs: clock.monotonicMs() })
+    expect(await late).toBeNull()
+    expect(await remote.ask('next', async () => 'back')).toBe('back')
+    // Its queue is full.
+    for (const key of ['endless', 'waiting']) void remote.ask(key, () => new Promise(() => undefined))
+    breaker.failed()
+    clock.advance(10_000)
+    expect(remote.ask('crowded', async () => 'crowded')).toBeNull()
+    expect(breaker.permits()).toBe(true)
+  })
+
   test('that fails has no answer, is left alone after a few times, and recovers', async () => {
     const { clock, errors, remote } = create()
     let calls = 0
