@@ -2,6 +2,7 @@
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { onceMade } from '../lib/once.ts'
+import { matchesPath } from '../lib/path-pattern.ts'
 import type { ProvidedService } from '../lib/service-key.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Store } from '../store/store.ts'
@@ -29,13 +30,6 @@ interface OperationModule {
   readonly operations?: () => Promise<ModuleOperations>
 }
 
-/** Whether the path of a request matches the declared path. Each parameter matches one segment. */
-const isPath = (declared: string, path: string): boolean => {
-  const asked = path.split('/')
-  const segments = declared.split('/')
-  return segments.length === asked.length && segments.every((each, at) => each.startsWith('{') || each === asked[at])
-}
-
 /**
  * Returns a function that finds the module of an admin API operation; null if none declares it. Imports the operations
  * on first use.
@@ -45,7 +39,8 @@ export const createModuleFinder = (modules: readonly OperationModule[]) => {
     Promise.all(modules.map(async ({ name, operations }) => ({ name, routes: (await operations?.())?.routes ?? [] }))),
   )
   return async (method: string, path: string): Promise<string | null> => {
-    const declares = (route: Route): boolean => route.method === method && isPath(route.path, path)
+    const asked = path.split('/')
+    const declares = (route: Route): boolean => route.method === method && matchesPath(route.path.split('/'), asked)
     return (await load()).find(({ routes }) => routes.some(declares))?.name ?? null
   }
 }

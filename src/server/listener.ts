@@ -1,6 +1,7 @@
 // Serves one Elysia app on an address. Every response gets the security headers, and every error becomes a problem.
 // Paths without a route get 404, or 405 with the declared methods.
 import { type AnyElysia, Elysia } from 'elysia'
+import { matchesPath } from '../lib/path-pattern.ts'
 import { leaveAfterTurn, type RefusalPacer } from './event-loop-turns.ts'
 import { type ListenAddress, type ListenerTls, listenUrl, serverOptions } from './listen-address.ts'
 import type { RequestIdSource } from './request-id.ts'
@@ -62,10 +63,6 @@ const patternsOf = ({ routes }: AnyElysia): readonly RoutePattern[] =>
       return { path: encodeURI(declared[0]?.path ?? shape), segments: shape.split('/'), methods }
     })
 
-const matches = ({ segments }: RoutePattern, asked: readonly string[]): boolean =>
-  segments.length === asked.length &&
-  segments.every((segment, index) => (segment === ':' ? asked[index] !== '' : segment === asked[index]))
-
 /** @throws Bun's error if the address is in use */
 export const startListener = (options: ListenerOptions): Listener => {
   const { app, listen, tls, shared = false, requestIds, toResponse, pages, pacer, answersHead } = options
@@ -86,8 +83,8 @@ export const startListener = (options: ListenerOptions): Listener => {
   /** @throws RouteNotFoundError, MethodNotAllowedError */
   const findPage = async (request: Request): Promise<Response> => {
     const path = requestPath(request.url)
-    const segments = path.split('/')
-    const methods = patterns.find((pattern) => matches(pattern, segments))?.methods
+    const asked = path.split('/')
+    const methods = patterns.find(({ segments }) => matchesPath(segments, asked))?.methods
     // If the route exists with this method, the client used another spelling of the path, for example `/x/../livez`.
     if (methods !== undefined && !methods.includes(request.method)) throw new MethodNotAllowedError(methods.join(', '))
     const page = methods === undefined ? await pages?.(request, path) : null

@@ -5,7 +5,8 @@ import {
   createAskedProcess,
   type IndexProcessListener,
 } from '../../src/admin/decisions/index-process.ts'
-import { DependencyUnavailableError, QueueFullError } from '../../src/domain/errors.ts'
+import { DeadlineExceededError, DependencyUnavailableError, QueueFullError } from '../../src/domain/errors.ts'
+import { runFor } from '../../src/lib/caller.ts'
 
 let asked: AskedProcess
 let startFails: boolean
@@ -136,4 +137,22 @@ describe('an organization with many questions', () => {
     await settled()
     expect(started[1]?.questions).toEqual([4, 5])
   })
+})
+
+test('a request that has ended leaves the queue, and its place is free', async () => {
+  begin()
+  const request = new AbortController()
+  const find = (): Promise<unknown> => failureOf(asked.ask({ operation: 'find', organizationId: 'A', uuid: 'x' }))
+  const running = [find(), find()]
+  const waiting = Array.from({ length: 50 }, () => runFor({ owner: 'A', signal: request.signal }, find))
+  expect(await find()).toBeInstanceOf(QueueFullError)
+  request.abort()
+  for (const error of await Promise.all(waiting)) expect(error).toBeInstanceOf(DeadlineExceededError)
+  expect(await runFor({ owner: 'A', signal: request.signal }, find)).toBeInstanceOf(DeadlineExceededError)
+  const next = find()
+  await settled()
+  for (const id of [1, 2]) started[0]?.listener.onReply({ id, ok: true, result: null })
+  await settled()
+  started[0]?.listener.onReply({ id: started[0].questions.at(-1) ?? 0, ok: true, result: null })
+  expect(await Promise.all([...running, next])).toEqual([null, null, null])
 })

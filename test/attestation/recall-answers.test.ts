@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { createDecisionMemory } from '../../src/attestation/recall-answers.ts'
 import { answerOf } from '../../src/decision-log/answer.ts'
 import type { DecisionRecord } from '../../src/decision-log/types.ts'
+import { DeadlineExceededError } from '../../src/domain/errors.ts'
 import {
   attestation,
   denial,
@@ -118,4 +119,19 @@ test('where nodes share a store, a claim is kept for a day', () => {
   const on = (node: string) =>
     createDecisionMemory('/none', createManualClock(), { node, usableSeconds: USABLE_SECONDS })
   expect([on('').keepSeconds, on('one').keepSeconds]).toEqual([600, 86_400])
+})
+
+test('a search whose request has ended leaves the queue', async () => {
+  const directory = temporaryDirectory()
+  const memory = createDecisionMemory(directory, createManualClock(), { node: '', usableSeconds: USABLE_SECONDS })
+  const request = new AbortController()
+  const find = (ended?: AbortSignal) => memory.find({ ...sought(1, START_SECONDS, 'org_a'), ended })
+  const running = find()
+  const waiting = Promise.allSettled(Array.from({ length: 512 }, () => find(request.signal)))
+  const refused = find()
+  const reason = new DeadlineExceededError()
+  request.abort(reason)
+  await expect(refused).rejects.toMatchObject({ code: 'IDEMPOTENCY_IN_FLIGHT' })
+  for (const result of await waiting) expect(result).toEqual({ status: 'rejected', reason })
+  expect(await Promise.all([running, find()])).toEqual([{ outcome: 'nothing' }, { outcome: 'nothing' }])
 })

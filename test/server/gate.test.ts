@@ -1,7 +1,7 @@
 // What a request meets that would come to nothing by now: who is told so, what it costs, and what it leaves behind.
 import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { type ApiKeyCredential, hashApiKey, mintApiKey, SCOPES_BY_KIND } from '../../src/domain/api-key.ts'
-import { type CountersignError, QueueFullError } from '../../src/domain/errors.ts'
+import { type CountersignError, DeadlineExceededError, QueueFullError } from '../../src/domain/errors.ts'
 import { createAuthenticator } from '../../src/server/authenticate.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
 import { createRefusalPacer } from '../../src/server/event-loop-turns.ts'
@@ -270,7 +270,9 @@ describe('a request that takes too long', () => {
   ])('is answered 408 once at its deadline. Its work then %s, which is only reported', async (_how, error, done) => {
     const work = Promise.withResolvers<void>()
     const passed: boolean[] = []
-    const { endpoint, deadlines, timers } = createEndpoint(100, async ({ deadline }) => {
+    const ends: AbortSignal[] = []
+    const { endpoint, deadlines, timers } = createEndpoint(100, async ({ deadline, ended }) => {
+      ends.push(ended)
       passed.push(deadline.passed)
       await work.promise
       passed.push(deadline.passed)
@@ -285,6 +287,7 @@ describe('a request that takes too long', () => {
     expect(recorded).toHaveLength(1)
     const response = await answered
     expect(response.status).toBe(408)
+    expect(ends.map(({ reason }) => reason)).toEqual([expect.any(DeadlineExceededError)])
     expect(await response.json()).toMatchObject({ code: 'DEADLINE_EXCEEDED', request_id: 'mine' })
     expect(waited).toEqual([[quiet.organizationId, 1_000]])
     work.resolve()
