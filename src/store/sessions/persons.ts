@@ -66,6 +66,12 @@ export const WALLETS_OF_SESSION = `${CONNECTED_WALLETS}
   UNION ALL SELECT NULL, NULL, locked_address, environment FROM sessions
   WHERE organization_id = ? AND id = ? AND locked_address IS NOT NULL`
 
+/** Persons of own sessions from which such a wallet was disconnected. */
+const OF_REMOVED_WALLETS = `SELECT DISTINCT sessions.person_id, sessions.check_type FROM (${WALLETS_OF_SESSION}) AS mine
+    JOIN session_removed_wallets removed ON removed.address = mine.address AND removed.environment = mine.environment
+    JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
+  WHERE sessions.person_id IS NOT NULL AND sessions.organization_id = ?`
+
 interface KnownPerson {
   readonly person_id: string
   readonly check_type: CheckType
@@ -130,15 +136,16 @@ export const identifyPerson = async (transaction: Transaction, session: Session,
 }
 
 /**
- * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets. `assigned` is
- * the only known person of the session's type of check; null if there is none or more than one, or if the session has a
- * person.
+ * Finds the persons of a session that is being rejected: its own person, and all persons of its wallets, including
+ * wallets that were disconnected from their sessions. `assigned` is the only known person of the session's type of
+ * check; null if there is none or more than one, or if the session has a person.
  */
 export const findRejectedPersons = async (transaction: Transaction, session: Session) => {
   const { organizationId, id, checkType, personId } = session
-  const ids = [organizationId, id]
-  const known = await findPersons(transaction, session, [WALLETS_OF_SESSION, [...ids, ...ids, ...ids]], 'TRUE')
-  const personIds = new Set(known.map((person) => person.person_id))
+  const wallets = [organizationId, id, organizationId, id, organizationId, id]
+  const known = await findPersons(transaction, session, [WALLETS_OF_SESSION, wallets], 'TRUE')
+  const earlier = await transaction.query<KnownPerson>(OF_REMOVED_WALLETS, [...wallets, organizationId])
+  const personIds = new Set([...known, ...earlier].map((person) => person.person_id))
   if (personId !== null) personIds.add(personId)
   const only = personId === null ? onlyOf(known, checkType) : null
   return { personIds, assigned: only === null ? null : await withUserId(transaction, organizationId, only) }

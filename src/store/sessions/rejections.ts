@@ -10,6 +10,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
 import { findRejectedPersons, IS_SAME_WALLET, personsOf, WALLETS_OF_SESSION } from './persons.ts'
+import { IS_SHARED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
   /** An address, or the id of a person. */
@@ -47,9 +48,29 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
   environment,
 ]
 
+/** Persons of the rejection of a session, before its addresses are added. */
+const PERSONS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
+
 /** For statements over `sessions` as `s`, with any wallet or person. */
 export const REJECTED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
   WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.by_operator = 1)`
+
+/**
+ * Addresses of the session, and all addresses of its rejected persons: wallets that are or were connected to their own
+ * sessions, and wallets of shared sessions of other organizations. A person can't free an address by disconnecting it.
+ */
+const ADD_ADDRESSES = `INSERT INTO session_rejections
+    (subject, organization_id, environment, session_id, by_operator, decided_sequence)
+  SELECT address, ?, ?, ?, CASE WHEN ? = 'yes' THEN 1 ELSE 0 END, 0 FROM (
+    SELECT address FROM (${WALLETS_OF_SESSION}) AS of_session
+    UNION SELECT held.address FROM sessions JOIN session_wallets held
+      ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
+    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION})
+      AND (sessions.organization_id = ? OR (sessions.status = 'completed' AND ${IS_SHARED}))
+    UNION SELECT removed.address FROM sessions JOIN session_removed_wallets removed
+      ON removed.organization_id = sessions.organization_id AND removed.session_id = sessions.id
+    WHERE sessions.person_id IN (${PERSONS_OF_REJECTION}) AND sessions.organization_id = ?
+  ) AS addresses`
 
 /**
  * Records the rejection in its transaction, before it is announced and numbered. Returns the person to assign to the
@@ -59,16 +80,14 @@ export const recordRejection = async (transaction: Transaction, session: Session
   const { organizationId, id: sessionId, environment } = session
   // Concurrent completions wait: none assigns a person or completes a wallet that the rejection misses.
   await lockDeployment(transaction)
-  const ids = [organizationId, sessionId]
-  const addresses = await transaction.query<{ readonly address: string }>(
-    `SELECT DISTINCT address FROM (${WALLETS_OF_SESSION}) AS wallets`,
-    [...ids, ...ids, ...ids],
-  )
   const { personIds, assigned } = await findRejectedPersons(transaction, session)
-  const rejection = { organizationId, environment, sessionId, byOperator: isOperatorActor(actor), decidedSequence: 0 }
-  for (const subject of [...addresses.map(({ address }) => address), ...personIds]) {
-    await REJECTIONS.insert(transaction, { ...rejection, subject })
-  }
+  const byOperator = isOperatorActor(actor)
+  const rejection = { organizationId, environment, sessionId, byOperator, decidedSequence: 0 }
+  for (const subject of personIds) await REJECTIONS.insert(transaction, { ...rejection, subject })
+  const ids = [organizationId, sessionId]
+  const person = [...ids, organizationId]
+  const row = [organizationId, environment, sessionId, byOperator ? 'yes' : 'no']
+  await transaction.execute(ADD_ADDRESSES, [...row, ...ids, ...ids, ...ids, ...person, ...person])
   return assigned
 }
 

@@ -42,10 +42,9 @@ export const REMOVED_WALLETS = defineTable('session_removed_wallets', {
   address: typed<WalletAddress>(),
 })
 
-/** Wallets of all sessions of the persons whom a session rejected. */
-const REJECTED_ADDRESSES = `SELECT DISTINCT held.address FROM sessions JOIN session_wallets held
-    ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
-  WHERE sessions.person_id IN (SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?)`
+/** All addresses that the rejection of a session concerns. */
+const REJECTED_ADDRESSES = `SELECT subject AS address FROM session_rejections WHERE organization_id = ? AND session_id = ?
+  AND NOT EXISTS (SELECT 1 FROM persons WHERE persons.id = session_rejections.subject)`
 
 const subjectOf = ({ session, wallets }: SessionState, others: readonly WalletAddress[]): SessionSubject => {
   const addresses = new Set([...wallets.map(({ address }) => address), ...others])

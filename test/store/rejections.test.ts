@@ -1,0 +1,227 @@
+// After a rejection, no wallet of the session or of its persons is verified in the organization until it is completed again; if
+// an operator rejected, until an operator completes it. Random changes, against a model, with the cache of standings.
+import { expect, test } from 'bun:test'
+import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
+import { newIdentifier, newSessionId, newUuid } from '../../src/domain/identifier.ts'
+import type { SessionStatus } from '../../src/domain/session.ts'
+import { createStandings } from '../../src/identity/standing/standings.ts'
+import { readChanges, readLastSequence } from '../../src/store/changes.ts'
+import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
+import type { Store } from '../../src/store/store.ts'
+import { createRandom } from '../attack/random.ts'
+import { markChecksMade } from '../support/made-checks.ts'
+import { describeStores } from './dialects.ts'
+import { createRejectionModel, isOpen, type ModelSession } from './rejection-model.ts'
+
+const TYPES = ['kyc', 'kyb'] as const
+const WALLETS = 4
+const STEPS = 70
+const RETRIES_MAX = 5
+const OPERATOR = 'operator:ada'
+const ACTORS = [OPERATOR, OPERATOR, 'provider:webhook', 'policy:pol_1:1', 'key:test'] as const
+/** The more often a change is listed, the more often it is made. */
+const KINDS = [
+  'register',
+  'register',
+  'connect',
+  'disconnect',
+  'disconnect',
+  'share',
+  'decide',
+  'decide',
+  'decide',
+  'decide',
+  'decide',
+  'erase',
+] as const
+const KEY = { wrappedKey: new Uint8Array([1]), wrappedBy: 'a key of tests' }
+
+const failureOf = (work: Promise<unknown>): Promise<string | null> =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof Error ? error.name : 'unknown'),
+  )
+
+/** Makes random changes in two organizations. @returns the operations that took place */
+const play = async (store: Store, seed: number): Promise<ReadonlySet<string>> => {
+  const random = createRandom(seed)
+  const model = createRejectionModel()
+  const done: string[] = []
+  const wallets = Array.from(
+    { length: WALLETS },
+    (_, at) => parseEvmAddress(`0x${(seed * 100 + at).toString(16).padStart(40, '0')}`) as WalletAddress,
+  )
+  const organizations: string[] = []
+  for (const name of ['one', 'two']) {
+    const { id } = await store.organizations.create({ slug: `${name}-${seed}`, name })
+    await store.organizationKeys.add(id, KEY)
+    organizations.push(id)
+  }
+  const standings = createStandings({
+    source: store.walletStandings,
+    loadLevel: async () => 1,
+    isUpToDate: () => true,
+  })
+  const idsOf = ({ organizationId, id }: ModelSession) => ({ organizationId, sessionId: id })
+
+  const connect = async (session: ModelSession): Promise<void> => {
+    const address = session.locked ?? random.pick(wallets)
+    const proof = { kind: 'sandbox', message: '', signature: '' } as const
+    await store.sessionWallets.connect({
+      ...idsOf(session),
+      address,
+      chain: 'ethereum',
+      nonce: null,
+      proof,
+      actor: 'person',
+    })
+    session.connected.add(address)
+    session.removed.delete(address)
+  }
+
+  const register = async (): Promise<void> => {
+    const [one = '', two = ''] = organizations
+    const organizationId = random.chance(0.8) ? one : two
+    const checkType = random.chance(0.85) ? 'kyc' : 'kyb'
+    const walletAddress = random.chance(0.2) ? random.pick(wallets) : null
+    const { session, created } = await store.sessions.register({
+      organizationId,
+      environment: 'test',
+      checkType,
+      sessionId: newSessionId(),
+      provider: 'manual',
+      tokenHash: crypto.getRandomValues(new Uint8Array(32)),
+      walletAddress,
+      originUrl: null,
+      actor: 'key:test',
+    })
+    const reusable = walletAddress === null ? undefined : model.findReusable(organizationId, checkType, walletAddress)
+    expect([created, created ? undefined : session.id]).toEqual([reusable === undefined, reusable?.id])
+    if (!created) return
+    const registered: ModelSession = {
+      organizationId,
+      id: session.id,
+      type: checkType,
+      locked: walletAddress,
+      connected: new Set(),
+      removed: new Set(),
+      status: 'pending',
+      person: null,
+      isConsented: false,
+      isErased: false,
+      retries: 0,
+      decided: null,
+      wasCompletedByOperator: false,
+    }
+    model.sessions.push(registered)
+    for (let count = random.below(4); count > 0; count--) await connect(registered)
+  }
+
+  const disconnect = async (session: ModelSession): Promise<void> => {
+    const connected = (await store.sessions.find(session.organizationId, session.id))?.wallets ?? []
+    if (connected.length === 0) return
+    const { id: walletId, address } = random.pick(connected)
+    await store.sessionWallets.remove({ ...idsOf(session), walletId, actor: 'person' })
+    session.connected.delete(address)
+    session.removed.add(address)
+  }
+
+  const erase = async (session: ModelSession): Promise<void> => {
+    await store.evidence.addDocument(
+      idsOf(session),
+      {
+        id: newIdentifier('evidence'),
+        kind: 'portrait',
+        mediaType: 'image/png',
+        byteLength: 1,
+        storageName: newUuid(),
+        sealedName: null,
+        wrappedKey: new Uint8Array([2]),
+        sealedUnder: KEY.wrappedKey,
+        fieldNames: [],
+        createdAtSeconds: 0,
+      },
+      1_000,
+      'person',
+    )
+    await store.evidence.eraseAll(idsOf(session), OPERATOR)
+    session.isErased = true
+  }
+
+  const decide = async (session: ModelSession): Promise<void> => {
+    const to: SessionStatus = random.pick(['completed', 'completed', 'completed', 'rejected', 'retry'])
+    if (session.status === 'rejected' || (session.status === 'completed' && to === 'completed')) return
+    if (to === 'retry' && session.retries === RETRIES_MAX) return
+    const actor = random.pick(ACTORS)
+    const change = (status: SessionStatus, by: string) =>
+      store.sessions.changeStatus({ ...idsOf(session), to: status, actor: by, revoke: true, override: 'person' })
+    if (to === 'completed' && isOpen(session)) {
+      await change('submitted', 'person')
+      session.status = 'submitted'
+      await markChecksMade(store, session.organizationId, session.id)
+    }
+    const isHeldBack = to === 'completed' && actor !== OPERATOR && model.isHeldBack(session)
+    const refusal = isHeldBack ? 'RejectedBeforeError' : null
+    const expected = to === 'completed' && session.isErased ? 'EvidenceErasedError' : refusal
+    done.push(`${expected ?? to} by ${actor === OPERATOR ? 'an operator' : 'others'}`)
+    expect(await failureOf(change(to, actor))).toBe(expected)
+    if (expected !== null) return
+    if (to === 'completed') model.complete(session, actor === OPERATOR)
+    else if (to === 'rejected') model.reject(session, actor === OPERATOR)
+    else Object.assign(session, { status: 'retry', retries: session.retries + 1 })
+  }
+
+  const act = async (): Promise<void> => {
+    const kind = random.pick(KINDS)
+    const among = model.sessions.filter((session) => kind === 'share' || kind === 'decide' || isOpen(session))
+    if (kind === 'register' || among.length === 0) return register()
+    const session = random.pick(among)
+    done.push(`${kind} ${session.id} ${session.status}`)
+    if (kind === 'connect') return connect(session)
+    if (kind === 'disconnect') return disconnect(session)
+    if (kind === 'decide') return decide(session)
+    if (kind === 'erase') return random.chance(0.1) ? erase(session) : undefined
+    await store.sessions.recordConsent({ ...idsOf(session), version: '2.en', actor: 'person' })
+    session.isConsented = true
+  }
+
+  let sequence = await readLastSequence(store.database)
+  for (let step = 0; step < STEPS; step++) {
+    await act()
+    for (const change of await readChanges(store.database, sequence, 100)) {
+      sequence = change.sequence
+      if (change.topic === 'session') standings.sessionChanged(decodeSessionSubject(change.subjectId))
+    }
+    for (const organizationId of organizations) {
+      for (const wallet of wallets) {
+        for (const type of TYPES) {
+          const { verifying } = await standings.find({ organizationId, environment: 'test' }, wallet, type, null)
+          const isVerified = verifying !== null
+          const place = { seed, step, organizationId, wallet, type }
+          if (isVerified && model.isBlocked(organizationId, wallet)) {
+            throw new Error(`a rejected wallet is verified: ${JSON.stringify({ ...place, done })}`)
+          }
+          if (isVerified !== model.isVerified(organizationId, wallet, type)) {
+            throw new Error(`the model differs: ${JSON.stringify({ ...place, isVerified, done })}`)
+          }
+        }
+      }
+    }
+  }
+  return new Set(done)
+}
+
+describeStores((open, dialect) => {
+  test('a rejected wallet or person is not verified until it is completed again, whatever else happens', async () => {
+    const { store, remove } = await open()
+    try {
+      const reached = new Set<string>()
+      const rounds = dialect === 'SQLite' ? 60 : 6
+      for (let seed = 1; seed <= rounds; seed++) for (const what of await play(store, seed)) reached.add(what)
+      const wanted = ['completed', 'rejected', 'retry'].flatMap((to) => [`${to} by an operator`, `${to} by others`])
+      expect([...wanted, 'RejectedBeforeError by others'].filter((what) => !reached.has(what))).toEqual([])
+    } finally {
+      await remove()
+    }
+  })
+})
