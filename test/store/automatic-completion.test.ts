@@ -5,7 +5,6 @@ import { newSessionId } from '../../src/domain/identifier.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
 import { SESSIONS_PER_WALLET_MAX } from '../../src/domain/wallet.ts'
 import { judgeStanding } from '../../src/identity/standing/standing.ts'
-import { decodeSessionSubject } from '../../src/store/sessions/session-changes.ts'
 import { findOthers } from '../../src/store/sessions/session-traces.ts'
 import { openHit } from '../admin/support/open-hit.ts'
 import { markChecksMade } from '../support/made-checks.ts'
@@ -15,7 +14,6 @@ import type { TemporaryStore } from './temporary-store.ts'
 
 const WALLET = parseEvmAddress(`0x${'1'.padStart(40, '0')}`) as WalletAddress
 const OTHER_WALLET = parseEvmAddress(`0x${'2'.padStart(40, '0')}`) as WalletAddress
-const THIRD_WALLET = parseEvmAddress(`0x${'3'.padStart(40, '0')}`) as WalletAddress
 const DECIDER = 'provider:webhook'
 const OPERATOR = 'operator:ada'
 
@@ -144,30 +142,6 @@ describeStores((open) => {
     expect(await isVerified()).toBe(true)
   })
 
-  test('an operator’s rejection holds for the other wallets of the person', async () => {
-    const first = await register()
-    await connect(first)
-    await connect(first, OTHER_WALLET)
-    await change(await submitted(first), 'completed', DECIDER)
-    await change(await submit(), 'rejected', OPERATOR)
-    const next = await submit(OTHER_WALLET)
-    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('an operator has rejected an earlier session')
-    await change(next, 'completed', OPERATOR)
-    await change(await submit(OTHER_WALLET), 'completed', DECIDER)
-  })
-
-  test('an operator’s completion of a session that had the wallet leaves its rejection', async () => {
-    await change(await submit(), 'rejected', OPERATOR)
-    const other = await register()
-    await connect(other, OTHER_WALLET)
-    await connect(other)
-    const wallets = (await temporary.store.sessions.find(organizationId, other.sessionId))?.wallets ?? []
-    const walletId = wallets.find(({ address }) => address === WALLET)?.id ?? ''
-    await temporary.store.sessionWallets.remove({ ...other, walletId, actor: 'person' })
-    await change(await submitted(other), 'completed', OPERATOR)
-    await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
-  })
-
   test('a wallet has a limited number of sessions, so that each read of them is short', async () => {
     const row = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, locked_address,
       retry_count, sequence, created_at_seconds, updated_at_seconds)
@@ -182,13 +156,6 @@ describeStores((open) => {
     await expect(register(WALLET, organizationId, 'kyb')).rejects.toThrow('the wallet has')
     await expect(connect(await register())).rejects.toThrow('the wallet has')
     await connect(await register(), OTHER_WALLET)
-  })
-
-  test('a rejection that was automatic can be followed by an automatic completion', async () => {
-    await change(await submit(), 'rejected', DECIDER)
-    const next = await submit()
-    await change(next, 'completed', DECIDER)
-    expect(await statusOf(next)).toBe('completed')
   })
 
   test('traces find the same person if an operator rejected the session', async () => {
@@ -221,26 +188,6 @@ describeStores((open) => {
     await share(target)
   }
 
-  const lastAnnounced = async () => {
-    const [announced] = await temporary.store.database.query<{ subject_id: string }>(
-      "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
-    )
-    return decodeSessionSubject(announced?.subject_id ?? '').addresses
-  }
-
-  test('a rejected session ends the verification of a wallet that it no longer has, for everybody', async () => {
-    const { store } = temporary
-    const asking = (await store.organizations.create({ slug: 'asking', name: 'Asking' })).id
-    await completeAndShare(await submit())
-    expect([await isVerified(), await isVerified(asking)]).toEqual([true, true])
-    const later = await submit()
-    await change(later, 'retry', OPERATOR)
-    await disconnect(later)
-    await change(later, 'rejected', OPERATOR)
-    expect([await isVerified(), await isVerified(asking)]).toEqual([false, false])
-    expect(await lastAnnounced()).toContain(WALLET)
-  })
-
   /** Submitted with its checks made. */
   const submitWith = async (
     wallets: readonly WalletAddress[],
@@ -251,49 +198,6 @@ describeStores((open) => {
     for (const wallet of wallets) await connect(target, wallet)
     return submitted(target)
   }
-
-  test.each([
-    ['has a wallet of another person, too', async () => submitWith([OTHER_WALLET, THIRD_WALLET])],
-    ['is of another type of check', async () => submitWith([OTHER_WALLET], 'kyb')],
-    [
-      'identified another person',
-      async () => {
-        const target = await submitWith([OTHER_WALLET, THIRD_WALLET])
-        await change(target, 'completed', OPERATOR)
-        return target
-      },
-    ],
-    [
-      'had a wallet of each person',
-      async () => {
-        const target = await submitWith([OTHER_WALLET, THIRD_WALLET])
-        await change(target, 'retry', OPERATOR)
-        await disconnect(target)
-        return submitted(target)
-      },
-    ],
-    ['is locked to a wallet', async () => submitted(await register(OTHER_WALLET, organizationId, 'kyb'))],
-    [
-      'has a wallet that another person shares a session with',
-      async () => {
-        await completeAndShare(await submitWith([WALLET, THIRD_WALLET]))
-        return submitWith([OTHER_WALLET])
-      },
-    ],
-  ])(
-    'an operator’s rejection of a session that %s ends the verification of all wallets of the person',
-    async (_name, reject) => {
-      const asking = (await temporary.store.organizations.create({ slug: 'asking', name: 'Asking' })).id
-      await completeAndShare(await submitWith([WALLET, OTHER_WALLET]))
-      await change(await submitWith([THIRD_WALLET]), 'completed', OPERATOR)
-      const target = await reject()
-      expect([await isVerified(), await isVerified(asking)]).toEqual([true, true])
-      await change(target, 'rejected', OPERATOR)
-      expect(await lastAnnounced()).toContain(WALLET)
-      expect([await isVerified(), await isVerified(asking)]).toEqual([false, false])
-      await expect(change(await submit(), 'completed', DECIDER)).rejects.toThrow('an operator has rejected')
-    },
-  )
 
   test('a session that another organization does not share links no wallets', async () => {
     const other = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
