@@ -260,7 +260,7 @@ export const startAdmin = async (dependencies: AdminDependencies): Promise<Admin
   }
   let listener: Listener
   try {
-    const assets = await buildDashboardAssets(dependencies.without)
+    const assets = await buildDashboardAssets(dependencies.without, services.documents !== null)
     listener = startDashboardListener({
       listen: config.dashboardListen,
       publicUrl: urls.dashboard,

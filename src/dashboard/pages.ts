@@ -36,15 +36,18 @@ const pageHeaders = (nonce: string): Record<string, string> => ({
 })
 
 /**
- * @param modules names of the running modules, which the page reads from its document
+ * The page reads both values from its document.
+ * @param without names of the modules that don't run
+ * @param hasReference whether the API reference is served
  * @throws PageBuildError
  */
-export const buildDashboardAssets = (without: readonly string[]): Promise<PageAssets> =>
+export const buildDashboardAssets = (without: readonly string[], hasReference: boolean): Promise<PageAssets> =>
   buildPageAssets({
     page: 'dashboard',
     title: 'the dashboard',
     basePath: '',
-    fill: (html) => html.replace('MODULE-NAMES', () => without.join(' ')),
+    fill: (html) =>
+      html.replace('MODULE-NAMES', () => without.join(' ')).replace('HAS-REFERENCE', String(hasReference)),
   })
 
 export const createDashboardPages = (assets: PageAssets): DashboardPages => {

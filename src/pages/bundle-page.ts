@@ -1,11 +1,50 @@
 // Bundles a page from source, for the one-file program or at the start of a service that runs from source (in a
 // separate process, bundle-page.process.ts).
-import { basename, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type BunPlugin, Glob } from 'bun'
 import { ASSET_PATH, type BundledPage, type PageName } from './bundled-page.ts'
 
 /** Second style sheet of a page, which its script loads on demand. */
 const LATE_STYLES: ReadonlyMap<PageName, string> = new Map([['dashboard', 'styles/late.css']])
 const LATE_PLACE = 'LATE-STYLES'
+
+const SOURCES = join(import.meta.dir, '..')
+const PAGE_SOURCES = ['dashboard/page/**/*.{ts,tsx}', 'modules/*/pages/*.{ts,tsx}']
+/** Files that are loaded alone: first screens, and those with large libraries. */
+const ALONE = /\/(charts|first-steps|signed-out|qr-code|chart|editor)\.tsx$/
+const DYNAMIC_IMPORT = /await import\('([^']+)'\)/g
+
+/** Returns the other files that pages load on demand. */
+const lateFiles = (): readonly string[] =>
+  PAGE_SOURCES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: SOURCES, absolute: true })])
+    .flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(DYNAMIC_IMPORT)].map(([, name = '']) => join(dirname(path), name)),
+    )
+    .filter((path) => !ALONE.test(path))
+    .sort()
+
+/** Joins the late files into one, because each request takes longer than their code. */
+const joinLateFiles = (): BunPlugin => {
+  const files = [...new Set(lateFiles())]
+  return {
+    name: 'join-late-files',
+    setup: (build) => {
+      build.onLoad({ filter: /\/(dashboard\/page|modules\/[^/]+\/pages)\/.*\.tsx?$/ }, ({ path, loader }) => ({
+        contents: readFileSync(path, 'utf8').replaceAll(DYNAMIC_IMPORT, (text, name: string) => {
+          const index = files.indexOf(join(dirname(path), name))
+          return index === -1 ? text : `(await import('late-pages')).file${index}`
+        }),
+        loader,
+      }))
+      build.onResolve({ filter: /^late-pages$/ }, () => ({ path: 'late-pages', namespace: 'late-pages' }))
+      build.onLoad({ filter: /.*/, namespace: 'late-pages' }, () => ({
+        contents: files.map((path, index) => `export * as file${index} from ${JSON.stringify(path)}`).join('\n'),
+        loader: 'ts',
+      }))
+    },
+  }
+}
 
 /**
  * @param basePath path of the page's public URL, without a trailing slash
@@ -20,6 +59,7 @@ export const bundlePage = async (page: PageName, basePath: string): Promise<Bund
     target: 'browser',
     minify: true,
     splitting: true,
+    plugins: page === 'dashboard' ? [joinLateFiles()] : [],
     sourcemap: 'none',
     publicPath: basePath + ASSET_PATH,
     define: { 'process.env.NODE_ENV': '"production"' },

@@ -5,7 +5,7 @@ import type { PageAssets } from '../../src/pages/page-assets.ts'
 
 let assets: PageAssets
 beforeAll(async () => {
-  assets = await buildDashboardAssets([])
+  assets = await buildDashboardAssets([], true)
 })
 
 const ask = async (path: string): Promise<Response | null> =>
@@ -63,8 +63,11 @@ describe('the files', () => {
     expect(bytes).toBeLessThan(40_000)
   })
 
-  test('are one a page, so that each is loaded when it is opened', () => {
-    expect(assets.all.filter(({ type }) => type.startsWith('text/javascript')).length).toBeGreaterThan(12)
+  test('that come later are few, and large libraries are apart', async () => {
+    const scripts = assets.all.filter(({ type }) => type.startsWith('text/javascript'))
+    expect(scripts.length).toBeLessThanOrEqual(14)
+    const late = scripts.find(({ path }) => path.includes('/late-pages-'))
+    expect((await late?.encoded('br'))?.length).toBeLessThan(80_000)
   })
 
   test('name no other host', async () => {

@@ -20,7 +20,7 @@ import { Problem } from './ui/problem.tsx'
 
 const SignIn = lazy(async () => (await import('./entry/signed-out.tsx')).SignIn, { isFirst: true })
 const SignInAgain = lazy(async () => (await import('./entry/signed-out.tsx')).SignInAgain, { meanwhile: null })
-const Welcome = lazy(async () => (await import('./entry/welcome.tsx')).Welcome, { isFirst: true })
+const Welcome = lazy(async () => (await import('./entry/signed-out.tsx')).Welcome, { isFirst: true })
 
 interface Known {
   readonly account: Account

@@ -1,5 +1,5 @@
 // Types of modules' pages and of their parts in other pages. A module declares them in pages/pages.ts;
-// src/module-pages.ts lists them. Nothing of a disabled module is shown, loaded or requested.
+// src/module-pages.ts lists them. Nothing of a disabled module is shown or requested.
 import type { ComponentType } from 'preact'
 import type {
   CheckedPolicy,

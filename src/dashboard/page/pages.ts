@@ -1,5 +1,5 @@
 // All pages of the dashboard: path, position in the navigation, required rights, and the file loaded when a page is
-// first opened. Pages of modules are in src/module-pages.ts.
+// first opened; the build joins most of these files. Pages of modules are in src/module-pages.ts.
 import type { ComponentType } from 'preact'
 import { MODULE_PAGES } from '../../module-pages.ts'
 import type { Params } from './router.ts'

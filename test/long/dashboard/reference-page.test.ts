@@ -27,7 +27,7 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
   let url: string
 
   beforeAll(async () => {
-    const assets = await buildDashboardAssets([])
+    const assets = await buildDashboardAssets([], true)
     const pages = createReferencePages(
       {
         admin: adminDocument(ADMIN_ROUTES, '1.2.3', false),

@@ -2,11 +2,11 @@
 // service doesn't depend on the number of decisions.
 import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'
+import { lazy } from '../ui/lazy.tsx'
 import { Badge, Loading, Page } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { zoneWord } from '../ui/relative-time.ts'
 import { Segments } from '../ui/segments.tsx'
-import { Chart } from './chart.tsx'
 import { Events, Sources, useEvents } from './events.tsx'
 import { LoadCommand } from './load-command.tsx'
 import { CHARTS, type ChartSpec, DECISIONS_BY_CHAIN, DECISIONS_BY_VERDICT } from './series.ts'
@@ -14,6 +14,8 @@ import { Tiles } from './tiles.tsx'
 import { useLive } from './use-live.ts'
 import { QUARTER, WINDOWS, windowOf } from './windows.ts'
 import { Workers } from './workers.tsx'
+
+const Chart = lazy(async () => (await import('./chart.tsx')).Chart)
 
 const DECISIONS = { id: 'decisions', title: 'Decisions', unit: '/s', axis: 'per second' } as const
 const BY_VERDICT: ChartSpec = {

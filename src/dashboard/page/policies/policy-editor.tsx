@@ -1,12 +1,15 @@
 // Editor with its panel, for a new policy and for the next revision of a policy.
 import { useRef } from 'preact/hooks'
 import { SAVE_KEYS } from '../shell/shortcuts.ts'
+import { lazy } from '../ui/lazy.tsx'
 import { Loading } from '../ui/parts.tsx'
 import { Problem } from '../ui/problem.tsx'
 import { CheckPanel } from './check-panel.tsx'
-import { Editor, type EditorHandle } from './editor/editor.tsx'
+import type { EditorHandle } from './editor/editor.tsx'
 import { useWords } from './editor/use-words.ts'
 import type { Check } from './use-check.ts'
+
+const Editor = lazy(async () => (await import('./editor/editor.tsx')).Editor)
 
 interface PolicyEditorProps {
   readonly value: string

@@ -1,7 +1,6 @@
 // Frame of every page: navigation, notifications, and global shortcuts.
 import { useEffect, useState } from 'preact/hooks'
 import { ChangeWaits } from '../approvals/second-person.tsx'
-import { useDeployment } from '../data/use-deployment.ts'
 import { Overview } from '../overview/overview.tsx'
 import { isServed, type ListedPage, PAGES, type PageProps } from '../pages.ts'
 import { matchPath, navigate, type Params, pathFor, usePlace } from '../router.ts'
@@ -96,7 +95,7 @@ const homeOf = ({ account, organization }: Session): string => {
 export const Shell = () => {
   const session = useSession()
   const { path } = usePlace()
-  const hasReference = useDeployment().value?.reference === true
+  const hasReference = document.querySelector<HTMLMetaElement>('meta[name="reference"]')?.content === 'true'
   const [finding, setFinding] = useState(false)
   const [helping, setHelping] = useState(false)
   const [menuOpen, setMenuOpen] = useState(false)
