@@ -118,6 +118,36 @@ const complete = (
   return Object.freeze({ ...record, requires, needs, shadowNeeds, shadowRequires: shadow.requires })
 }
 
+/** Targets and misses by key. An entry is valid only for the stamp with which it was loaded. */
+const createTargetCache = (maxEntries: number) => {
+  const targets = new LRUCache<string, Entry>(atMostEntries(maxEntries))
+  const misses = new LRUCache<string, Entry>(atMostEntries(maxEntries))
+  const stamps = createStamps(maxEntries)
+  return {
+    stampOf: stamps.of,
+    /** Returns undefined if the target is not cached, or was cached before a change. */
+    find: (organizationId: string, key: string): ResolvedTarget | null | undefined => {
+      const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
+      return entry?.stamp === stamps.of(organizationId) ? entry.target : undefined
+    },
+    remember: (key: string, entry: Entry): void => {
+      const [into, outOf] = entry.target === null ? [misses, targets] : [targets, misses]
+      outOf.delete(key)
+      into.set(key, entry)
+    },
+    /** @param organizationId null for all organizations */
+    invalidate: (organizationId: string | null): void => {
+      if (organizationId === null) stamps.renewAll()
+      else stamps.renew(organizationId)
+    },
+    clear: (): void => {
+      stamps.renewAll()
+      targets.clear()
+      misses.clear()
+    },
+  }
+}
+
 export const createCatalog = ({
   source,
   clock,
@@ -126,12 +156,10 @@ export const createCatalog = ({
   joinWithinMs = 2_000,
   after = systemTimers.after,
 }: CatalogDependencies): Catalog => {
-  const targets = new LRUCache<string, Entry>(atMostEntries(maxEntries))
-  const misses = new LRUCache<string, Entry>(atMostEntries(maxEntries))
+  const targets = createTargetCache(maxEntries)
   const work = createFairWork({ clock, after, pauseFactor: 1, waitingMax: 256 })
   const revisions = createRevisionCache({ source, clock, work, maxCharacters: maxRevisionCharacters, joinWithinMs })
   const loads = createSharedLoads<ResolvedTarget | null>(clock, joinWithinMs)
-  const stamps = createStamps(maxEntries)
 
   const isAtHand = ({ revisionId, shadowRevisionId }: ResolvedTarget): boolean =>
     revisions.peek(revisionId) !== undefined &&
@@ -146,18 +174,11 @@ export const createCatalog = ({
     return complete(record, await loadRevision(organizationId, revisionId), shadow)
   }
 
-  const remember = (key: string, entry: Entry): void => {
-    const [into, outOf] = entry.target === null ? [misses, targets] : [targets, misses]
-    outOf.delete(key)
-    into.set(key, entry)
-  }
-
   /** Returns undefined if the target or its revision is not cached. */
   const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
-    const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
-    if (entry?.stamp !== stamps.of(organizationId)) return undefined
+    const target = targets.find(organizationId, key)
     // The worker needs the revision next, so a target counts as cached only together with its revision.
-    return entry.target === null || isAtHand(entry.target) ? entry.target : undefined
+    return target === undefined || target === null || isAtHand(target) ? target : undefined
   }
 
   const load = (
@@ -165,14 +186,14 @@ export const createCatalog = ({
     key: string,
     read: () => Promise<TargetRecord | null>,
   ): Promise<ResolvedTarget | null> => {
-    const stamp = stamps.of(organizationId)
+    const stamp = targets.stampOf(organizationId)
     return loads.join(key, stamp, async () => {
       const record = await read()
       if (record !== null && record.organizationId !== organizationId) {
         throw new PolicyUnusableError(new Error('the store answered with another organization’s target'))
       }
       const target = record === null ? null : await completed(record)
-      if (stamps.of(organizationId) === stamp) remember(key, { target, stamp })
+      if (targets.stampOf(organizationId) === stamp) targets.remember(key, { target, stamp })
       return target
     })
   }
@@ -201,14 +222,10 @@ export const createCatalog = ({
       return loaded === undefined ? undefined : sentRevisionOf(loaded)
     },
     invalidate: ({ topic, organizationId }) => {
-      if (UNRELATED_TOPICS.has(topic)) return
-      if (organizationId === null) stamps.renewAll()
-      else stamps.renew(organizationId)
+      if (!UNRELATED_TOPICS.has(topic)) targets.invalidate(organizationId)
     },
     clear: () => {
-      stamps.renewAll()
       targets.clear()
-      misses.clear()
       revisions.clear()
     },
   }

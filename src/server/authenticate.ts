@@ -125,19 +125,18 @@ const createEntry = (credential: ApiKeyCredential): Entry => ({
   notedSeconds: 0,
 })
 
-export const createAuthenticator = ({
-  findKey,
-  clock,
-  cacheSize = 100_000,
-  unknownForMs = 1_000,
-}: AuthenticatorDependencies): Authenticator => {
-  const known = new LRUCache<string, Entry>(atMostEntries(cacheSize))
+/**
+ * Looks up keys in the store and adds the found ones to `known`. Concurrent requests share a lookup, and a lookup that a
+ * change overlaps is repeated.
+ */
+const createKeyLookup = (
+  { findKey, clock, unknownForMs = 1_000 }: AuthenticatorDependencies,
+  known: LRUCache<string, Entry>,
+) => {
   // Separate from the known keys, so that guesses cannot evict them. Values: time of the next lookup.
   const unknown = new LRUCache<string, number>({ max: 1_024 })
   const lookups = new Map<string, Lookup>()
-  let uses = new Map<string, number>()
   let changes = 0
-  let leaseUntilMs = Number.POSITIVE_INFINITY
 
   const find = async (keyId: string): Promise<Entry | null> => {
     try {
@@ -161,21 +160,46 @@ export const createAuthenticator = ({
     return lookup
   }
 
-  const lookUp = async (keyId: string): Promise<Entry | null> => {
-    for (let attempt = 0; attempt < LOOKUP_ATTEMPTS; attempt++) {
-      const lookup = joinLookup(keyId)
-      try {
-        const entry = await lookup.found
-        if (lookup.changes !== changes) continue
-        if (entry === null) unknown.set(keyId, clock.monotonicMs() + unknownForMs)
-        else known.set(keyId, entry)
-        return entry
-      } finally {
-        if (lookups.get(keyId) === lookup) lookups.delete(keyId)
+  return {
+    changes: (): number => changes,
+    isCachedMiss: (keyId: string): boolean => {
+      const untilMs = unknown.get(keyId)
+      return untilMs !== undefined && clock.monotonicMs() < untilMs
+    },
+    lookUp: async (keyId: string): Promise<Entry | null> => {
+      for (let attempt = 0; attempt < LOOKUP_ATTEMPTS; attempt++) {
+        const lookup = joinLookup(keyId)
+        try {
+          const entry = await lookup.found
+          if (lookup.changes !== changes) continue
+          if (entry === null) unknown.set(keyId, clock.monotonicMs() + unknownForMs)
+          else known.set(keyId, entry)
+          return entry
+        } finally {
+          if (lookups.get(keyId) === lookup) lookups.delete(keyId)
+        }
       }
-    }
-    throw new DependencyUnavailableError('API keys are changing; retry with exponential backoff')
+      throw new DependencyUnavailableError('API keys are changing; retry with exponential backoff')
+    },
+    invalidate: (keyId: string): void => {
+      changes += 1
+      known.delete(keyId)
+      unknown.delete(keyId)
+    },
+    clear: (): void => {
+      changes += 1
+      known.clear()
+      unknown.clear()
+    },
   }
+}
+
+export const createAuthenticator = (dependencies: AuthenticatorDependencies): Authenticator => {
+  const { clock, cacheSize = 100_000 } = dependencies
+  const known = new LRUCache<string, Entry>(atMostEntries(cacheSize))
+  const { changes, isCachedMiss, lookUp, invalidate, clear } = createKeyLookup(dependencies, known)
+  let uses = new Map<string, number>()
+  let leaseUntilMs = Number.POSITIVE_INFINITY
 
   const check = (text: string, entry: Entry | null, scope: ApiKeyScope): Principal => {
     if (!matchesApiKey(text, entry === null ? NO_HASH : entry.credential.hash) || entry === null) {
@@ -195,11 +219,6 @@ export const createAuthenticator = ({
   const checkLater = async (text: string, keyId: string, scope: ApiKeyScope): Promise<Principal> =>
     check(text, await lookUp(keyId), scope)
 
-  const isCachedMiss = (keyId: string): boolean => {
-    const untilMs = unknown.get(keyId)
-    return untilMs !== undefined && clock.monotonicMs() < untilMs
-  }
-
   return {
     authenticate: (text, scope) => {
       const possibleId = text === null ? null : possibleKeyId(text)
@@ -214,17 +233,9 @@ export const createAuthenticator = ({
       if (isCachedMiss(keyId)) return check(text, null, scope)
       return checkLater(text, keyId, scope)
     },
-    changes: () => changes,
-    invalidate: (keyId) => {
-      changes += 1
-      known.delete(keyId)
-      unknown.delete(keyId)
-    },
-    clear: () => {
-      changes += 1
-      known.clear()
-      unknown.clear()
-    },
+    changes,
+    invalidate,
+    clear,
     renewLease: (untilMs) => {
       leaseUntilMs = untilMs
     },

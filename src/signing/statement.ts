@@ -13,118 +13,119 @@ const MAX_UINT256 = 2n ** 256n - 1n
 export const MAX_DATA_BYTES = 64 * 1024
 
 /**
- * Each method writes the head word with the given index, and throws StatementInvalidError if the value cannot be
- * encoded.
- */
-interface AbiWriter {
-  /** Starts a new tuple: zeros the head and discards the tail. */
-  begin(): void
-  /** Writes an unsigned integer of at most 2^53 - 1. */
-  uint(word: number, value: number): void
-  uint256(word: number, value: bigint): void
-  /** @param address `0x` and 40 hexadecimal digits */
-  address(word: number, address: string): void
-  /** @param hex `0x` and an even number of hexadecimal digits, at most 64 KiB of data */
-  bytes(word: number, hex: string): void
-  /** Writes UTF-8. A lone surrogate becomes U+FFFD. */
-  text(word: number, text: string): void
-  /** Returns the encoding as a view, which the next `begin` invalidates. */
-  encoded(): Uint8Array
-}
-
-/**
  * Encodes one flat tuple with the contract ABI into a reused buffer: static values in the head, strings and bytes in the
- * tail. Handwritten, because it runs for every attestation. Source: Solidity's contract ABI specification, "Formal
+ * tail. Each method writes the head word with the given index, and throws StatementInvalidError if the value cannot be
+ * encoded. Handwritten, because it runs for every attestation. Source: Solidity's contract ABI specification, "Formal
  * Specification of the Encoding".
- * @param headWords number of the tuple's members
  */
-const createAbiWriter = (headWords: number): AbiWriter => {
-  const headBytes = headWords * WORD_BYTES
-  let buffer = Buffer.alloc(1024)
-  let view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
-  let end = headBytes
+class AbiWriter {
+  private buffer = Buffer.alloc(1024)
+  private view = new DataView(this.buffer.buffer, this.buffer.byteOffset, this.buffer.length)
+  private readonly headBytes: number
+  private end: number
 
-  const reserve = (byteCount: number): void => {
-    if (end + byteCount <= buffer.length) return
-    const larger = Buffer.alloc(Math.max(buffer.length * 2, end + byteCount))
-    larger.set(buffer.subarray(0, end))
-    buffer = larger
-    view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
+  /** @param headWords number of the tuple's members */
+  constructor(headWords: number) {
+    this.headBytes = headWords * WORD_BYTES
+    this.end = this.headBytes
   }
 
-  const writeUint = (at: number, value: number): void => {
-    view.setUint32(at + 24, Math.floor(value / 2 ** 32))
-    view.setUint32(at + 28, value % 2 ** 32)
+  /** Starts a new tuple: zeros the head and discards the tail. */
+  begin(): void {
+    this.buffer.fill(0, 0, this.headBytes)
+    this.end = this.headBytes
   }
 
-  /**
-   * Reserves space for a length word and `byteCount` bytes, points the head to it, and returns the offset of the bytes.
-   */
-  const openTail = (word: number, byteCount: number): number => {
-    reserve(WORD_BYTES + byteCount + WORD_BYTES)
-    writeUint(word * WORD_BYTES, end)
-    return end + WORD_BYTES
+  /** Writes an unsigned integer of at most 2^53 - 1. */
+  uint(word: number, value: number): void {
+    if (!Number.isSafeInteger(value) || value < 0) {
+      throw new StatementInvalidError('a number in a statement is not an unsigned integer below 2^53')
+    }
+    this.writeUint(word * WORD_BYTES, value)
   }
 
-  const closeTail = (start: number, byteCount: number): void => {
-    buffer.fill(0, end, start)
-    writeUint(end, byteCount)
-    end = start + Math.ceil(byteCount / WORD_BYTES) * WORD_BYTES
-    for (let i = start + byteCount; i < end; i++) buffer[i] = 0
+  uint256(word: number, value: bigint): void {
+    if (value < 0n || value > MAX_UINT256) throw new StatementInvalidError('a value in a statement is not a uint256')
+    const { view } = this
+    const at = word * WORD_BYTES
+    // setBigUint64 takes its argument modulo 2^64.
+    view.setBigUint64(at + 24, value)
+    if (value <= MAX_UINT64) return
+    view.setBigUint64(at + 16, value >> 64n)
+    view.setBigUint64(at + 8, value >> 128n)
+    view.setBigUint64(at, value >> 192n)
+  }
+
+  /** @param address `0x` and 40 hexadecimal digits */
+  address(word: number, address: string): void {
+    if (address.length !== 42 || !address.startsWith('0x')) {
+      throw new StatementInvalidError('an address in a statement is not 0x and 40 hex digits')
+    }
+    this.writeHex(word * WORD_BYTES + 12, address, 20)
+  }
+
+  /** @param hex `0x` and an even number of hexadecimal digits, at most 64 KiB of data */
+  bytes(word: number, hex: string): void {
+    const byteCount = (hex.length - 2) / 2
+    if (!hex.startsWith('0x') || !Number.isInteger(byteCount) || byteCount > MAX_DATA_BYTES) {
+      throw new StatementInvalidError('data in a statement is not 0x hex of at most 64 KiB')
+    }
+    const start = this.openTail(word, byteCount)
+    this.writeHex(start, hex, byteCount)
+    this.closeTail(start, byteCount)
+  }
+
+  /** Writes UTF-8. A lone surrogate becomes U+FFFD. */
+  text(word: number, text: string): void {
+    // A UTF-16 code unit takes at most three bytes in UTF-8.
+    const start = this.openTail(word, text.length * 3)
+    this.closeTail(start, this.buffer.write(text, start))
+  }
+
+  /** Returns the encoding as a view, which the next `begin` invalidates. */
+  encoded(): Uint8Array {
+    return this.buffer.subarray(0, this.end)
+  }
+
+  private writeUint(at: number, value: number): void {
+    this.view.setUint32(at + 24, Math.floor(value / 2 ** 32))
+    this.view.setUint32(at + 28, value % 2 ** 32)
   }
 
   // Buffer's hex decoder accepts U+0130 as "0". This function accepts only hexadecimal digits.
-  const writeHex = (at: number, hex: string, byteCount: number): void => {
+  private writeHex(at: number, hex: string, byteCount: number): void {
     if (byteCount === 0) return
     try {
-      buffer.subarray(at, at + byteCount).setFromHex(hex.slice(2))
+      this.buffer.subarray(at, at + byteCount).setFromHex(hex.slice(2))
     } catch {
       throw new StatementInvalidError('a statement holds text that is not hex')
     }
   }
 
-  return {
-    begin: () => {
-      buffer.fill(0, 0, headBytes)
-      end = headBytes
-    },
-    uint: (word, value) => {
-      if (!Number.isSafeInteger(value) || value < 0) {
-        throw new StatementInvalidError('a number in a statement is not an unsigned integer below 2^53')
-      }
-      writeUint(word * WORD_BYTES, value)
-    },
-    uint256: (word, value) => {
-      if (value < 0n || value > MAX_UINT256) throw new StatementInvalidError('a value in a statement is not a uint256')
-      const at = word * WORD_BYTES
-      // setBigUint64 takes its argument modulo 2^64.
-      view.setBigUint64(at + 24, value)
-      if (value <= MAX_UINT64) return
-      view.setBigUint64(at + 16, value >> 64n)
-      view.setBigUint64(at + 8, value >> 128n)
-      view.setBigUint64(at, value >> 192n)
-    },
-    address: (word, address) => {
-      if (address.length !== 42 || !address.startsWith('0x')) {
-        throw new StatementInvalidError('an address in a statement is not 0x and 40 hex digits')
-      }
-      writeHex(word * WORD_BYTES + 12, address, 20)
-    },
-    bytes: (word, hex) => {
-      const byteCount = (hex.length - 2) / 2
-      if (!hex.startsWith('0x') || !Number.isInteger(byteCount) || byteCount > MAX_DATA_BYTES) {
-        throw new StatementInvalidError('data in a statement is not 0x hex of at most 64 KiB')
-      }
-      const start = openTail(word, byteCount)
-      writeHex(start, hex, byteCount)
-      closeTail(start, byteCount)
-    },
-    text: (word, text) => {
-      // A UTF-16 code unit takes at most three bytes in UTF-8.
-      const start = openTail(word, text.length * 3)
-      closeTail(start, buffer.write(text, start))
-    },
-    encoded: () => buffer.subarray(0, end),
+  /**
+   * Reserves space for a length word and `byteCount` bytes, points the head to it, and returns the offset of the bytes.
+   */
+  private openTail(word: number, byteCount: number): number {
+    this.reserve(WORD_BYTES + byteCount + WORD_BYTES)
+    this.writeUint(word * WORD_BYTES, this.end)
+    return this.end + WORD_BYTES
+  }
+
+  private closeTail(start: number, byteCount: number): void {
+    const { buffer } = this
+    buffer.fill(0, this.end, start)
+    this.writeUint(this.end, byteCount)
+    const end = start + Math.ceil(byteCount / WORD_BYTES) * WORD_BYTES
+    for (let i = start + byteCount; i < end; i++) buffer[i] = 0
+    this.end = end
+  }
+
+  private reserve(byteCount: number): void {
+    if (this.end + byteCount <= this.buffer.length) return
+    const larger = Buffer.alloc(Math.max(this.buffer.length * 2, this.end + byteCount))
+    larger.set(this.buffer.subarray(0, this.end))
+    this.buffer = larger
+    this.view = new DataView(larger.buffer, larger.byteOffset, larger.length)
   }
 }
 
@@ -137,7 +138,7 @@ export type StatementDigester = (statement: Statement, policy: string, chainId: 
  * loadKeccak256, the returned bytes are a new array, which the caller may keep.
  */
 export const createStatementDigester = (keccak: Keccak256): StatementDigester => {
-  const writer = createAbiWriter(8)
+  const writer = new AbiWriter(8)
   return ({ uuid, request, expiration }, policy, chainId) => {
     writer.begin()
     writer.uint(0, chainId)
@@ -162,7 +163,7 @@ const MAX_UINT32 = 2 ** 32 - 1
  * string policyID, uint32 quorum, uint256 expiry))`. It reuses one buffer, so each thread must create its own.
  */
 export const createTaskDigester = (keccak: Keccak256): TaskDigester => {
-  const writer = createAbiWriter(8)
+  const writer = new AbiWriter(8)
   return ({ uuid, request, expiration }, policy, quorum) => {
     if (quorum > MAX_UINT32) throw new StatementInvalidError("a task's quorum is not a uint32")
     writer.begin()

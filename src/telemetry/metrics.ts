@@ -131,27 +131,13 @@ const createDecisions = (chainNames: readonly string[]) => {
 const labelled = (label: string, values: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(values).map(([value, count]) => ({ labels: { [label]: value }, value: count }))
 
-export const createMetrics = (options: MetricsOptions): Metrics => {
-  const exposition = createExposition()
-  const routes = createRouteMetrics()
-  const decisions = createDecisions(options.chains)
-  const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
-  const totals = { idempotency: 0 }
+const one = (value: number | null | undefined): readonly Sample[] =>
+  value === null || value === undefined ? [] : [{ labels: {}, value }]
 
-  const one = (value: number | null | undefined): readonly Sample[] =>
-    value === null || value === undefined ? [] : [{ labels: {}, value }]
+const addPoolMetrics = (exposition: Exposition, pool: MetricsOptions['pool']): void => {
   const ofPool = (read: (pool: PoolMetrics) => readonly Sample[]) => (): readonly Sample[] =>
-    options.pool === undefined ? [] : read(options.pool())
+    pool === undefined ? [] : read(pool())
 
-  exposition.add(METRICS.requestDuration, routes.samples)
-  exposition.add(METRICS.activeRequests, () => one(options.activeRequests?.()))
-  exposition.add(METRICS.errors, () => labelled('code', errors))
-  exposition.add(METRICS.decisions, decisions.samples)
-  exposition.add(METRICS.lateOutcomes, () => one(options.lateOutcomes?.()))
-  exposition.add(METRICS.decisionLogFailures, () => one(options.decisionLogFailures?.()))
-  exposition.add(METRICS.ruleFailures, () => labelled('reason', options.ruleFailures?.() ?? {}))
-  exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
-  exposition.add(METRICS.logLinesDropped, () => one(options.logLinesDropped?.()))
   exposition.add(
     METRICS.poolWait,
     ofPool((pool) => histogramSamples(METRICS.poolWait.name, {}, pool.wait)),
@@ -186,6 +172,25 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
     METRICS.workerLosses,
     ofPool((pool) => labelled('cause', pool.restarts)),
   )
+}
+
+export const createMetrics = (options: MetricsOptions): Metrics => {
+  const exposition = createExposition()
+  const routes = createRouteMetrics()
+  const decisions = createDecisions(options.chains)
+  const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
+  const totals = { idempotency: 0 }
+
+  exposition.add(METRICS.requestDuration, routes.samples)
+  exposition.add(METRICS.activeRequests, () => one(options.activeRequests?.()))
+  exposition.add(METRICS.errors, () => labelled('code', errors))
+  exposition.add(METRICS.decisions, decisions.samples)
+  exposition.add(METRICS.lateOutcomes, () => one(options.lateOutcomes?.()))
+  exposition.add(METRICS.decisionLogFailures, () => one(options.decisionLogFailures?.()))
+  exposition.add(METRICS.ruleFailures, () => labelled('reason', options.ruleFailures?.() ?? {}))
+  exposition.add(METRICS.idempotencyFailures, () => one(totals.idempotency))
+  exposition.add(METRICS.logLinesDropped, () => one(options.logLinesDropped?.()))
+  addPoolMetrics(exposition, options.pool)
   let readLists: () => FactMetrics['lists'] = () => []
   addFactMetrics(exposition, () => {
     const facts = options.facts?.()
