@@ -60,7 +60,7 @@ let short: Bun.TCPSocketListener
 let crumbs: Bun.TCPSocketListener
 /** Sends the start of a body, framed as the path says, and keeps the connection open. */
 let cut: Bun.TCPSocketListener
-let cutSocket: Bun.Socket | null = null
+let cutSocket: Bun.Socket<unknown> | null = null
 beforeAll(() => {
   plain = Bun.serve({ hostname: '127.0.0.1', port: 0, idleTimeout: 0, fetch: answer })
   secure = Bun.serve({
