@@ -277,15 +277,6 @@ describe('a change whose answer was lost', () => {
 })
 
 describe('a key’s power', () => {
-  test('over the deployment is passed on to its successor', async () => {
-    const root = await harness.person({ email: 'root@example.com', deploymentAdmin: true })
-    const body = { name: 'x', kind: 'admin', deployment: true }
-    const made = await (await harness.request('POST', KEYS, { cookie: root.cookie, body })).json()
-    const { key, record } = made as { key: string; record: { id: string } }
-    const next = await harness.request('POST', `${KEYS}/${record.id}/regenerate`, { key, body: {} })
-    expect(((await next.json()) as { record: { scopes: string[] } }).record.scopes).toEqual(['admin', 'deployment'])
-  })
-
   test('ends with its limit: 429 as everywhere', async () => {
     const rateLimit = { requestsPerSecond: 1, burst: 2 }
     const key = await harness.issueKey(alpha.id, 'admin', undefined, { rateLimit })

@@ -30,6 +30,12 @@ describe('axis', () => {
   })
 })
 
+/** @param values x and y in turn */
+const seriesOf = (name: string, ...values: readonly number[]) => ({
+  name,
+  points: values.flatMap((x, at) => (at % 2 === 0 ? [[x, values[at + 1] ?? 0] as const] : [])),
+})
+
 describe('chart', () => {
   const chart: Chart = {
     title: 'A < B & "C"',
@@ -37,31 +43,8 @@ describe('chart', () => {
     xLabel: 'x',
     wholeX: true,
     panels: [
-      {
-        label: 'one',
-        series: [
-          {
-            name: 'a',
-            points: [
-              [1, 10],
-              [2, 20],
-            ],
-          },
-          { name: 'b', points: [[1, 5]] },
-        ],
-      },
-      {
-        label: 'two',
-        series: [
-          {
-            name: 'a',
-            points: [
-              [1, 0],
-              [3, 0],
-            ],
-          },
-        ],
-      },
+      { label: 'one', series: [seriesOf('a', 1, 10, 2, 20), seriesOf('b', 1, 5)] },
+      { label: 'two', series: [seriesOf('a', 1, 0, 3, 0)] },
     ],
   }
 

@@ -37,21 +37,8 @@ describe('slope', () => {
   })
 
   test('too little to say is null', () => {
-    expect(
-      fitSlope([
-        [0, 1],
-        [1, 2],
-        [2, 3],
-      ]),
-    ).toBeNull()
-    expect(
-      fitSlope([
-        [1, 1],
-        [1, 2],
-        [1, 3],
-        [1, 4],
-      ]),
-    ).toBeNull()
+    expect(fitSlope([0, 1, 2].map((x) => [x, x + 1] as const))).toBeNull()
+    expect(fitSlope([1, 2, 3, 4].map((y) => [1, y] as const))).toBeNull()
   })
 
   test('growth while caches fill is no leak', () => {

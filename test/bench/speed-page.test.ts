@@ -1,9 +1,18 @@
 // The sections of docs/speed.md: made of results, refused when a result is not fit to be quoted, put between their markers.
 import { describe, expect, test } from 'bun:test'
-import { type BenchResult, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
+import { type BenchResult, type Measurement, RESULT_SCHEMA, ResultInvalidError } from '../../bench/result.ts'
 import { mergeResults, resultsFor, SECTIONS, withSection } from '../../bench/speed-page.ts'
 
 const { speed, longRun } = SECTIONS
+
+const measured = (name: string, label: string, unit: Measurement['unit'], ...rounds: number[]): Measurement => ({
+  name,
+  label,
+  unit,
+  better: unit === '/s' ? 'higher' : 'lower',
+  rounds,
+  median: rounds.toSorted((one, other) => one - other)[Math.floor(rounds.length / 2)] ?? 0,
+})
 
 const result: BenchResult = {
   schema: RESULT_SCHEMA,
@@ -20,15 +29,8 @@ const result: BenchResult = {
   commit: { id: '0123456789abcdef', modified: false },
   settings: { connections: 64, signer: 'libsecp256k1', quick: false },
   measurements: [
-    {
-      name: 'service.closed.throughput',
-      label: 'throughput | closed loop',
-      unit: '/s',
-      better: 'higher',
-      rounds: [20_000, 22_000, 21_000],
-      median: 21_000,
-    },
-    { name: 'stages.key', label: 'key', unit: 'µs', better: 'lower', rounds: [1], median: 1 },
+    measured('service.closed.throughput', 'throughput | closed loop', '/s', 20_000, 22_000, 21_000),
+    measured('stages.key', 'key', 'µs', 1),
   ],
   goals: [
     { name: 'x', label: 'ratio', unit: 'ratio', bound: 'at most', limit: 1.5, value: 1.4, reached: true },
@@ -75,16 +77,9 @@ describe('several results', () => {
     ...result,
     goals: [],
     measurements: [
-      {
-        name: 'sweep.p1w2.closed.throughput',
-        label: 'x',
-        unit: '/s',
-        better: 'higher',
-        rounds: [9_000],
-        median: 9_000,
-      },
-      { name: 'sweep.p1w2.closed.cpu', label: 'x', unit: 'µs', better: 'lower', rounds: [50], median: 50 },
-      { name: 'sweep.p1w2.closed.p99', label: 'x', unit: 'ms', better: 'lower', rounds: [4], median: 4 },
+      measured('sweep.p1w2.closed.throughput', 'x', '/s', 9_000),
+      measured('sweep.p1w2.closed.cpu', 'x', 'µs', 50),
+      measured('sweep.p1w2.closed.p99', 'x', 'ms', 4),
     ],
   }
 
@@ -114,9 +109,7 @@ describe('the long run', () => {
   const soak: BenchResult = {
     ...result,
     settings: { ...result.settings, minutes: 60 },
-    measurements: [
-      { name: 'soak.p99', label: 'p99 by minute', unit: 'ms', better: 'lower', rounds: [2, 3, 4], median: 3 },
-    ],
+    measurements: [measured('soak.p99', 'p99 by minute', 'ms', 2, 3, 4)],
     goals: [
       { name: 'soak.errors', label: 'errors', unit: 'count', bound: 'at most', limit: 0, value: 0, reached: true },
     ],

@@ -110,16 +110,6 @@ describeStores((openTemporaryStore, dialect) => {
     })
   })
 
-  describe('expiry', () => {
-    test('is the first second in which the key no longer works', async () => {
-      const { record } = await issue({ expiresAtSeconds: START_SECONDS + 60 })
-      temporary.clock.advance(59)
-      expect(await status(record.keyId)).toBe('active')
-      temporary.clock.advance(1)
-      expect(await status(record.keyId)).toBe('expired')
-    })
-  })
-
   describe('regenerating', () => {
     test('keeps the old key for the overlap, and both are announced', async () => {
       const { record: old } = await issue({ name: 'kept', rateLimit: { requestsPerSecond: 5, burst: 7 } })
