@@ -1,6 +1,7 @@
 // What the tests of the decision log share: records, folders that are cleaned, and files that fail on demand.
+import { expect } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseRecordLine } from '../../src/decision-log/record.ts'
@@ -66,9 +67,30 @@ export const temporaryDirectory = (): string => {
   return directory
 }
 
-/** For afterEach. */
+const OPEN_FILES = '/proc/self/fd'
+
+/** Paths below a folder that this process has open for reading only. Empty without /proc. */
+const openForReading = (directory: string): string[] =>
+  !existsSync(OPEN_FILES)
+    ? []
+    : readdirSync(OPEN_FILES).flatMap((descriptor) => {
+        try {
+          const path = readlinkSync(join(OPEN_FILES, descriptor))
+          const info = readFileSync(join('/proc/self/fdinfo', descriptor), 'utf8')
+          return path.startsWith(directory) && /^flags:\s+\d*0$/m.test(info) ? [path] : []
+        } catch {
+          // Closed since the folder was listed.
+          return []
+        }
+      })
+
+/** For afterEach. Readers must have closed their files. */
 export const removeTemporaryDirectories = (): void => {
-  for (const directory of made.splice(0)) rmSync(directory, { recursive: true, force: true })
+  for (const directory of made.splice(0)) {
+    const open = openForReading(directory)
+    rmSync(directory, { recursive: true, force: true })
+    expect(open).toEqual([])
+  }
 }
 
 /** A clock that a test sets. */

@@ -44,15 +44,19 @@ describeDatabases((dialect) => {
   let place: DatabasePlace
   let database: Database
   let shipped: ShipTarget
+  const builders: Node['builder'][] = []
+
+  const openBuilder = (directory: string, name: string): Node['builder'] => {
+    const writer = createSharedIndexWriter(database, name)
+    const builder = createSharedIndexBuilder({ directory, writer, monotonicMs: () => 0 })
+    builders.push(builder)
+    return builder
+  }
 
   const createNode = (name: string, maxBytes = 1_000_000): Node => {
     const directory = temporaryDirectory()
     const writer = openTestSegment(directory, { maxBytes })
-    const builder = createSharedIndexBuilder({
-      directory,
-      writer: createSharedIndexWriter(database, name),
-      monotonicMs: () => 0,
-    })
+    const builder = openBuilder(directory, name)
     const monotonicMs = () => 0
     const shipper = createShipper({
       directory,
@@ -94,6 +98,7 @@ describeDatabases((dialect) => {
     shipped = createFolderTarget(temporaryDirectory())
   })
   afterEach(async () => {
+    for (const builder of builders.splice(0)) builder.close()
     await database.close()
     await place.remove()
     removeTemporaryDirectories()
@@ -194,20 +199,12 @@ describeDatabases((dialect) => {
     await other.ingest()
     await node.ingest()
     node.write([attestation(3)])
-    const restarted = createSharedIndexBuilder({
-      directory: node.directory,
-      writer: createSharedIndexWriter(database, 'here'),
-      monotonicMs: () => 0,
-    })
+    const restarted = openBuilder(node.directory, 'here')
     while (await restarted.ingest());
     expect((await restarted.status()).decisions).toBe(4)
     // As after a batch whose positions were lost: the rows are there already.
     await database.execute("DELETE FROM decision_index_positions WHERE node = 'here'")
-    const again = createSharedIndexBuilder({
-      directory: node.directory,
-      writer: createSharedIndexWriter(database, 'here'),
-      monotonicMs: () => 0,
-    })
+    const again = openBuilder(node.directory, 'here')
     while (await again.ingest());
     expect((await again.status()).decisions).toBe(4)
     // Counted once each, whatever was taken in again.
