@@ -1,5 +1,5 @@
 // The pages of modules in the dashboard, in the order in which other pages show their parts. The bundle contains them all;
-// the dashboard loads those of the modules that run.
+// the dashboard shows those of the modules that run.
 import type { ModulePages } from './dashboard/page/module-pages.ts'
 import { documentPages } from './modules/documents/pages/pages.ts'
 import { policyLabPages } from './modules/policy-lab/pages/pages.ts'

@@ -81,7 +81,7 @@ interface PolicyPartProps {
   readonly revisions: readonly Revision[]
 }
 
-/** Parts of core pages, in one bundle file per module. */
+/** Parts of core pages. */
 export interface ModuleParts {
   readonly settings?: ComponentType<SettingsCardProps>
   readonly review?: ReviewParts

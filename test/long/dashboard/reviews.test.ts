@@ -84,7 +84,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.keyboard.press('Control+k')
       await page.getByRole('combobox', { name: /^Find/ }).fill('grace')
-      await page.getByRole('option', { name: /^Look for “grace” among people/ }).click()
+      await page.getByRole('option', { name: /people and businesses for “grace”/ }).click()
       await page.locator(`a.row-link[href*="${second}"]`).waitFor()
       expect(page.url()).toBe(`${dashboard.url}/o/demo/reviews`)
       expect(await page.getByLabel(/^Name, document or registration number/).inputValue()).toBe('grace')
@@ -103,13 +103,17 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     expect(await page.getByLabel('Email text').inputValue()).toContain(link)
     await page.getByRole('button', { name: 'Done' }).click()
     // Filters are in the address, and are the API's.
-    await page.getByLabel('Who').selectOption('business')
+    await page.getByLabel('Type').selectOption('business')
     await page.getByText('No matching sessions').waitFor()
     expect(new URL(page.url()).search).toBe('?type=business')
-    await page.getByLabel('Who').selectOption('')
+    await page.getByLabel('Type').selectOption('')
     await page.getByRole('row').nth(2).waitFor()
 
     // The one that waits longest; what was typed and what was uploaded beside each other.
+    const documentReads: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/evidence/documents/')) documentReads.push(request.url())
+    })
     await page.keyboard.press('s')
     await page.getByText('1 of 2').waitFor()
     expect(page.url()).toEndWith(first)
@@ -122,7 +126,22 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
         await image.elementHandle(),
       )
     }
+    // The header names the person, and the history of the browser doesn't. Its portrait is the one of the pane.
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: MARKUP }).waitFor()
+    expect(await page.title()).toBe('Person · Countersign')
+    await page.locator('h1 .portrait').waitFor()
+    expect(documentReads.length).toBe(2)
+    const isAbove = async (locator: Locator, low: number): Promise<boolean> =>
+      ((await locator.boundingBox())?.y ?? Number.POSITIVE_INFINITY) < low
+    expect(await isAbove(page.getByRole('heading', { name: 'Evidence' }), 200)).toBe(true)
+    expect(await isAbove(page.getByRole('heading', { name: 'Checks' }), 860)).toBe(true)
     await accessible(page)
+    // On a phone, the decision is in reach wherever the page is.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const approve = await page.getByRole('button', { name: /^Approve/ }).boundingBox()
+    expect((approve?.y ?? 0) + (approve?.height ?? 0)).toBeGreaterThan(780)
+    expect((approve?.y ?? 0) + (approve?.height ?? 0)).toBeLessThanOrEqual(844)
+    await page.setViewportSize({ width: 1280, height: 860 })
     const frame = page.getByRole('region', { name: /Identity document/ })
     await frame.focus()
     for (const key of ['+', '+', 'ArrowRight']) await page.keyboard.press(key)
@@ -267,7 +286,7 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     })
     await page.getByRole('button', { name: 'Send back now' }).click()
     await page.getByText('This session has changed').waitFor()
-    await page.getByText(/ reviews it$/).waitFor()
+    await page.getByText(/^Assigned to </).waitFor()
     expect((await read(other)).status).toBe('submitted')
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByText('Assigned to you').waitFor()

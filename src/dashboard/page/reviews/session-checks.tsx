@@ -66,7 +66,7 @@ export const SessionChecks = ({ query: { value, error, reload }, parts }: Sessio
     <Card title="Checks" text="Run by the service. Checks don’t decide sessions.">
       {waiting && <p class="soft">Checks are running.</p>}
       {needsLook.length > 0 && (
-        <ul class="checks" aria-label="Checks that need a look">
+        <ul class="checks" aria-label="Checks that need review">
           {needsLook.map((check) => {
             const { label, text } = describe(check)
             return (
