@@ -110,9 +110,9 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
     await page.getByRole('button', { name: 'Recorded decision' }).click()
     const recent = form.getByLabel('Recent decisions')
-    await recent.locator('option', { hasText: 'compliant by default, base' }).first().waitFor({ state: 'attached' })
+    await recent.locator('option', { hasText: 'compliant, Policy default, base' }).first().waitFor({ state: 'attached' })
     await recent.selectOption({ index: 1 })
-    expect(await form.getByLabel('Its uuid').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
+    expect(await form.getByLabel('Decision UUID').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
     await form.getByRole('button', { name: 'Try it' }).click()
     await page.getByText('By default, because no rule matched.').waitFor()
 
@@ -127,7 +127,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
 
     await page.getByRole('link', { name: 'Replay', exact: true }).click()
     await page.getByRole('button', { name: 'Start replay' }).click()
-    await page.getByRole('row', { name: /compliant default denied not-on-base/ }).waitFor()
+    await page.getByRole('row', { name: /compliant Policy default denied not-on-base/ }).waitFor()
 
     await page.getByRole('button', { name: 'Make revision 2 live' }).click()
     await page.getByText('Rule not-on-base was added at position 2').waitFor()

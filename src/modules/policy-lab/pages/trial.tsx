@@ -44,7 +44,7 @@ const filled = (fields: Readonly<Record<string, string>>): Record<string, string
   )
 
 const decisionLabel = ({ at, verdict, rule, chain, from }: Decision): string =>
-  `${absoluteTime(at)}: ${verdict} by ${ruleWord(rule)}, ${chain}, ${shorten(from)}`
+  `${absoluteTime(at)}: ${verdict}, ${ruleWord(rule)}, ${chain}, ${shorten(from)}`
 
 interface TrialProps {
   readonly policy: Policy
