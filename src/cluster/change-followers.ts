@@ -33,6 +33,12 @@ export interface FollowedChanges extends ChangeFeed {
   follow(follower: ChangeFollower): Promise<void>
 }
 
+/**
+ * Time after which an unapplied change ends the decisions of this process. Each part first tries to withhold only the
+ * decisions that the change affects (serve-lists.ts).
+ */
+const BEHIND_MAX_MS = 4_000
+
 /** Applies every change within one poll of the feed. Nothing else invalidates a cache. */
 export const followChanges = (store: Store, clock: Clock, log: Logger, followed: ChangeFollowers): FollowedChanges => {
   const { catalog, authenticator, pool, attesters } = followed
@@ -47,9 +53,13 @@ export const followChanges = (store: Store, clock: Clock, log: Logger, followed:
       return sinceMs !== null && sinceMs <= momentMs
     })
 
-  /** After the lease ends, changes may be older than a lease. Decisions wait until all of them are applied. */
+  /**
+   * Does not renew the lease if a part has been behind for too long. After the lease ends, changes may be older than a
+   * lease, and decisions wait until all of them are applied.
+   */
   const renewLease = (untilMs: number): void => {
     const nowMs = clock.monotonicMs()
+    if (isBehind(nowMs - BEHIND_MAX_MS)) return
     if (nowMs >= leaseUntilMs) {
       resumedMs ??= nowMs
       if (isBehind(resumedMs)) return

@@ -180,8 +180,8 @@ export const createFacts = async (dependencies: FactsDependencies): Promise<Fact
         refresher = undefined
       },
     },
-    followChange: ({ topic, subjectId }) => {
-      if (topic === 'list') served.changed(subjectId)
+    followChange: ({ topic, subjectId, organizationId }) => {
+      if (topic === 'list') served.changed(subjectId, organizationId)
     },
     resync: served.changedAll,
     behindSinceMs: served.behindSinceMs,

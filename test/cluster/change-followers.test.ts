@@ -92,6 +92,21 @@ test('once its lease has ended, the pool waits until the changes of before have 
   expect(await leases(0)).toEqual(['keys until 12000', 'lease 12000'])
 })
 
+test('a part that is behind for four seconds ends the lease of the keys and the pool', async () => {
+  let behindSinceMs: number | null = null
+  await feed.start()
+  await feed.follow({ followChange: () => undefined, resync: () => undefined, behindSinceMs: () => behindSinceMs })
+  const leases = (seconds: number): Promise<readonly string[]> => {
+    temporary.clock.advance(seconds)
+    return changesOf(async () => undefined)
+  }
+  behindSinceMs = 0
+  for (const seconds of [1, 1, 1]) expect(await leases(seconds)).toHaveLength(2)
+  expect(await leases(1)).toEqual([])
+  behindSinceMs = null
+  expect(await leases(0)).toEqual(['keys until 6000', 'lease 6000'])
+})
+
 test('a part learns of the changes that are made while it is loaded', async () => {
   await feed.start()
   const followed: Change[] = []

@@ -109,7 +109,7 @@ const edit = async (
     name,
     addresses.map((address) => ({ ...entry, key: addressKey(address) })),
   )
-  lists.changed(there.id)
+  lists.changed(there.id, there.organizationId)
   await lists.settled()
 }
 const list = (owner: string | null, name: string, ...addresses: readonly WalletAddress[]): Promise<void> =>
@@ -120,7 +120,7 @@ const sanction = async (...addresses: readonly WalletAddress[]): Promise<void> =
   const { store, clock } = identity
   await listWallets(store, 'ofac-sdn', addresses)
   await shareWallets(store, clock)
-  lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+  lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '', null)
   await lists.settled()
 }
 
@@ -338,7 +338,7 @@ describe('a wallet whose hit was cleared', () => {
     const { store, clock } = identity
     await listWallets(store, 'ofac-sdn', [evmWallet(62)], '2')
     await shareWallets(store, clock)
-    lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '')
+    lists.changed((await store.lists.find(null, 'ofac_sdn'))?.id ?? '', null)
     await isState(id, 'cleared', 'open')
   })
 

@@ -25,7 +25,7 @@ export interface StoredLists {
   readonly lists: {
     listAll(): Promise<readonly StoredListRow[]>
     findById(listId: string): Promise<StoredListRow | null>
-    readEdits(listId: string): Promise<readonly ListEdit[]>
+    readEditKeys(listId: string): Promise<readonly Pick<ListEdit, 'key' | 'present'>[]>
   }
   readonly bases: {
     find(baseId: string): Promise<{ readonly evmCount: number; readonly solanaCount: number } | null>
@@ -44,6 +44,8 @@ const CHUNKS_A_TURN = 16
 export interface ReadList {
   readonly row: StoredListRow
   readonly image: ListImage
+  /** The base whose entries the image contains. Undefined if they could not be read. */
+  readonly entriesOf: string | null | undefined
 }
 
 export class ListMovedError extends NamedError {}
@@ -68,13 +70,11 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** Returns the image of an unreadable list: lookups in it are refused. */
-export const unreadable = (row: StoredListRow): ListImage => ({
-  ...describe(row),
-  entries: EMPTY_ADDRESS_SET,
-  added: null,
-  removed: null,
-  current: false,
+/** Returns a list that was not read: lookups in it are refused. */
+export const unread = (row: StoredListRow): ReadList => ({
+  row,
+  image: { ...describe(row), entries: EMPTY_ADDRESS_SET, added: null, removed: null, current: false },
+  entriesOf: undefined,
 })
 
 export const createListReader = ({ lists, bases }: StoredLists, onError: (error: unknown) => void) => {
@@ -98,17 +98,15 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
   }
 
   const read = async (row: StoredListRow, known: ReadList | null): Promise<ReadList> => {
-    const entries =
-      known?.image.current === true && known.row.baseId === row.baseId
-        ? known.image.entries
-        : await readBase(row.baseId)
-    const edits = await lists.readEdits(row.id)
+    const entries = known?.entriesOf === row.baseId ? known.image.entries : await readBase(row.baseId)
+    const edits = await lists.readEditKeys(row.id)
     // Single-entry changes belong to one base. Changes of a later base would hide entries of this one.
     if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
     const keysOf = (present: boolean): Uint8Array[] =>
       edits.filter((edit) => edit.present === present).map(({ key }) => key)
     return {
       row,
+      entriesOf: row.baseId,
       image: { ...describe(row), entries, added: setOf(keysOf(true)), removed: setOf(keysOf(false)), current: true },
     }
   }
@@ -122,7 +120,7 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
         if (error instanceof AddressSetInvalidError) {
           // The stored data is no longer a valid list. The service starts anyway, but no decision may use this list.
           onError(error)
-          return { row, image: unreadable(row) }
+          return unread(row)
         }
         if (!(error instanceof ListMovedError)) throw error
       }

@@ -1,17 +1,10 @@
 // Keeps the store's lists in memory shared by all threads, and updates them from the change feed. A changed list is
-// reloaded and published atomically. If a change cannot be read, the list is published as not current, so that no
-// decision uses outdated content.
-
+// reloaded and published atomically. If a change cannot be read in time, the list is published as not current, so that
+// no decision uses outdated content.
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
-import type { Clock } from '../../lib/time.ts'
-import {
-  createListReader,
-  ListMovedError,
-  type ReadList,
-  type StoredListRow,
-  type StoredLists,
-  unreadable,
-} from './read-stored-list.ts'
+import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
+import { createListUpdates } from './list-updates.ts'
+import { createListReader, ListMovedError, type ReadList, type StoredLists, unread } from './read-stored-list.ts'
 
 export interface ServedListsDependencies extends StoredLists {
   /** Publishes new versions to the threads that read them, and removes deleted lists. */
@@ -19,6 +12,8 @@ export interface ServedListsDependencies extends StoredLists {
   readonly clock: Clock
   /** Called for each failed reading, which is then retried. */
   readonly onError: (error: unknown) => void
+  /** Replaced in tests. */
+  readonly after?: Timers['after']
   /** Resolves after this many milliseconds. Replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
@@ -52,8 +47,8 @@ export interface ListMembership extends ListMembers {
 export interface ServedLists {
   /** Reads all lists. Call before the first job. Rejects if they cannot be read. */
   load(): Promise<void>
-  /** Call after a change, creation or deletion of this list. */
-  changed(listId: string): void
+  /** Call after a change, creation or deletion of this list. @param owner organization id; null for a shared list */
+  changed(listId: string, owner: string | null): void
   /** Call if any list may have changed. */
   changedAll(): void
   /**
@@ -69,117 +64,63 @@ export interface ServedLists {
   stop(): void
 }
 
-const FIRST_RETRY_MS = 100
-const LONGEST_RETRY_MS = 5_000
-/** A list that is behind for longer than this is published as not current. Changes are due within a second. */
-const GIVE_UP_AFTER_MS = 2_000
+/** Stands for a change that may affect any list. No list has this id. */
+const EVERYTHING = '*'
+/** Owner of shared lists in the order of updates. No organization has this id. */
+const DEPLOYMENT = 'deployment'
+
 export const createServedLists = (dependencies: ServedListsDependencies): ServedLists => {
-  const { lists, publish, clock, onError, wait = Bun.sleep } = dependencies
+  const { lists, publish, clock, onError, after = systemTimers.after, wait = Bun.sleep } = dependencies
   const { read, readWhileItMoves } = createListReader(dependencies, onError)
   const held = new Map<string, ReadList>()
-  /** Lists whose latest version could not be read. */
-  const newest = new Map<string, StoredListRow>()
-  /** Changed lists, with the time at which the change was reported. */
-  const pending = new Map<string, number>()
-  /** Report time of a change that may affect any list. Null if all changes are in `pending`. */
-  let everythingMs: number | null = null
-  /** Report time of the change that is being read. */
-  let readingMs: number | null = null
-  let working: Promise<void> | null = null
-  let stopped = false
-  /** Whether something has changed since the start of the current round. */
-  let woken = false
-  let nudge: () => void = () => undefined
 
   const hold = (next: ReadList): void => {
     held.set(next.row.id, next)
     publish([next.image], [])
   }
 
-  const update = async (listId: string): Promise<void> => {
+  /** Publishes a list that has been behind for too long as not current. */
+  const disown = async (listId: string): Promise<void> => {
+    const known = held.get(listId)
+    if (known?.image.current === false) return
+    if (known !== undefined) return hold({ ...known, image: { ...known.image, current: false } })
     const row = await lists.findById(listId)
-    if (row === null) {
-      if (held.delete(listId)) publish([], [listId])
-      return
-    }
-    newest.set(listId, row)
-    hold(await read(row, held.get(listId) ?? null))
-    newest.delete(listId)
+    if (row !== null && !held.has(listId)) hold(unread(row))
   }
 
-  /** Publishes a list that has been behind for too long as not current. */
-  const disown = (listId: string): void => {
-    const known = held.get(listId)
-    const row = newest.get(listId) ?? known?.row
-    if (row === undefined || known?.image.current === false) return
-    hold({ row, image: unreadable(row) })
+  const update = async (listId: string): Promise<void> => {
+    const row = await lists.findById(listId)
+    if (row !== null) hold(await read(row, held.get(listId) ?? null))
+    else if (held.delete(listId)) publish([], [listId])
   }
 
   const expand = async (reportedMs: number): Promise<void> => {
     const rows = await lists.listAll()
-    for (const id of [...held.keys(), ...rows.map((row) => row.id)]) if (!pending.has(id)) pending.set(id, reportedMs)
+    const known = [...held.values()].map(({ row }) => row)
+    for (const { id, organizationId } of [...known, ...rows]) updates.add(organizationId ?? DEPLOYMENT, id, reportedMs)
   }
 
-  const attempt = async (work: () => Promise<void>): Promise<boolean> => {
-    try {
-      await work()
-      return true
-    } catch (error) {
-      if (!(error instanceof ListMovedError)) onError(error)
-      return false
-    }
-  }
-
-  const expandAll = async (): Promise<boolean> => {
-    const reportedMs = everythingMs
-    if (reportedMs === null) return true
-    everythingMs = null
-    readingMs = reportedMs
-    const expanded = await attempt(() => expand(reportedMs))
-    if (!expanded) everythingMs = reportedMs
-    readingMs = null
-    return expanded
-  }
-
-  const isWaiting = (): boolean => everythingMs !== null || pending.size > 0
-
-  const work = async (): Promise<void> => {
-    let delayMs = FIRST_RETRY_MS
-    while (!stopped && isWaiting()) {
-      woken = false
-      let failed = !(await expandAll())
-      for (const [listId, reportedMs] of [...pending]) {
-        if (stopped) return
-        pending.delete(listId)
-        readingMs = reportedMs
-        if (!(await attempt(() => update(listId)))) {
-          failed = true
-          // Keep the earlier time unless the list has changed again in the meantime.
-          pending.set(listId, reportedMs)
-          if (clock.monotonicMs() - reportedMs > GIVE_UP_AFTER_MS) disown(listId)
-        }
-        readingMs = null
+  const updates = createListUpdates({
+    update: async (listId, reportedMs) => {
+      try {
+        await (listId === EVERYTHING ? expand(reportedMs) : update(listId))
+        return true
+      } catch (error) {
+        if (!(error instanceof ListMovedError)) onError(error)
+        return false
       }
-      if (!failed || woken) continue
-      // A list that changes in the meantime must not wait for an unreadable list.
-      const nudged = new Promise<void>((resolve) => {
-        nudge = resolve
-      })
-      await Promise.race([wait(delayMs), nudged])
-      delayMs = Math.min(2 * delayMs, LONGEST_RETRY_MS)
-    }
-  }
-
-  const wake = (): void => {
-    if (stopped) return
-    woken = true
-    nudge()
-    working ??= work().finally(() => {
-      working = null
-      // Something may have changed after the last check.
-      if (isWaiting()) wake()
-    })
-  }
+    },
+    giveUp: async (listId) => {
+      try {
+        for (const id of listId === EVERYTHING ? held.keys() : [listId]) await disown(id)
+      } catch (error) {
+        onError(error)
+      }
+    },
+    clock,
+    after,
+    wait,
+  })
 
   const loadAll = async (): Promise<void> => {
     const images: ListImage[] = []
@@ -196,32 +137,20 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     load: () => {
       const loading = loadAll()
       // Changes reported during loading are read afterwards: an older reading must not overwrite a newer one.
-      working = loading
-        .catch(() => undefined)
-        .finally(() => {
-          working = null
-          if (isWaiting()) wake()
-        })
+      updates.holdUntil(loading)
       return loading
     },
-    changed: (listId) => {
-      if (!pending.has(listId)) pending.set(listId, clock.monotonicMs())
-      wake()
-    },
-    changedAll: () => {
-      everythingMs ??= clock.monotonicMs()
-      wake()
-    },
+    changed: (listId, owner) => updates.add(owner ?? DEPLOYMENT, listId, clock.monotonicMs()),
+    changedAll: () => updates.add(EVERYTHING, EVERYTHING, clock.monotonicMs()),
     behindSinceMs: () => {
-      const unread = [...pending].flatMap(([id, reportedMs]) =>
-        held.get(id)?.image.current === false ? [] : [reportedMs],
-      )
-      const since = Math.min(...unread, everythingMs ?? Number.POSITIVE_INFINITY, readingMs ?? Number.POSITIVE_INFINITY)
-      return since === Number.POSITIVE_INFINITY ? null : since
+      let since: number | null = null
+      for (const [listId, reportedMs] of updates.waiting()) {
+        const isWithheld = listId !== EVERYTHING && held.get(listId)?.image.current === false
+        if (!isWithheld && (since === null || reportedMs < since)) since = reportedMs
+      }
+      return since
     },
-    settled: async () => {
-      while (working !== null) await working
-    },
+    settled: updates.settled,
     all: () =>
       [...held.values()].map(({ row, image }) => ({
         organizationId: row.organizationId,
@@ -249,10 +178,6 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
           },
         }
       }),
-    stop: () => {
-      stopped = true
-      woken = true
-      nudge()
-    },
+    stop: updates.stop,
   }
 }

@@ -98,8 +98,20 @@ export type EditResult =
   /** More than LIST_EDITS_MAX single entries have changed. Write the list as a whole (list-bases.ts), then retry. */
   | { readonly status: 'edits-full' }
 
-/** Rows of edits read per turn of the event loop. */
-const EDITS_AT_ONCE = 512
+/** Reads rows in ascending order of key, a part per turn of the event loop. */
+const readInParts = async <Row extends { readonly key: Uint8Array }>(
+  limit: number,
+  read: (after: Uint8Array, limit: number) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> => {
+  const rows: Row[] = []
+  for (;;) {
+    // No key is empty, so the empty key precedes the first.
+    const part = await read(rows.at(-1)?.key ?? new Uint8Array(0), limit)
+    rows.push(...part)
+    if (part.length < limit) return rows
+    await nextTurn()
+  }
+}
 
 /** Keys that one statement names. */
 const KEYS_AT_ONCE = 500
@@ -294,16 +306,17 @@ export const createListTable = (scope: TableScope) => {
      * Returns single entries changed since the list was last written as a whole, in ascending order of key. Yields to
      * the event loop: compare the list's version before and after.
      */
-    readEdits: async (listId: string): Promise<readonly ListEdit[]> => {
-      const edits: ListEdit[] = []
-      for (;;) {
-        const last = edits.at(-1)
-        const which = { listId, ...(last === undefined ? {} : { key: sql`> ${last.key}` }) }
-        const part = await EDITS.list(scope, which, { by: ['key'], limit: EDITS_AT_ONCE })
-        edits.push(...part)
-        if (part.length < EDITS_AT_ONCE) return edits
-        await nextTurn()
-      }
-    },
+    readEdits: (listId: string): Promise<readonly ListEdit[]> =>
+      readInParts(512, (after, limit) => EDITS.list(scope, { listId, key: sql`> ${after}` }, { by: ['key'], limit })),
+
+    /** Like `readEdits`, without notes. */
+    readEditKeys: (listId: string): Promise<readonly Pick<ListEdit, 'key' | 'present'>[]> =>
+      readInParts(2_048, async (after, limit) => {
+        const rows = await scope.statements.query<{ key: Uint8Array; present: number }>(
+          'SELECT key, present FROM list_edits WHERE list_id = ? AND key > ? ORDER BY key LIMIT ?',
+          [listId, after, limit],
+        )
+        return rows.map(({ key, present }) => ({ key, present: Number(present) === 1 }))
+      }),
   }
 }

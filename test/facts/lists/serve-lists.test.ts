@@ -1,11 +1,14 @@
 // The lists in memory: what is changed is there, whole, and what can't be read is known to be unread.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { addressKey } from '../../../src/domain/address-key.ts'
 import { DependencyUnavailableError } from '../../../src/domain/errors.ts'
 import type { ListImage } from '../../../src/domain/list-image.ts'
 import { createServedLists, type ServedListsDependencies } from '../../../src/facts/lists/serve-lists.ts'
 import { replaceList, rewriteList } from '../../../src/facts/lists/write-list.ts'
 import { createLists } from '../../../workers/signing/worker-lists.ts'
-import { createManualClock } from '../../server/manual-clock.ts'
+import { createManualClock, createManualTimers } from '../../server/manual-clock.ts'
+import { seedOrganization } from '../../store/temporary-store.ts'
+import { until } from '../../support/until.ts'
 import { chunksOf, evm, openStoredLists, SOLANA, type StoredLists } from './stored-lists.ts'
 
 let stored: StoredLists
@@ -18,6 +21,7 @@ const serve = (overrides: Partial<ServedListsDependencies> = {}) => {
   const { store } = stored
   const clock = createManualClock()
   const worker = createLists({ unixMs: () => clock.unixSeconds() * 1000 })
+  const timers = createManualTimers()
   const published: ListImage[] = []
   const errors: unknown[] = []
   const served = createServedLists({
@@ -29,10 +33,11 @@ const serve = (overrides: Partial<ServedListsDependencies> = {}) => {
     },
     clock,
     onError: (error) => errors.push(error),
+    after: timers.after,
     wait: async (milliseconds) => clock.advance(milliseconds),
     ...overrides,
   })
-  return { served, clock, worker, published, errors, reader: () => worker.of(stored.organizationId) }
+  return { served, clock, timers, worker, published, errors, reader: () => worker.of(stored.organizationId) }
 }
 
 describe('served lists', () => {
@@ -67,7 +72,7 @@ describe('served lists', () => {
     await served.load()
     const list = await newList()
     const changed = async (): Promise<void> => {
-      served.changed(list.id)
+      served.changed(list.id, stored.organizationId)
       await served.settled()
     }
     await add(list, evm(1))
@@ -134,8 +139,8 @@ describe('served lists', () => {
       lists: {
         ...store.lists,
         listAll: async () => (await store.lists.listAll()).filter(({ id }) => id !== fresh.id),
-        readEdits: (listId) => {
-          if (!broken) return store.lists.readEdits(listId)
+        readEditKeys: (listId) => {
+          if (!broken) return store.lists.readEditKeys(listId)
           attempts += 1
           if (attempts === repairAfter) broken = false
           return Promise.reject(new Error('the store is locked'))
@@ -160,13 +165,13 @@ describe('served lists', () => {
     })
     await served.load()
     broken = true
-    served.changed(list.id)
-    served.changed(fresh.id)
+    served.changed(list.id, stored.organizationId)
+    served.changed(fresh.id, stored.organizationId)
     await served.settled()
     expect(errors).toHaveLength(repairAfter)
     expect(checks).toBeGreaterThan(0)
     expect(reader().contains(list.name, evm(1))).toBe(true)
-    // Its base has not changed, and is read again all the same: the unread list was published as empty.
+    // Its base has not changed, and is still in memory.
     expect(reader().contains(list.name, evm(3))).toBe(true)
     expect(reader().contains(fresh.name, evm(2))).toBe(true)
   })
@@ -182,14 +187,14 @@ describe('served lists', () => {
           seen.push(served.behindSinceMs())
           return store.lists.listAll()
         },
-        readEdits: async (listId) => {
+        readEditKeys: async (listId) => {
           seen.push(served.behindSinceMs())
-          return store.lists.readEdits(listId)
+          return store.lists.readEditKeys(listId)
         },
       },
     })
     await served.load()
-    for (const report of [() => served.changed(list.id), served.changedAll]) {
+    for (const report of [() => served.changed(list.id, stored.organizationId), served.changedAll]) {
       clock.advance(1_000)
       seen.length = 0
       await add(list, evm(clock.monotonicMs()))
@@ -202,6 +207,116 @@ describe('served lists', () => {
     }
   })
 
+  test('are read again if they change while they are read', async () => {
+    const { newList, add, store, organizationId } = stored
+    const list = await newList()
+    let finds = 0
+    const { served, reader } = serve({
+      lists: {
+        ...store.lists,
+        findById: async (listId) => {
+          const row = await store.lists.findById(listId)
+          finds += 1
+          // After the last check of the version, and before the list is published.
+          if (finds === 2) {
+            await add(list, evm(1))
+            served.changed(list.id, organizationId)
+          }
+          return row
+        },
+      },
+    })
+    served.changed(list.id, organizationId)
+    await served.settled()
+    expect(reader().contains(list.name, evm(1))).toBe(true)
+    expect(served.behindSinceMs()).toBeNull()
+  })
+
+  describe('of several organizations', () => {
+    /** Readings of our lists wait until `release`; theirs do not. */
+    const serveWhileOursWait = async () => {
+      const { newList, add, store } = stored
+      const theirs = (await seedOrganization(store, `theirs-${crypto.randomUUID().slice(0, 8)}`)).organizationId
+      const ours = [await newList(), await newList()]
+      const names = new Set(ours.map(({ id }) => id))
+      const gate = Promise.withResolvers<void>()
+      let isWaiting = false
+      const parts = serve({
+        lists: {
+          ...store.lists,
+          readEditKeys: async (listId) => {
+            if (isWaiting && names.has(listId)) await gate.promise
+            return store.lists.readEditKeys(listId)
+          },
+        },
+      })
+      await parts.served.load()
+      isWaiting = true
+      const fresh = await newList()
+      names.add(fresh.id)
+      for (const list of [...ours, fresh]) {
+        await add(list, evm(1))
+        parts.served.changed(list.id, stored.organizationId)
+      }
+      return { ...parts, theirs, ours, fresh, release: gate.resolve }
+    }
+
+    test('do not wait for each other', async () => {
+      const { served, worker, theirs, published, release } = await serveWhileOursWait()
+      const deny = await stored.store.lists.create({ owner: theirs, name: 'deny' })
+      const entry = { key: addressKey(evm(7)), memo: '', author: 'alice', addedAtSeconds: 1, present: true }
+      await stored.store.lists.edit(theirs, 'deny', [entry])
+      served.changed(deny.id, theirs)
+      await until(async () => published.some(({ id }) => id === deny.id))
+      expect(worker.of(theirs).contains('deny', evm(7))).toBe(true)
+      release()
+      await served.settled()
+    })
+
+    test('decide nothing after two seconds if their change still waits, or is still being read', async () => {
+      const { served, clock, timers, reader, ours, fresh, release } = await serveWhileOursWait()
+      const all = [...ours, fresh]
+      const reportedMs = clock.monotonicMs()
+      clock.advance(1_999)
+      expect(timers.delayMs()).toBe(2_000)
+      expect(served.behindSinceMs()).toBe(reportedMs)
+      expect(reader().contains(ours[0]?.name ?? '', evm(1))).toBe(false)
+      clock.advance(1)
+      timers.fire()
+      await until(async () => served.behindSinceMs() === null)
+      for (const { name } of all) expect(() => reader().contains(name, evm(1))).toThrow(DependencyUnavailableError)
+      release()
+      await served.settled()
+      for (const { name } of all) expect(reader().contains(name, evm(1))).toBe(true)
+    })
+  })
+
+  test('decide nothing after two seconds if any may have changed and their rows cannot be read', async () => {
+    const { newList, add, store } = stored
+    const list = await newList()
+    let broken = false
+    const { served, clock, timers, reader } = serve({
+      lists: {
+        ...store.lists,
+        listAll: () => (broken ? Promise.reject(new Error('the store is locked')) : store.lists.listAll()),
+      },
+      wait: async (milliseconds) => {
+        clock.advance(milliseconds)
+        if (clock.monotonicMs() < 5_000) return
+        expect(() => reader().contains(list.name, evm(1))).toThrow(DependencyUnavailableError)
+        broken = false
+      },
+    })
+    await served.load()
+    broken = true
+    await add(list, evm(1))
+    served.changedAll()
+    expect(timers.delayMs()).toBe(2_000)
+    await served.settled()
+    expect(broken).toBe(false)
+    expect(reader().contains(list.name, evm(1))).toBe(true)
+  })
+
   test('never mix the entries of one version with the changes of another', async () => {
     const { contents, newList, add, store } = stored
     const list = await newList()
@@ -211,12 +326,12 @@ describe('served lists', () => {
       lists: {
         ...store.lists,
         // Between the list and its single changes, the changes become part of its base.
-        readEdits: async (listId) => {
+        readEditKeys: async (listId) => {
           if (!interrupted) {
             interrupted = true
             await rewriteList(contents, list.id)
           }
-          return store.lists.readEdits(listId)
+          return store.lists.readEditKeys(listId)
         },
       },
     })

@@ -1,0 +1,180 @@
+// Orders the updates of changed lists. Organizations take turns, so that the changes of one organization never delay
+// the list of another. An update that is not complete in time is given up: the caller stops decisions with that list.
+import { createFairSlots } from '../../lib/fair-slots.ts'
+import type { Clock, Timers } from '../../lib/time.ts'
+
+export interface ListUpdatesDependencies {
+  /** Reads one list and publishes it. @returns false if it must be repeated */
+  readonly update: (listId: string, reportedMs: number) => Promise<boolean>
+  /** Called if a change of the list is still not published after GIVE_UP_AFTER_MS. */
+  readonly giveUp: (listId: string) => Promise<void>
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
+  /** Resolves after this many milliseconds. Replaced in tests. */
+  readonly wait: (milliseconds: number) => Promise<void>
+}
+
+export interface ListUpdates {
+  /**
+   * Call after each change of a list.
+   * @param owner takes turns with other owners
+   * @param reportedMs time at which the change was reported (monotonic)
+   */
+  add(owner: string, listId: string, reportedMs: number): void
+  /** Delays all updates until `loaded` has resolved or rejected. */
+  holdUntil(loaded: Promise<void>): void
+  /** Returns the report times of changes that are not published, by list. */
+  waiting(): Iterable<readonly [listId: string, reportedMs: number]>
+  /** Resolves when every change added so far has been published or abandoned. */
+  settled(): Promise<void>
+  stop(): void
+}
+
+interface PendingUpdate {
+  reportedMs: number
+  isRead: boolean
+  /** Report time of a change during the reading. Null if there was none. */
+  changedMs: number | null
+}
+
+interface Lane {
+  readonly pending: Map<string, PendingUpdate>
+  working: Promise<void> | null
+  /** Whether a list has changed since the start of the current round. */
+  woken: boolean
+  nudge: () => void
+}
+
+/** Changes are due within a second. */
+export const GIVE_UP_AFTER_MS = 2_000
+const FIRST_RETRY_MS = 100
+const LONGEST_RETRY_MS = 5_000
+/** Owners whose lists are read at the same time. */
+const READERS = 4
+/**
+ * Pause after an update, relative to its duration. Changes of one owner in quick succession thus become one update, and
+ * leave time for other work.
+ */
+const PAUSE_FACTOR = 1
+
+export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUpdatesDependencies): ListUpdates => {
+  const slots = createFairSlots(READERS, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, 1)
+  const lanes = new Map<string, Lane>()
+  let held: Promise<void> | null = null
+  let stopped = false
+  let cancelTimer: (() => void) | null = null
+
+  const allPending = (): [string, PendingUpdate][] => [...lanes.values()].flatMap(({ pending }) => [...pending])
+
+  /** Gives up each overdue list and returns to it at its next check. */
+  const checkTimes = async (): Promise<void> => {
+    cancelTimer = null
+    const overdueMs = clock.monotonicMs() - GIVE_UP_AFTER_MS
+    for (const [listId, { reportedMs }] of allPending()) if (reportedMs <= overdueMs) await giveUp(listId)
+    startTimer()
+  }
+
+  const startTimer = (): void => {
+    if (stopped || held !== null || cancelTimer !== null) return
+    const pending = allPending()
+    if (pending.length === 0) return
+    const nowMs = clock.monotonicMs()
+    // Overdue lists are checked again, because their reading may be unable to end.
+    const delays = pending.map(([, { reportedMs }]) => reportedMs + GIVE_UP_AFTER_MS - nowMs)
+    const next = Math.min(...delays.map((delayMs) => (delayMs > 0 ? delayMs : GIVE_UP_AFTER_MS)))
+    cancelTimer = after(next, () => void checkTimes())
+  }
+
+  const readOne = async (owner: string, lane: Lane, listId: string, entry: PendingUpdate): Promise<boolean> => {
+    const release = await slots.acquire(owner)
+    if (release === null) return false
+    const startMs = clock.monotonicMs()
+    try {
+      if (stopped) return true
+      entry.isRead = true
+      const isUpdated = await update(listId, entry.reportedMs)
+      if (isUpdated) {
+        lane.pending.delete(listId)
+        if (entry.changedMs !== null) {
+          lane.pending.set(listId, { reportedMs: entry.changedMs, isRead: false, changedMs: null })
+        }
+        return true
+      }
+      // The earlier time stays: the first change is not published either.
+      entry.changedMs = null
+      if (clock.monotonicMs() - entry.reportedMs > GIVE_UP_AFTER_MS) await giveUp(listId)
+      return false
+    } finally {
+      entry.isRead = false
+      release()
+      const pauseMs = PAUSE_FACTOR * (clock.monotonicMs() - startMs)
+      if (!stopped && pauseMs > 0) await wait(pauseMs)
+    }
+  }
+
+  const work = async (owner: string, lane: Lane): Promise<void> => {
+    let delayMs = FIRST_RETRY_MS
+    await held
+    while (!stopped && lane.pending.size > 0) {
+      lane.woken = false
+      let failed = false
+      for (const [listId, entry] of [...lane.pending]) {
+        if (stopped) return
+        if (!(await readOne(owner, lane, listId, entry))) failed = true
+      }
+      if (!failed || lane.woken) continue
+      // A list that changes in the meantime must not wait for an unreadable list.
+      const nudged = new Promise<void>((resolve) => {
+        lane.nudge = resolve
+      })
+      await Promise.race([wait(delayMs), nudged])
+      delayMs = Math.min(2 * delayMs, LONGEST_RETRY_MS)
+    }
+  }
+
+  const wake = (owner: string, lane: Lane): void => {
+    if (stopped) return
+    lane.woken = true
+    lane.nudge()
+    lane.working ??= work(owner, lane).finally(() => {
+      lane.working = null
+      // A list may have changed after the last check.
+      if (lane.pending.size > 0) wake(owner, lane)
+      else lanes.delete(owner)
+    })
+    startTimer()
+  }
+
+  return {
+    add: (owner, listId, reportedMs) => {
+      const lane = lanes.get(owner) ?? { pending: new Map(), working: null, woken: false, nudge: () => undefined }
+      lanes.set(owner, lane)
+      const known = lane.pending.get(listId)
+      if (known === undefined) lane.pending.set(listId, { reportedMs, isRead: false, changedMs: null })
+      else if (known.isRead) known.changedMs ??= reportedMs
+      wake(owner, lane)
+    },
+    holdUntil: (loaded) => {
+      const done = loaded
+        .catch(() => undefined)
+        .then(() => {
+          held = null
+          startTimer()
+        })
+      held = done
+    },
+    waiting: () => allPending().map(([listId, { reportedMs }]) => [listId, reportedMs] as const),
+    settled: async () => {
+      for (;;) {
+        const working = [held, ...[...lanes.values()].map((lane) => lane.working)].filter((one) => one !== null)
+        if (working.length === 0) return
+        await Promise.all(working)
+      }
+    },
+    stop: () => {
+      stopped = true
+      cancelTimer?.()
+      for (const lane of lanes.values()) lane.nudge()
+    },
+  }
+}
