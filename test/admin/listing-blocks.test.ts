@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Route } from '../../src/admin/route.ts'
 import type { TSchema } from '../../src/admin/schema.ts'
-import { openStore } from '../../src/store/store.ts'
-import { createManualClock, placeMigrated, temporaryFolder } from '../store/temporary-store.ts'
+import { openWithLongReads } from '../store/temporary-store.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
 import { startHarness } from './support/harness.ts'
 import { fillTables } from './support/many-rows.ts'
@@ -15,19 +14,7 @@ const BLOCK_MS_MAX = 5
 /** A block counts if it occurs in each of them: other processes of the machine delay one of them at most. */
 const ATTEMPTS = 5
 
-/** The store as the service opens it. */
-const harness = await startHarness(async () => {
-  const folder = temporaryFolder()
-  const clock = createManualClock()
-  const path = join(folder.path, 'countersign.db')
-  await placeMigrated(path)
-  const store = await openStore({ path, clock, longReads: 'separate-thread' })
-  const remove = async (): Promise<void> => {
-    await store.close()
-    folder.remove()
-  }
-  return { store, clock, target: { kind: 'sqlite', path }, address: `sqlite:${path}`, path, remove }
-})
+const harness = await startHarness(openWithLongReads)
 afterAll(() => harness.close())
 const alpha = await harness.organization('alpha')
 const { id: userId, cookie } = await harness.person({

@@ -1,24 +1,11 @@
 // Many listings of one organization at once: its own are refused early, and another organization's is answered.
 import { afterAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { openStore } from '../../src/store/store.ts'
 import { OWN_LONG_READS_WAITING_MAX } from '../../src/store/store-turns.ts'
-import { createManualClock, placeMigrated, temporaryFolder } from '../store/temporary-store.ts'
+import { openWithLongReads } from '../store/temporary-store.ts'
 import { startHarness } from './support/harness.ts'
 import { toRequest } from './support/request.ts'
 
-const harness = await startHarness(async () => {
-  const folder = temporaryFolder()
-  const clock = createManualClock()
-  const path = join(folder.path, 'countersign.db')
-  await placeMigrated(path)
-  const store = await openStore({ path, clock, longReads: 'separate-thread' })
-  const remove = async (): Promise<void> => {
-    await store.close()
-    folder.remove()
-  }
-  return { store, clock, target: { kind: 'sqlite', path }, address: `sqlite:${path}`, path, remove }
-})
+const harness = await startHarness(openWithLongReads)
 afterAll(() => harness.close())
 const alpha = await harness.organization('alpha')
 const beta = await harness.organization('beta')

@@ -92,13 +92,12 @@ export const placeMigrated = async (path: string): Promise<void> => {
   copyFileSync(await migrated, path)
 }
 
-export const openTemporaryStore = async (): Promise<TemporaryStore> => {
-  if (POSTGRES !== null) return openOverPostgres(POSTGRES)
+const openOverSqlite = async (options: Partial<Parameters<typeof openStore>[0]>): Promise<TemporaryStore> => {
   const folder = temporaryFolder()
   const clock = createManualClock()
   const path = join(folder.path, 'countersign.db')
   await placeMigrated(path)
-  const store = await openStore({ path, clock })
+  const store = await openStore({ path, clock, ...options })
   return {
     store,
     clock,
@@ -111,6 +110,12 @@ export const openTemporaryStore = async (): Promise<TemporaryStore> => {
     },
   }
 }
+
+export const openTemporaryStore = (): Promise<TemporaryStore> =>
+  POSTGRES === null ? openOverSqlite({}) : openOverPostgres(POSTGRES)
+
+/** As the service opens it: reads of many rows have a thread of their own. */
+export const openWithLongReads = (): Promise<TemporaryStore> => openOverSqlite({ longReads: 'separate-thread' })
 
 /** An organization with an active policy, a project and a binding. */
 export const seedOrganization = (store: Store, slug: string) =>

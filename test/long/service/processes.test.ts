@@ -1,7 +1,6 @@
 // Several processes of the service behind one port, as their operator meets them.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { issueKey } from '../../service/calls.ts'
 import { cleanEnvironment } from '../../service/run-to-end.ts'
 import { type RunningService, runCommand, startService } from '../../service/start-service.ts'
 import { newFolder } from '../../support/folder.ts'
@@ -79,19 +78,6 @@ describeTest('both answer, and one metrics endpoint tells of both', async () => 
     counts = await metric(DECISIONS)
     return (counts['0'] ?? 0) + (counts['1'] ?? 0) === sent
   })
-})
-
-describeTest('a revoked key is refused by both within a second', async () => {
-  const { key, keyId } = await issueKey(service, '--org demo --kind attestation --name short')
-  for (let tries = 0; tries < 8; tries++) expect((await attest(key)).status).toBe(200)
-  expect((await runCommand(service.dataDirectory, 'keys', 'revoke', keyId)).code).toBe(0)
-  const revokedAtMs = performance.now()
-  // Sixteen connections in a row, so that each process has had some of them.
-  for (let refusedInARow = 0; refusedInARow < 16; ) {
-    const { status } = await attest(key)
-    refusedInARow = status === 401 ? refusedInARow + 1 : 0
-    if (status !== 401) expect(performance.now() - revokedAtMs).toBeLessThan(1_500)
-  }
 })
 
 /** The kernel resets a connection that is being made to a listener that closes: nobody has read it, and it is made anew. */
