@@ -302,7 +302,7 @@ const RESERVED: ReadonlyArray<{ pattern: RegExp; places: readonly string[]; why:
     places: [
       'src/server/',
       'src/compose/',
-      'src/attestation/routes.ts',
+      'src/attestation/endpoint.ts',
       'src/identity/routes.ts',
       'src/portal/',
       'src/admin/admin-api.ts',

@@ -1,5 +1,6 @@
-// Handles an admitted request of the attestation API: body, idempotency, decision, response. Both single-request
-// endpoints use it, so that neither can omit a step.
+// Routes of the attestation API, and the handler of an admitted request: body, idempotency, decision, response. Both
+// single-request endpoints use it, so that neither can omit a step.
+import { Elysia } from 'elysia'
 import type { ChainTable } from '../domain/chain.ts'
 import { type CountersignError, DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -7,11 +8,14 @@ import type { Pool } from '../pool/pool.ts'
 import type { AdmittedRequest, Endpoint, Gate } from '../server/gate.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
 import { readJsonBody } from '../server/json-body.ts'
+import { routerPath } from '../server/public-route.ts'
 import { API_KEY_CHALLENGE, jsonResponse } from '../server/response.ts'
 import { type JsonObject, parseStrictJsonObject } from '../server/strict-json.ts'
-import type { DecisionKind, Metrics } from '../telemetry/metrics.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { DecisionKind } from '../telemetry/request-metrics.ts'
 import type { AttestHandler, CallAnswer } from './attest.ts'
 import type { Concurrency } from './concurrency.ts'
+import { ATTESTATION_PATHS } from './paths.ts'
 import type { DecodedRequest } from './schema.ts'
 
 export interface EndpointDependencies {
@@ -160,3 +164,20 @@ export const createEndpoint = (dependencies: EndpointDependencies, definition: E
     },
     (caller) => handle(dependencies, definition, caller),
   )
+
+export interface AttestationEndpoints {
+  readonly attestation: Endpoint
+  readonly task: Endpoint
+  readonly batch: Endpoint
+  /** Null if decisions have no proofs. */
+  readonly proof: Endpoint | null
+}
+
+/** The endpoints read and decode bodies themselves, once and strictly. */
+export const attestationRoutes = ({ attestation, task, batch, proof }: AttestationEndpoints) => {
+  const routes = new Elysia({ name: 'attestation' })
+    .post(ATTESTATION_PATHS.attestation.path, ({ request }) => attestation(request), { parse: 'none' })
+    .post(ATTESTATION_PATHS.task.path, ({ request }) => task(request), { parse: 'none' })
+    .post(ATTESTATION_PATHS.batch.path, ({ request }) => batch(request), { parse: 'none' })
+  return proof === null ? routes : routes.get(routerPath(ATTESTATION_PATHS.proof), ({ request }) => proof(request))
+}

@@ -1,7 +1,7 @@
 // API listener with the attestation API, the identity API and the operator endpoints. Metrics may have a separate
 // listener, so that monitoring can reach only them.
 import { Elysia } from 'elysia'
-import { type AttestationEndpoints, attestationRoutes } from '../attestation/routes.ts'
+import { type AttestationEndpoints, attestationRoutes } from '../attestation/endpoint.ts'
 import type { ErrorCode } from '../domain/errors.ts'
 import type { IdentityEndpoints } from '../identity/endpoints.ts'
 import { identityRoutes } from '../identity/routes.ts'

@@ -20,7 +20,7 @@ import type { Store } from '../store/store.ts'
 import { createFailureReport, type FailureReport } from '../telemetry/failure-report.ts'
 import type { Logger } from '../telemetry/log.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../telemetry/metrics.ts'
-import type { OrganizationLatency } from '../telemetry/response-durations.ts'
+import type { OrganizationLatency } from '../telemetry/request-metrics.ts'
 import type { Tracer } from '../telemetry/tracer.ts'
 
 const CLAIM_SLACK_SECONDS = 5

@@ -7,10 +7,14 @@ import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
 import { addIdentityMetrics, type IdentityMetrics } from './identity-metrics.ts'
 import { METRICS } from './metric-table.ts'
 import { addProcessMetrics } from './process-metrics.ts'
-import { createRouteMetrics, type RouteRecorder } from './response-durations.ts'
+import {
+  createDecisions,
+  createRouteMetrics,
+  type DecisionCount,
+  type DecisionKind,
+  type RouteRecorder,
+} from './request-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
-
-export type DecisionKind = 'attestation' | 'task'
 
 /** The pool's statistics that are exposed as metrics. */
 export interface PoolMetrics {
@@ -63,12 +67,7 @@ export interface MetricsOptions {
 
 /** Counts since the start, for the live view. */
 export interface MetricTotals {
-  readonly decisions: readonly {
-    readonly kind: DecisionKind
-    readonly chain: string
-    readonly compliant: boolean
-    readonly count: number
-  }[]
+  readonly decisions: readonly DecisionCount[]
   readonly errors: Readonly<Record<ErrorCode, number>>
 }
 
@@ -97,35 +96,6 @@ export interface Metrics {
   expose(): Promise<string>
   /** Stops monitoring the event loop. */
   stop(): void
-}
-
-const OTHER = 'other'
-
-const createDecisions = (chainNames: readonly string[]) => {
-  const chains = [...new Set([...chainNames, OTHER])]
-  const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Per kind, with two counts for each chain: denied, compliant.
-  const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
-  const totals = (): MetricTotals['decisions'] =>
-    (['attestation', 'task'] as const).flatMap((kind) =>
-      [...counts[kind]].flatMap((count, at) =>
-        // A combination that never occurred has no series, for example a v1 task on Solana.
-        count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
-      ),
-    )
-  return {
-    record: (kind: DecisionKind, chainName: string, compliant: boolean): void => {
-      const chain = indexOf.get(chainName) ?? chains.length - 1
-      const at = 2 * chain + (compliant ? 1 : 0)
-      counts[kind][at] = counts[kind][at]! + 1
-    },
-    totals,
-    samples: (): readonly Sample[] =>
-      totals().map(({ kind, chain, compliant, count }) => ({
-        labels: { kind, chain, verdict: compliant ? 'compliant' : 'denied' },
-        value: count,
-      })),
-  }
 }
 
 const labelled = (label: string, values: Readonly<Record<string, number>>): readonly Sample[] =>

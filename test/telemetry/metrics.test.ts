@@ -7,7 +7,7 @@ import { MODULES } from '../../src/modules.ts'
 import { JOB_BOUNDS_MS, type PoolStats } from '../../src/pool/admission.ts'
 import { METRICS, type MetricDefinition } from '../../src/telemetry/metric-table.ts'
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/telemetry/metrics.ts'
-import { REQUEST_BOUNDS_MS } from '../../src/telemetry/response-durations.ts'
+import { REQUEST_BOUNDS_MS } from '../../src/telemetry/request-metrics.ts'
 
 let opened: Metrics[] = []
 afterEach(() => {

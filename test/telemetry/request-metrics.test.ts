@@ -1,7 +1,7 @@
 // What is counted of each organization until it is handed over: once, also when it could not be written the first time.
 import { expect, test } from 'bun:test'
 import type { BucketCounts } from '../../src/lib/histogram.ts'
-import { createOrganizationLatency } from '../../src/telemetry/response-durations.ts'
+import { createOrganizationLatency } from '../../src/telemetry/request-metrics.ts'
 
 const sumOf = (counts: BucketCounts): number => [...counts.values()].reduce((sum, count) => sum + count, 0)
 

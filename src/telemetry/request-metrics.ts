@@ -1,5 +1,5 @@
-// Durations of responses: by route and status, for metrics, and of verdicts by organization, for the store. Routes come
-// from the application's registrations.
+// Metrics that requests update: durations of responses by route and status, durations of verdicts by organization, and
+// counts of decisions. Routes come from the application's registrations.
 import {
   type BucketCounts,
   createFineHistogram,
@@ -125,5 +125,42 @@ export const createOrganizationLatency = (organizationsMax = ORGANIZATIONS_MAX):
         }
       }
     },
+  }
+}
+
+export type DecisionKind = 'attestation' | 'task'
+
+export interface DecisionCount {
+  readonly kind: DecisionKind
+  readonly chain: string
+  readonly compliant: boolean
+  readonly count: number
+}
+
+/** Counts of decisions by kind, chain and verdict. @param chainNames other names count as `other` */
+export const createDecisions = (chainNames: readonly string[]) => {
+  const chains = [...new Set([...chainNames, OTHER])]
+  const indexOf = new Map(chains.map((chain, index) => [chain, index]))
+  // Per kind, with two counts for each chain: denied, compliant.
+  const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
+  const totals = (): readonly DecisionCount[] =>
+    (['attestation', 'task'] as const).flatMap((kind) =>
+      [...counts[kind]].flatMap((count, at) =>
+        // A combination that never occurred has no series, for example a v1 task on Solana.
+        count === 0 ? [] : [{ kind, chain: chains[at >> 1] ?? OTHER, compliant: at % 2 === 1, count }],
+      ),
+    )
+  return {
+    record: (kind: DecisionKind, chainName: string, compliant: boolean): void => {
+      const chain = indexOf.get(chainName) ?? chains.length - 1
+      const at = 2 * chain + (compliant ? 1 : 0)
+      counts[kind][at] = counts[kind][at]! + 1
+    },
+    totals,
+    samples: (): readonly Sample[] =>
+      totals().map(({ kind, chain, compliant, count }) => ({
+        labels: { kind, chain, verdict: compliant ? 'compliant' : 'denied' },
+        value: count,
+      })),
   }
 }
