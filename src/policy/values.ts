@@ -78,6 +78,9 @@ export const UINT256_COMPARISON: Readonly<
   '>=': (left, right) => bigintOf(left) >= bigintOf(right),
 }
 
+export const isUint256In = (value: Uint256, list: readonly Uint256Operand[]): boolean =>
+  list.some((member) => UINT256_COMPARISON['=='](value, member))
+
 /** An EVM or Solana address. Two addresses are equal if their bytes are equal. */
 export class AddressValue {
   /** Canonical form: equal texts mean equal bytes (see domain/address.ts). */
@@ -85,4 +88,11 @@ export class AddressValue {
   constructor(canonicalText: string) {
     this.text = canonicalText
   }
+}
+
+export const isSameAddress = (left: AddressValue, right: AddressValue): boolean => left.text === right.text
+
+export const isAddressIn = (value: AddressValue, list: readonly AddressValue[]): boolean => {
+  for (const member of list) if (member.text === value.text) return true
+  return false
 }

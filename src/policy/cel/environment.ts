@@ -4,7 +4,16 @@
 import { Environment, ParseError } from '@marcbachmann/cel-js'
 import type { CallTable } from '../calls/call-table.ts'
 import { isFieldName, type TupleType } from '../calls/tuple-types.ts'
-import { AddressValue, toUint256, UINT256_ARITHMETIC, UINT256_COMPARISON, Uint256 } from '../values.ts'
+import {
+  AddressValue,
+  isAddressIn,
+  isSameAddress,
+  isUint256In,
+  toUint256,
+  UINT256_ARITHMETIC,
+  UINT256_COMPARISON,
+  Uint256,
+} from '../values.ts'
 import { POLICY_LIMITS } from './limits.ts'
 import {
   AMOUNT_UNITS,
@@ -104,18 +113,8 @@ const registerUint256Operators = (environment: Environment): void => {
       environment.registerOperator(`${left} ${operator} ${right}: bool`, handler)
     }
   }
-  const isIn = (value: Uint256, list: readonly (Uint256 | bigint)[]): boolean =>
-    list.some((member) => UINT256_COMPARISON['=='](value, member))
-  environment.registerOperator('uint256 in list<uint256>', isIn)
-  environment.registerOperator('uint256 in list<int>', isIn)
-}
-
-const registerAddressOperators = (environment: Environment): void => {
-  environment.registerOperator('address == address', (a: AddressValue, b: AddressValue) => a.text === b.text)
-  environment.registerOperator('address in list<address>', (value: AddressValue, list: readonly AddressValue[]) => {
-    for (const member of list) if (member.text === value.text) return true
-    return false
-  })
+  environment.registerOperator('uint256 in list<uint256>', isUint256In)
+  environment.registerOperator('uint256 in list<int>', isUint256In)
 }
 
 /** Slow (milliseconds): use sharedEnvironment instead. */
@@ -138,7 +137,8 @@ export const createPolicyEnvironment = (): Environment => {
   for (const unit of Object.keys(AMOUNT_UNITS)) registerAmountLiteral(environment, unit)
   registerUint256Conversion(environment)
   registerUint256Operators(environment)
-  registerAddressOperators(environment)
+  environment.registerOperator('address == address', isSameAddress)
+  environment.registerOperator('address in list<address>', isAddressIn)
   return environment
 }
 
