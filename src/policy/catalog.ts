@@ -7,7 +7,7 @@ import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
 import { PolicyUnusableError } from './errors.ts'
 import { createFairWork } from './fair-work.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
-import { createRevisionCache, type LoadedRevision, sentRevisionOf } from './revision-cache.ts'
+import { createRevisionCache, type LoadedRevision, type RevisionCache, sentRevisionOf } from './revision-cache.ts'
 import { createSharedLoads } from './shared-loads.ts'
 import type { SentRevision } from './types/program.ts'
 import type { PolicySource, ResolvedTarget, TargetRecord } from './types/source.ts'
@@ -148,6 +148,10 @@ const createTargetCache = (maxEntries: number) => {
   }
 }
 
+const isAtHand = (revisions: RevisionCache, { revisionId, shadowRevisionId }: ResolvedTarget): boolean =>
+  revisions.peek(revisionId) !== undefined &&
+  (shadowRevisionId === null || revisions.peek(shadowRevisionId) !== undefined)
+
 export const createCatalog = ({
   source,
   clock,
@@ -160,10 +164,6 @@ export const createCatalog = ({
   const work = createFairWork({ clock, after, pauseFactor: 1, waitingMax: 256 })
   const revisions = createRevisionCache({ source, clock, work, maxCharacters: maxRevisionCharacters, joinWithinMs })
   const loads = createSharedLoads<ResolvedTarget | null>(clock, joinWithinMs)
-
-  const isAtHand = ({ revisionId, shadowRevisionId }: ResolvedTarget): boolean =>
-    revisions.peek(revisionId) !== undefined &&
-    (shadowRevisionId === null || revisions.peek(shadowRevisionId) !== undefined)
 
   const loadRevision = async (organizationId: string, revisionId: string): Promise<LoadedRevision | null> =>
     revisions.peek(revisionId) ?? (await revisions.load(organizationId, revisionId))
@@ -178,7 +178,7 @@ export const createCatalog = ({
   const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
     const target = targets.find(organizationId, key)
     // The worker needs the revision next, so a target counts as cached only together with its revision.
-    return target === undefined || target === null || isAtHand(target) ? target : undefined
+    return target === undefined || target === null || isAtHand(revisions, target) ? target : undefined
   }
 
   const load = (

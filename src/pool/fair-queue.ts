@@ -93,20 +93,6 @@ export const createJobQueue = (): JobQueue => {
   }
 }
 
-export interface FairQueue extends Omit<JobQueue, 'takeTail'> {
-  sizeOf(organizationId: string): number
-  /** Returns the share of all workers' time that a new job of the organization would get: greater than 0, at most 1. */
-  shareOf(organizationId: string): number
-  /** Reports whether `displaceFor` would return a job. */
-  canDisplaceFor(organizationId: string): boolean
-  /**
-   * Makes room in a full queue: removes and returns the newest job of the organization with the longest queue relative
-   * to its weight. Returns null if this organization has the longest queue; its new job must then be refused. Takes
-   * O(n) in the number of waiting organizations; all other methods take O(1).
-   */
-  displaceFor(organizationId: string): PendingJob | null
-}
-
 interface Lane {
   readonly queue: JobQueue
   weight: number
@@ -115,110 +101,144 @@ interface Lane {
   active: boolean
 }
 
-/** @param weightOf returns an integer of 1 or higher; called when an idle organization submits a job */
-export const createFairQueue = (weightOf: (organizationId: string) => number = () => 1): FairQueue => {
-  const lanes = new Map<string, Lane>()
+/**
+ * The queues of all organizations. `canDisplaceFor` and `displaceFor` take O(n) in the number of waiting organizations;
+ * all other methods take O(1).
+ */
+export class FairQueue {
+  private readonly lanes = new Map<string, Lane>()
   /** Lanes with jobs. A lane that `drop` has emptied stays until its turn. */
-  const active: Lane[] = []
-  let turn = 0
-  let size = 0
-  let activeWeight = 0
+  private readonly active: Lane[] = []
+  private turn = 0
+  private count = 0
+  private activeWeight = 0
+  private lastId = ''
+  private last: Lane | null = null
 
-  const weightFor = (organizationId: string): number => Math.max(1, Math.trunc(weightOf(organizationId)))
+  /** @param weightOf returns an integer of 1 or higher; called when an idle organization submits a job */
+  constructor(private readonly weightOf: (organizationId: string) => number = () => 1) {}
 
-  const laneOf = (organizationId: string): Lane => {
-    const known = lanes.get(organizationId)
-    if (known !== undefined) return known
-    const lane: Lane = { queue: createJobQueue(), weight: 1, credit: 0, active: false }
-    lanes.set(organizationId, lane)
+  /** Number of waiting, unsettled jobs. */
+  get size(): number {
+    return this.count
+  }
+
+  pushTail(pending: PendingJob): void {
+    this.enter(pending).queue.pushTail(pending)
+  }
+
+  /** Adds a job that has already waited. */
+  pushHead(pending: PendingJob): void {
+    this.enter(pending).queue.pushHead(pending)
+  }
+
+  /** Removes and returns the oldest unsettled job of the organization whose turn it is. */
+  shift(): PendingJob | null {
+    for (;;) {
+      const lane = this.active[this.turn]
+      if (lane === undefined) return null
+      const pending = lane.queue.shift()
+      if (pending === null) {
+        this.deactivate(this.turn)
+        continue
+      }
+      this.count -= 1
+      lane.credit -= 1
+      if (lane.queue.size === 0) this.deactivate(this.turn)
+      else if (lane.credit <= 0) {
+        lane.credit = lane.weight
+        this.turn = (this.turn + 1) % this.active.length
+      }
+      return pending
+    }
+  }
+
+  /** Removes a settled job from the count. */
+  drop(pending: PendingJob): void {
+    if (!pending.queued) return
+    this.laneOf(pending.target.organizationId).queue.drop(pending)
+    this.count -= 1
+  }
+
+  sizeOf(organizationId: string): number {
+    return this.lanes.get(organizationId)?.queue.size ?? 0
+  }
+
+  /** Returns the share of all workers' time that a new job of the organization would get: greater than 0, at most 1. */
+  shareOf(organizationId: string): number {
+    const lane = this.lanes.get(organizationId)
+    if (lane?.active) return lane.weight / this.activeWeight
+    const weight = this.weightFor(organizationId)
+    return weight / (this.activeWeight + weight)
+  }
+
+  /** Reports whether `displaceFor` would return a job. */
+  canDisplaceFor(organizationId: string): boolean {
+    return this.longestBeside(organizationId) !== null
+  }
+
+  /**
+   * Makes room in a full queue: removes and returns the newest job of the organization with the longest queue relative
+   * to its weight. Returns null if this organization has the longest queue; its new job must then be refused.
+   */
+  displaceFor(organizationId: string): PendingJob | null {
+    const pending = this.longestBeside(organizationId)?.queue.takeTail() ?? null
+    if (pending !== null) this.count -= 1
+    return pending
+  }
+
+  private weightFor(organizationId: string): number {
+    return Math.max(1, Math.trunc(this.weightOf(organizationId)))
+  }
+
+  private laneOf(organizationId: string): Lane {
+    // Fast path: consecutive jobs often belong to the same organization.
+    if (this.last !== null && organizationId === this.lastId) return this.last
+    let lane = this.lanes.get(organizationId)
+    if (lane === undefined) {
+      lane = { queue: createJobQueue(), weight: 1, credit: 0, active: false }
+      this.lanes.set(organizationId, lane)
+    }
+    this.lastId = organizationId
+    this.last = lane
     return lane
   }
 
-  const activate = (lane: Lane, organizationId: string): void => {
-    if (lane.active) return
+  private enter({ target: { organizationId } }: PendingJob): Lane {
+    const lane = this.laneOf(organizationId)
+    this.count += 1
+    if (lane.active) return lane
     lane.active = true
-    lane.weight = weightFor(organizationId)
+    lane.weight = this.weightFor(organizationId)
     lane.credit = lane.weight
-    activeWeight += lane.weight
-    active.push(lane)
+    this.activeWeight += lane.weight
+    this.active.push(lane)
+    return lane
   }
 
   /** Removes a lane without changing the order of the other lanes. */
-  const deactivate = (index: number): void => {
-    const [lane] = active.splice(index, 1)
+  private deactivate(index: number): void {
+    const [lane] = this.active.splice(index, 1)
     if (lane === undefined) return
     lane.active = false
-    activeWeight -= lane.weight
-    if (turn >= active.length) turn = 0
-  }
-
-  const enter = (pending: PendingJob): Lane => {
-    const { organizationId } = pending.target
-    const lane = laneOf(organizationId)
-    activate(lane, organizationId)
-    size += 1
-    return lane
+    this.activeWeight -= lane.weight
+    if (this.turn >= this.active.length) this.turn = 0
   }
 
   /**
    * Returns the lane with the longest queue relative to its weight. Returns null if the organization's own queue, with
    * one more job, would be the longest.
    */
-  const longestBeside = (organizationId: string): Lane | null => {
-    const own = lanes.get(organizationId)
-    const weight = own?.active ? own.weight : weightFor(organizationId)
+  private longestBeside(organizationId: string): Lane | null {
+    const own = this.lanes.get(organizationId)
+    const weight = own?.active ? own.weight : this.weightFor(organizationId)
     let longest: Lane | null = null
     let length = ((own?.queue.size ?? 0) + 1) / weight
-    for (const lane of active) {
+    for (const lane of this.active) {
       if (lane.queue.size / lane.weight <= length) continue
       longest = lane
       length = lane.queue.size / lane.weight
     }
     return longest
-  }
-
-  return {
-    get size() {
-      return size
-    },
-    pushTail: (pending) => enter(pending).queue.pushTail(pending),
-    pushHead: (pending) => enter(pending).queue.pushHead(pending),
-    shift: () => {
-      for (;;) {
-        const lane = active[turn]
-        if (lane === undefined) return null
-        const pending = lane.queue.shift()
-        if (pending === null) {
-          deactivate(turn)
-          continue
-        }
-        size -= 1
-        lane.credit -= 1
-        if (lane.queue.size === 0) deactivate(turn)
-        else if (lane.credit <= 0) {
-          lane.credit = lane.weight
-          turn = (turn + 1) % active.length
-        }
-        return pending
-      }
-    },
-    drop: (pending) => {
-      if (!pending.queued) return
-      laneOf(pending.target.organizationId).queue.drop(pending)
-      size -= 1
-    },
-    canDisplaceFor: (organizationId) => longestBeside(organizationId) !== null,
-    displaceFor: (organizationId) => {
-      const pending = longestBeside(organizationId)?.queue.takeTail() ?? null
-      if (pending !== null) size -= 1
-      return pending
-    },
-    sizeOf: (organizationId) => lanes.get(organizationId)?.queue.size ?? 0,
-    shareOf: (organizationId) => {
-      const lane = lanes.get(organizationId)
-      if (lane?.active) return lane.weight / activeWeight
-      const weight = weightFor(organizationId)
-      return weight / (activeWeight + weight)
-    },
   }
 }

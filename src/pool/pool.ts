@@ -9,7 +9,7 @@ import { systemTimers } from '../lib/time.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
 import { type Admission, createAdmission, createPoolStatistics, type PoolStats, poolStatsOf } from './admission.ts'
 import { Dispatcher, takeOutcomes } from './dispatcher.ts'
-import { createFairQueue } from './fair-queue.ts'
+import { FairQueue } from './fair-queue.ts'
 import { createLostJobs } from './lost-jobs.ts'
 import { DEFAULT_POOL_LIMITS, type PoolOptions, type PoolParts } from './pool-options.ts'
 import { type AttesterReference, type Job, SEQUENCE_MASK } from './protocol.ts'
@@ -183,7 +183,7 @@ export const createPool = (options: PoolOptions): Pool => {
   const { clock, queueLimit, timers = systemTimers, onEvent = () => undefined } = options
   const handles: WorkerHandle[] = []
   const statistics = createPoolStatistics()
-  const queue = createFairQueue(options.weightOf)
+  const queue = new FairQueue(options.weightOf)
   const parts: PoolParts = {
     clock,
     timers,

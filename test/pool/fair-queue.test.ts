@@ -1,7 +1,7 @@
 // The queue of the pool against deficit round robin over plain lists, for any order of operations.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createFairQueue } from '../../src/pool/fair-queue.ts'
+import { FairQueue } from '../../src/pool/fair-queue.ts'
 import { createPendingJob, type PendingJob } from '../../src/pool/settlement.ts'
 import { jobOf, targetOf } from './support/jobs.ts'
 
@@ -94,7 +94,7 @@ const step = fc.record({
 test('the queue takes, refuses and counts like deficit round robin over plain lists', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-      const queue = createFairQueue(weightOf)
+      const queue = new FairQueue(weightOf)
       const model = createModel()
       const known: PendingJob[] = []
       let taken: PendingJob | null = null
@@ -150,7 +150,7 @@ test('the queue takes, refuses and counts like deficit round robin over plain li
 })
 
 test('a flood of one organization does not keep another waiting', () => {
-  const queue = createFairQueue()
+  const queue = new FairQueue()
   const push = (organizationId: string, number: number): void =>
     queue.pushTail(createPendingJob(jobOf(number), { ...targetOf(), organizationId }, number, 0))
   for (let number = 0; number < 1_000; number++) push('a', number)
