@@ -11,7 +11,7 @@ import { LEADER_ROLES, type LeaderRole } from '../domain/process-role.ts'
 import { createVelocityCounters, type VelocityCounters } from '../facts/velocity.ts'
 import { createVelocityExchange } from '../facts/velocity-exchange.ts'
 import type { Clock, Timers } from '../lib/time.ts'
-import { createSharedRateLimiter, type SharedRateLimiter } from '../server/shared-rate-limit.ts'
+import { SharedRateLimiter } from '../server/shared-rate-limit.ts'
 import type { Store } from '../store/store.ts'
 import { VELOCITY_WRITE_MAX } from '../store/velocity-tallies.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -80,7 +80,7 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
   })
   const leaders = new Map<LeaderRole, Leader>()
   const watches = new Map<LeaderRole, LeaseWatch>()
-  const limiter = createSharedRateLimiter({
+  const limiter = new SharedRateLimiter({
     clock,
     after,
     processes: registry.count,

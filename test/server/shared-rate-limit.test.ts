@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createSharedTime } from '../../src/cluster/shared-time.ts'
 import { RateExceededError } from '../../src/server/rate-limit.ts'
-import { createSharedRateLimiter, type SharedRateLimiter } from '../../src/server/shared-rate-limit.ts'
+import { SharedRateLimiter } from '../../src/server/shared-rate-limit.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { describeStores } from '../store/dialects.ts'
 import type { TemporaryStore } from '../store/temporary-store.ts'
@@ -59,7 +59,7 @@ describeStores((open, dialect) => {
       stores.push(store)
       const shared = createSharedTime(time)
       limiters.push(
-        createSharedRateLimiter({
+        new SharedRateLimiter({
           clock: time,
           after: time.after,
           processes: () => deployment.processes,

@@ -1,0 +1,197 @@
+// Exchange of rate-limit tokens with the store: every 100 ms at most, each process reports spent tokens and leases new
+// ones. Every spent token is reported, so a key gets its rate over time; a brief excess is paid back.
+import type { Clock, Timers } from '../lib/time.ts'
+import { type BucketMode, FRESH_MS, type RateBucket, refresh, type Surroundings } from './rate-bucket.ts'
+import { type RateSettlement, settlementOf } from './rate-settlement.ts'
+
+/** As the store returns it (src/store/rate-leases.ts). */
+export interface SettledRate {
+  readonly keyId: string
+  readonly leased: number
+  readonly balance: number
+  readonly holders: number
+}
+
+export interface RateExchangeDependencies {
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: Timers['after']
+  /** Number of live processes, including this one. */
+  readonly processes: () => number
+  /** Rejects if the store is unavailable. */
+  readonly exchange: (settlements: readonly RateSettlement[]) => Promise<readonly SettledRate[]>
+  readonly onError: (error: unknown) => void
+}
+
+const EXCHANGE_MS = 100
+/** Additional interval per process, because a key that all processes use is one row. */
+const EXCHANGE_MS_PER_PROCESS = 5
+/** For a key that this process has not used recently: requests within this time are reported together. */
+const OPENING_MS = 5
+const RETRY_MS = 250
+const CUT_AFTER_MS = 1_000
+/** Keys per exchange, a few milliseconds of work. The next keys follow shortly after. */
+const KEYS_MAX = 500
+const NEXT_KEYS_MS = 20
+/** Maximum time that a request waits for an exchange. */
+const READY_MS = 250
+
+interface Report {
+  readonly bucket: RateBucket
+  readonly settlement: RateSettlement
+  readonly owed: number
+}
+
+export class RateExchange {
+  /** Buckets with something to report or a lease to return. */
+  private readonly open = new Set<RateBucket>()
+  /** Start of the first unanswered exchange. Null if the last exchange was answered. */
+  private waitingSinceMs: number | null = null
+  private current: Promise<void> | undefined
+  private due: { readonly atMs: number; readonly cancel: () => void } | null = null
+  /** Called when the next exchange ends. */
+  private waiting: (() => void)[] = []
+  /** Counted from the end of the current exchange. */
+  private nextDelayMs = EXCHANGE_MS
+  /** True once `stop` was called. */
+  stopped = false
+
+  constructor(private readonly dependencies: RateExchangeDependencies) {}
+
+  /** Returns the time, the number of processes, and how limits are shared. */
+  look(): Surroundings {
+    const { clock, processes } = this.dependencies
+    const nowMs = clock.monotonicMs()
+    const count = processes()
+    const mode: BucketMode = count <= 1 ? 'lone' : this.isCut(nowMs) ? 'cut' : 'shared'
+    return { nowMs, processes: Math.max(1, count), mode }
+  }
+
+  /** Adds a bucket, from which `cost` tokens are requested, to the next exchange. */
+  follow(bucket: RateBucket, { nowMs }: Surroundings, cost: number): void {
+    bucket.touchedMs = nowMs
+    bucket.asked += cost
+    this.open.add(bucket)
+    // The use by other processes is unknown.
+    if (nowMs - bucket.settledMs >= FRESH_MS) this.schedule(OPENING_MS)
+    else if (this.due === null) this.schedule(this.intervalMs())
+  }
+
+  /** Resolves when the next exchange ends, or after READY_MS. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.dependencies.after(READY_MS, resolve)
+      this.waiting.push(() => {
+        cancel()
+        resolve()
+      })
+      this.schedule(OPENING_MS)
+    })
+  }
+
+  /** Returns all leased tokens. */
+  async stop(): Promise<void> {
+    this.stopped = true
+    this.due?.cancel()
+    this.due = null
+    await this.current
+    const { clock, onError } = this.dependencies
+    try {
+      while (!this.isCut(clock.monotonicMs()) && (await this.exchangeOnce(true)) === KEYS_MAX);
+    } catch (error) {
+      onError(error)
+    }
+  }
+
+  private isCut(nowMs: number): boolean {
+    return this.waitingSinceMs !== null && nowMs - this.waitingSinceMs >= CUT_AFTER_MS
+  }
+
+  private intervalMs(): number {
+    return Math.max(EXCHANGE_MS, EXCHANGE_MS_PER_PROCESS * this.dependencies.processes())
+  }
+
+  private schedule(delayMs: number): void {
+    if (this.current !== undefined) this.nextDelayMs = Math.min(this.nextDelayMs, delayMs)
+    if (this.stopped || this.current !== undefined) return
+    const { clock, after } = this.dependencies
+    const atMs = clock.monotonicMs() + delayMs
+    if (this.due !== null) {
+      if (this.due.atMs <= atMs) return
+      this.due.cancel()
+    }
+    this.due = { atMs, cancel: after(delayMs, () => this.exchangeNow()) }
+  }
+
+  private exchangeNow(): void {
+    this.due = null
+    if (this.current !== undefined) return
+    this.nextDelayMs = this.intervalMs()
+    const waited = this.waiting
+    this.waiting = []
+    this.current = this.exchangeOnce(false)
+      .then(() => undefined)
+      .catch((error: unknown) => {
+        this.nextDelayMs = RETRY_MS
+        this.dependencies.onError(error)
+      })
+      .finally(() => {
+        this.current = undefined
+        for (const tell of waited) tell()
+        if (this.open.size > 0) this.schedule(this.nextDelayMs)
+      })
+  }
+
+  /** Returns the number of settled keys. */
+  private async exchangeOnce(ending: boolean): Promise<number> {
+    const before = this.look()
+    const told = this.collect(before, ending)
+    if (told.length === 0) return 0
+    this.waitingSinceMs ??= before.nowMs
+    const answers = new Map(
+      (await this.dependencies.exchange(told.map(({ settlement }) => settlement))).map(
+        (answer) => [answer.keyId, answer] as const,
+      ),
+    )
+    this.waitingSinceMs = null
+    const around = this.look()
+    for (const { bucket, settlement, owed } of told) {
+      const answer = answers.get(bucket.keyId)
+      if (answer === undefined) continue
+      const wasShared = before.mode === 'shared' && bucket.mode === 'shared'
+      // The response came so late that the bucket was cut off meanwhile. The store has received the report and granted
+      // the lease.
+      if (before.mode === 'shared' && bucket.mode === 'cut') bucket.owed -= settlement.owed + answer.leased
+      refresh(bucket, bucket.limit, around)
+      if (bucket.mode !== 'shared') continue
+      if (wasShared) {
+        bucket.lease += settlement.owed - owed + answer.leased
+        bucket.owed -= owed
+      }
+      bucket.balance = answer.balance
+      bucket.holders = answer.holders
+      bucket.settledMs = around.nowMs
+    }
+    return told.length
+  }
+
+  private collect(around: Surroundings, ending: boolean): readonly Report[] {
+    const told: Report[] = []
+    for (const bucket of this.open) {
+      if (told.length >= KEYS_MAX) break
+      refresh(bucket, bucket.limit, around)
+      const settlement = bucket.mode === 'lone' ? null : settlementOf(bucket, around, this.intervalMs(), ending)
+      if (settlement !== null) {
+        told.push({ bucket, settlement, owed: bucket.owed })
+        bucket.asked = 0
+        bucket.awaited = 0
+      } else if (bucket.mode === 'lone' || around.nowMs - bucket.touchedMs >= FRESH_MS) this.open.delete(bucket)
+    }
+    // Move them behind the buckets that had no turn.
+    for (const { bucket } of told) {
+      this.open.delete(bucket)
+      this.open.add(bucket)
+    }
+    if (told.length >= KEYS_MAX) this.nextDelayMs = Math.min(this.nextDelayMs, NEXT_KEYS_MS)
+    return told
+  }
+}
