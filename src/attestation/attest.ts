@@ -154,21 +154,25 @@ const submit = (
 }
 
 /**
- * @throws JobOutdatedError if the key, the target or a fact has changed; PolicyMissingError; FieldMissingError if the
- * active policy reads a field that the request lacks, because a policy that can't be evaluated never gives a verdict
- * (decisions §2); the errors of `termsOf` and Pool.submit; the gate's errors for the key
+ * Decides, and starts again if the key, the target or a fact changes meanwhile. `attempt` counts from 1.
+ * @throws TestKeyOnLiveChainError; PolicyMissingError; FieldMissingError if the active policy reads a field that the
+ * request lacks, because a policy that can't be evaluated never gives a verdict (decisions §2); JobOutdatedError after the
+ * last attempt; the errors of `termsOf` and Pool.submit; the gate's errors for the key
  */
-const attemptOnce = async (
+const decide = async (
   dependencies: JobDependencies,
   kind: Job['kind'],
   decoded: DecodedRequest,
   context: CallContext,
   termsOf: TermsOf,
+  attempt: number,
 ): Promise<CallAnswer> => {
   const { request, missing } = decoded
   const { caller, uuid, deadlineMs, trace } = context
+  const { organizationId, keyId, environment } = caller.principal
+  if (environment === 'test') requireTestNetwork(kind, request.chain)
   let changes = dependencies.pool.changes()
-  const found = findTarget(dependencies, decoded, context.caller.principal.organizationId)
+  const found = findTarget(dependencies, decoded, organizationId)
   const target = found instanceof Promise ? await found : found
   const confirmed = caller.confirmKey()
   if (confirmed !== undefined) await confirmed
@@ -187,7 +191,6 @@ const attemptOnce = async (
     if (collected instanceof Promise || marked !== undefined)
       changes = await requireCurrent(dependencies, decoded, context, target)
     if (facts.confirm !== null && !(await facts.confirm())) throw new JobOutdatedError()
-    const { keyId } = caller.principal
     const job: Job = {
       kind,
       uuid,
@@ -208,22 +211,15 @@ const attemptOnce = async (
   } catch (error) {
     // A retry may still receive an answer that was signed before the failure.
     facts.finishCount(submitted && mayHaveSigned(error))
-    throw error
+    if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
   }
+  return decide(dependencies, kind, decoded, context, termsOf, attempt + 1)
 }
 
 export const createDecide =
   (dependencies: JobDependencies): Decide =>
-  async (kind, decoded, context, termsOf) => {
-    if (context.caller.principal.environment === 'test') requireTestNetwork(kind, decoded.request.chain)
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await attemptOnce(dependencies, kind, decoded, context, termsOf)
-      } catch (error) {
-        if (!(error instanceof JobOutdatedError) || attempt === ATTEMPTS) throw error
-      }
-    }
-  }
+  (kind, decoded, context, termsOf) =>
+    decide(dependencies, kind, decoded, context, termsOf, 1)
 
 const attestationTerms: TermsOf = ({ nowSeconds }, { lifetimeSeconds }) => ({
   expiration: nowSeconds + lifetimeSeconds,
