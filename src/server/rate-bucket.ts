@@ -1,5 +1,5 @@
 // Token bucket of one key, seen by one of several processes. `lease` is held by this process; `balance` is shared, and
-// a part of it may be used in advance. Pure arithmetic; the exchange is in shared-rate-limit.ts.
+// a part of it may be used in advance. Pure arithmetic; the exchange is in rate-exchange.ts.
 import type { ApiKeyRateLimit } from '../domain/api-key.ts'
 import { ROUNDING } from './rate-limit.ts'
 

@@ -67,21 +67,20 @@ const createModel = () => {
 }
 
 const organization = fc.constantFrom(...Object.keys(WEIGHTS))
+const OPERATIONS = [
+  'push',
+  'push',
+  'push-head',
+  'push-taken',
+  'shift',
+  'shift',
+  'drop',
+  'drop-any',
+  'clear',
+  'displace',
+] as const
 const step = fc.record({
-  kind: fc.constantFrom(
-    ...([
-      'push',
-      'push',
-      'push-head',
-      'push-taken',
-      'shift',
-      'shift',
-      'drop',
-      'drop-any',
-      'clear',
-      'displace',
-    ] as const),
-  ),
+  kind: fc.constantFrom(...OPERATIONS),
   organization,
   at: fc.nat(),
   /** Long runs of one operation make the rings grow and wrap, or empty a lane. */
