@@ -3,6 +3,7 @@
 import { newIdentifier } from '../../domain/identifier.ts'
 import { integer, json, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
@@ -45,20 +46,23 @@ export const createApprovalTable = (scope: TableScope) => {
       : approval
 
   return {
-    request: async (
+    /** @throws OrganizationLimitError */
+    request: (
       input: Pick<Approval, 'organizationId' | 'action' | 'subject' | 'detail' | 'requestedBy'> & {
         readonly request: NonNullable<Approval['request']>
         readonly lifeSeconds: number
       },
-    ): Promise<Approval> => {
-      const { lifeSeconds, ...fields } = input
-      const createdAtSeconds = scope.nowSeconds()
-      const expiresAtSeconds = createdAtSeconds + lifeSeconds
-      const id = newIdentifier('approval')
-      return seen(
-        await APPROVALS.insert(scope, { ...fields, id, state: 'pending', createdAtSeconds, expiresAtSeconds }),
-      )
-    },
+    ): Promise<Approval> =>
+      scope.write(async (own) => {
+        const { lifeSeconds, ...fields } = input
+        if (input.organizationId !== null) await requireRoom(own, input.organizationId, 'pending approvals')
+        const createdAtSeconds = scope.nowSeconds()
+        const expiresAtSeconds = createdAtSeconds + lifeSeconds
+        const id = newIdentifier('approval')
+        return seen(
+          await APPROVALS.insert(own, { ...fields, id, state: 'pending', createdAtSeconds, expiresAtSeconds }),
+        )
+      }),
 
     find: async (organizationId: string | null, id: string): Promise<Approval | null> => {
       const approval = await APPROVALS.find(scope, { organizationId, id })

@@ -4,6 +4,7 @@
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, hidden, integer, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import type { OrganizationRole } from './role.ts'
@@ -37,7 +38,10 @@ export const createMembershipOfferTable = (scope: TableScope) => {
     find: (organizationId: string, id: string): Promise<MembershipOffer | null> =>
       OFFERS.find(scope, { organizationId, id, ...isOpen() }),
 
-    /** Creates an offer and deletes the organization's earlier offer to the same account. Returns its id. */
+    /**
+     * Creates an offer and deletes the organization's earlier offer to the same account. Returns its id.
+     * @throws OrganizationLimitError
+     */
     make: (
       offer: Pick<
         MembershipOffer,
@@ -49,6 +53,7 @@ export const createMembershipOfferTable = (scope: TableScope) => {
         const id = newIdentifier('offer')
         const { organizationId, userId } = offer
         await OFFERS.removeAll(own, { organizationId, userId })
+        await requireRoom(own, organizationId, 'membership offers')
         await OFFERS.insert(own, { ...offer, id, codeHash, createdAtSeconds: scope.nowSeconds() })
         return id
       }),

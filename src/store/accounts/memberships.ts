@@ -2,6 +2,7 @@
 
 import { computed, flag, hidden, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import type { OrganizationRole } from './role.ts'
@@ -44,10 +45,12 @@ export const createMembershipTable = (scope: TableScope) => ({
       ).map((row) => [row.organization_id, row.role]),
     ),
 
-  /** @throws ConstraintViolatedError if the account is already a member */
-  add: async (organizationId: string, userId: string, role: OrganizationRole): Promise<void> => {
-    await MEMBERSHIPS.insert(scope, { organizationId, userId, role, createdAtSeconds: scope.nowSeconds() })
-  },
+  /** @throws ConstraintViolatedError if the account is already a member; OrganizationLimitError */
+  add: (organizationId: string, userId: string, role: OrganizationRole): Promise<void> =>
+    scope.write(async (own) => {
+      await requireRoom(own, organizationId, 'members')
+      await MEMBERSHIPS.insert(own, { organizationId, userId, role, createdAtSeconds: scope.nowSeconds() })
+    }),
 
   /** Returns false if the account is not a member. */
   setRole: async (organizationId: string, userId: string, role: OrganizationRole): Promise<boolean> => {

@@ -3,6 +3,7 @@
 import { newIdentifier } from '../../domain/identifier.ts'
 import { bytes, computed, flag, hidden, integer, nullable, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
@@ -75,7 +76,7 @@ export const createUserTable = (scope: TableScope) => {
     })
 
   return {
-    /** @throws ConstraintViolatedError if the email address is in use */
+    /** @throws ConstraintViolatedError if the email address is in use; OrganizationLimitError */
     create: (input: {
       readonly email: string
       readonly name: string
@@ -84,13 +85,16 @@ export const createUserTable = (scope: TableScope) => {
       /** Defaults to null. */
       readonly madeByOrganizationId?: string
     }): Promise<User> =>
-      USERS.insert(scope, {
-        ...input,
-        email: input.email.toLowerCase(),
-        id: newIdentifier('user'),
-        totpLastStep: 0,
-        version: 1,
-        createdAtSeconds: scope.nowSeconds(),
+      scope.write(async (own) => {
+        if (input.madeByOrganizationId !== undefined) await requireRoom(own, input.madeByOrganizationId, 'new accounts')
+        return USERS.insert(own, {
+          ...input,
+          email: input.email.toLowerCase(),
+          id: newIdentifier('user'),
+          totpLastStep: 0,
+          version: 1,
+          createdAtSeconds: scope.nowSeconds(),
+        })
       }),
 
     find: (id: string): Promise<User | null> => USERS.find(scope, { id }),

@@ -14,6 +14,7 @@ import { bytes, columnsOf, hidden, integer, nullable, sql, words } from '../colu
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { defineTable } from '../table.ts'
+import { requireRoom } from './organization-limits.ts'
 
 export interface NewApiKey
   extends Pick<ApiKeyRecord, 'organizationId' | 'kind' | 'environment' | 'name' | 'expiresAtSeconds' | 'rateLimit'> {
@@ -69,8 +70,12 @@ const issue = async (scope: TableScope, { rateLimit, ...input }: NewApiKey): Pro
 }
 
 export const createApiKeyTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError if there is no such organization */
-  issue: (input: NewApiKey) => issue(scope, input),
+  /** @throws ConstraintViolatedError if there is no such organization; OrganizationLimitError */
+  issue: (input: NewApiKey): Promise<IssuedApiKey> =>
+    scope.write(async (own) => {
+      await requireRoom(own, input.organizationId, 'API keys')
+      return issue(own, input)
+    }),
 
   /** Returns a key of the organization. Null if it belongs to another organization. */
   find: (organizationId: string, keyId: string): Promise<ApiKeyRecord | null> =>

@@ -5,6 +5,7 @@ import { integer, nullable, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { requireRoom } from './organization-limits.ts'
 
 /** The subject of a binding's change, which is the look-up key of caches. */
 export const bindingSubject = (chainName: string, address: string): string => `${chainName}/${address}`
@@ -26,10 +27,13 @@ export interface Binding extends ItemOf<typeof BINDINGS> {}
 export const createBindingTable = (scope: TableScope) => ({
   /**
    * @throws ConstraintViolatedError if the organization has already bound the address on that chain (remove that
-   * binding first), or if the project belongs to another organization
+   * binding first), or if the project belongs to another organization; OrganizationLimitError
    */
   create: (input: Omit<Binding, 'id' | 'label' | 'createdAtSeconds'> & Partial<Pick<Binding, 'label'>>) =>
-    BINDINGS.insert(scope, { ...input, id: newIdentifier('binding'), createdAtSeconds: scope.nowSeconds() }),
+    scope.write(async (own) => {
+      await requireRoom(own, input.organizationId, 'bindings')
+      return BINDINGS.insert(own, { ...input, id: newIdentifier('binding'), createdAtSeconds: scope.nowSeconds() })
+    }),
 
   find: (organizationId: string, id: string) => BINDINGS.find(scope, { organizationId, id }),
 

@@ -8,6 +8,7 @@ import { columnsOf, integer, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Page, PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { requireRoom } from './organization-limits.ts'
 
 const POLICIES = defineTable('policies', {
   id: text,
@@ -47,20 +48,26 @@ const has = (revisionId: string) =>
   sql`EXISTS (SELECT 1 FROM policy_revisions WHERE policy_revisions.id = ${revisionId} AND policy_id = policies.id)`
 
 export const createPolicyTable = (scope: TableScope) => ({
-  /** Creates a policy without revisions. @throws ConstraintViolatedError if there is no such organization */
+  /**
+   * Creates a policy without revisions.
+   * @throws ConstraintViolatedError if there is no such organization; OrganizationLimitError
+   */
   create: (input: {
     readonly organizationId: string
     readonly name: string
     /** Defaults to `requests`. */
     readonly decides?: PolicySubject
   }): Promise<Policy> =>
-    POLICIES.insert(scope, {
-      decides: 'requests',
-      ...input,
-      id: newIdentifier('policy'),
-      revisionCount: 0,
-      version: 1,
-      createdAtSeconds: scope.nowSeconds(),
+    scope.write(async (own) => {
+      await requireRoom(own, input.organizationId, 'policies')
+      return POLICIES.insert(own, {
+        decides: 'requests',
+        ...input,
+        id: newIdentifier('policy'),
+        revisionCount: 0,
+        version: 1,
+        createdAtSeconds: scope.nowSeconds(),
+      })
     }),
 
   find: (organizationId: string, id: string): Promise<Policy | null> => POLICIES.find(scope, { organizationId, id }),
@@ -75,6 +82,7 @@ export const createPolicyTable = (scope: TableScope) => ({
   /**
    * Stores a document as the policy's next revision, without activating it. Returns null if the organization has no
    * such policy. The caller must have compiled the document: the store does not parse documents.
+   * @throws OrganizationLimitError
    */
   saveRevision: (
     input: Pick<StoredRevision, 'organizationId' | 'policyId' | 'source' | 'quorum'>,
@@ -85,6 +93,7 @@ export const createPolicyTable = (scope: TableScope) => ({
       const counted = { revisionCount: sql`revision_count + 1` }
       const policy = await POLICIES.quietly.update(own, { organizationId, id: policyId }, counted)
       if (policy === null) return null
+      await requireRoom(own, organizationId, 'policy revisions')
       return REVISIONS.insert(own, {
         organizationId,
         policyId,

@@ -5,6 +5,7 @@ import { computed, flag, integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { PageRequest } from '../paging.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { requireRoom } from './organization-limits.ts'
 
 /** Default lifetime of attestations (decisions §2). */
 export const DEFAULT_LIFETIME_SECONDS = 300
@@ -37,7 +38,7 @@ const ORDER = ['createdAtSeconds', 'id'] as const
 export const createProjectTable = (scope: TableScope) => ({
   /**
    * @throws ConstraintViolatedError if the policy belongs to another organization, the lifetime is out of range, or the
-   * hash is already in use in the deployment
+   * hash is already in use in the deployment; OrganizationLimitError
    */
   create: (input: {
     readonly organizationId: string
@@ -47,13 +48,16 @@ export const createProjectTable = (scope: TableScope) => ({
     /** Defaults to a new hash. Set it only to keep a hash that existing contracts contain. */
     readonly verificationHash?: string
   }): Promise<Project> =>
-    PROJECTS.insert(scope, {
-      verificationHash: newVerificationHash(),
-      lifetimeSeconds: DEFAULT_LIFETIME_SECONDS,
-      ...input,
-      id: newIdentifier('project'),
-      version: 1,
-      createdAtSeconds: scope.nowSeconds(),
+    scope.write(async (own) => {
+      await requireRoom(own, input.organizationId, 'projects')
+      return PROJECTS.insert(own, {
+        verificationHash: newVerificationHash(),
+        lifetimeSeconds: DEFAULT_LIFETIME_SECONDS,
+        ...input,
+        id: newIdentifier('project'),
+        version: 1,
+        createdAtSeconds: scope.nowSeconds(),
+      })
     }),
 
   find: (organizationId: string, id: string) => PROJECTS.find(scope, { organizationId, id }),

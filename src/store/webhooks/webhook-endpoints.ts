@@ -4,6 +4,7 @@ import { newIdentifier } from '../../domain/identifier.ts'
 import type { WebhookEndpoint } from '../../domain/webhook-message.ts'
 import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import { defineTable } from '../table.ts'
 
 // Importers of the table get the type from here.
@@ -37,10 +38,14 @@ interface NewSecret extends Pick<WebhookEndpoint, 'organizationId' | 'id' | 'sea
 export const newWebhookEndpointId = (): string => newIdentifier('endpoint')
 
 export const createWebhookEndpointTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError for a second decider of an organization */
+  /** @throws ConstraintViolatedError for a second decider of an organization; OrganizationLimitError */
   add: (
     endpoint: Pick<WebhookEndpoint, 'id' | 'organizationId' | 'environment' | 'purpose' | 'url' | 'sealedSecret'>,
-  ): Promise<WebhookEndpoint> => ENDPOINTS.insert(scope, { ...endpoint, createdAtSeconds: scope.nowSeconds() }),
+  ): Promise<WebhookEndpoint> =>
+    scope.write(async (own) => {
+      await requireRoom(own, endpoint.organizationId, 'webhook endpoints')
+      return ENDPOINTS.insert(own, { ...endpoint, createdAtSeconds: scope.nowSeconds() })
+    }),
 
   /** Oldest first. */
   list: (organizationId: string) => ENDPOINTS.list(scope, { organizationId, ...THERE }, ['createdAtSeconds', 'id']),

@@ -1,0 +1,104 @@
+// The maximum number of things of each kind per organization. Things of one organization cost the others memory, disk
+// space or time, so each kind that an organization can create has a limit, here or at its own table.
+import { CountersignError } from '../../domain/errors.ts'
+import { type Expression, sql } from '../columns.ts'
+import type { TransactionScope } from '../copy/table-scope.ts'
+import { lockDeployment } from '../row-locks.ts'
+
+interface OrganizationLimit {
+  readonly maximum: number
+  /** How to make room for another one. */
+  readonly remedy: string
+  /** Returns the counted rows, as they follow FROM. Those that have ended do not count. */
+  readonly rows: (organizationId: string, nowSeconds: number) => Expression
+}
+
+const LIMITS = {
+  /** Each change of a session writes a message for each endpoint in the transaction of the change. */
+  'webhook endpoints': {
+    maximum: 20,
+    remedy: 'remove one first',
+    rows: (id) => sql`webhook_endpoints WHERE organization_id = ${id} AND removed_at_seconds IS NULL`,
+  },
+  /** A regenerated key and its successor count as one. */
+  'API keys': {
+    maximum: 1_000,
+    remedy: 'revoke one first',
+    rows: (id, nowSeconds) => sql`api_keys WHERE organization_id = ${id} AND revoked_at_seconds IS NULL
+      AND replaced_by_key_id IS NULL AND (expires_at_seconds IS NULL OR expires_at_seconds > ${nowSeconds})`,
+  },
+  policies: {
+    maximum: 2_000,
+    remedy: 'save a revision of an existing policy instead',
+    rows: (id) => sql`policies WHERE organization_id = ${id}`,
+  },
+  /** Over all policies. A revision can be a megabyte. */
+  'policy revisions': {
+    maximum: 20_000,
+    remedy: 'activate an existing revision instead',
+    rows: (id) => sql`policies JOIN policy_revisions ON policy_revisions.policy_id = policies.id
+      WHERE policies.organization_id = ${id}`,
+  },
+  projects: {
+    maximum: 5_000,
+    remedy: 'change an existing project instead',
+    rows: (id) => sql`projects WHERE organization_id = ${id}`,
+  },
+  bindings: {
+    maximum: 20_000,
+    remedy: 'remove one first',
+    rows: (id) => sql`bindings WHERE organization_id = ${id}`,
+  },
+  members: {
+    maximum: 1_000,
+    remedy: 'remove one first',
+    rows: (id) => sql`memberships WHERE organization_id = ${id}`,
+  },
+  'membership offers': {
+    maximum: 1_000,
+    remedy: 'withdraw one first',
+    rows: (id, nowSeconds) =>
+      sql`membership_offers WHERE organization_id = ${id} AND expires_at_seconds > ${nowSeconds}`,
+  },
+  /** An account outlives its membership. */
+  'new accounts': {
+    maximum: 5_000,
+    remedy: 'add people who have an account',
+    rows: (id) => sql`users WHERE made_by_organization_id = ${id}`,
+  },
+  /** Each contains a complete request. */
+  'pending approvals': {
+    maximum: 1_000,
+    remedy: 'approve or reject one first',
+    rows: (id, nowSeconds) =>
+      sql`approvals WHERE organization_id = ${id} AND state = 'pending' AND expires_at_seconds > ${nowSeconds}`,
+  },
+} as const satisfies Readonly<Record<string, OrganizationLimit>>
+
+export type LimitedKind = keyof typeof LIMITS
+
+export const ORGANIZATION_LIMITS: Readonly<Record<LimitedKind, OrganizationLimit>> = LIMITS
+
+/** The organization has the maximum number of things of a kind (409). */
+export class OrganizationLimitError extends CountersignError {
+  readonly kind: LimitedKind
+  readonly maximum: number
+  constructor(kind: LimitedKind) {
+    const { maximum, remedy } = ORGANIZATION_LIMITS[kind]
+    super('CONFLICT', `an organization has at most ${maximum.toLocaleString('en-US')} ${kind}: ${remedy}`)
+    this.kind = kind
+    this.maximum = maximum
+  }
+}
+
+/**
+ * Call it in the transaction that creates another thing of the kind. Such transactions run one after another.
+ * @throws OrganizationLimitError
+ */
+export const requireRoom = async (own: TransactionScope, organizationId: string, kind: LimitedKind): Promise<void> => {
+  const { maximum, rows } = ORGANIZATION_LIMITS[kind]
+  await lockDeployment(own)
+  const { text, parameters } = rows(organizationId, own.nowSeconds())
+  const [row] = await own.query<{ readonly count: number }>(`SELECT COUNT(*) AS count FROM ${text}`, parameters)
+  if ((row?.count ?? 0) >= maximum) throw new OrganizationLimitError(kind)
+}
