@@ -2,7 +2,7 @@
 import { CountersignError, fixedError } from './errors.ts'
 import type { SessionPart } from './requirements.ts'
 import { RETRIES_MAX, type SessionStatus } from './session.ts'
-import { SESSIONS_PER_WALLET_MAX, WALLETS_PER_SESSION_MAX } from './wallet.ts'
+import { SESSIONS_PER_WALLET_MAX, WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
 /**
  * Unknown, of another type, of another organization or of the other environment: the caller cannot tell which (404).
@@ -119,6 +119,12 @@ export class WalletSessionsError extends fixedError(
 export class WalletLimitError extends fixedError(
   'SESSION_CONFLICT',
   `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`,
+) {}
+
+/** Disconnected wallets stay with the session, and each of its changes announces them. */
+export class WalletsOverTimeError extends fixedError(
+  'SESSION_CONFLICT',
+  `a session accepts at most ${WALLETS_OVER_TIME_MAX} wallets over time: connect an earlier one, or use another session`,
 ) {}
 
 /** The proof is invalid: wrong signature, wrong wallet, or a nonce that is unknown, used or expired (400). */

@@ -30,7 +30,7 @@ export interface SessionStore {
 }
 
 export interface SessionWalletStore {
-  /** @throws ProofInvalidError, SessionClosedError, WalletLockedError, WalletLimitError */
+  /** @throws ProofInvalidError, SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError */
   connect(connection: WalletConnection): Promise<SessionState | null>
   /** @throws SessionClosedError */
   remove(removal: WalletRemoval): Promise<SessionState | null>

@@ -7,7 +7,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
 import type { Session } from '../../src/domain/session.ts'
-import { WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
+import { WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/sessions/connect.ts'
 import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
 import { evmChainName, walletChain } from '../../src/identity/sessions/wallet-chain.ts'
@@ -220,6 +220,26 @@ describe('a session’s wallets', () => {
     expect(left?.count).toBe(5)
     // One that is connected already needs no room.
     await identity.connect(ours, session.id, state?.wallets[0]?.address as WalletAddress)
+  })
+
+  test('a hundred at most over time, counted with those taken out; one of them can come back', async () => {
+    const session = await newSession()
+    const cycle = async (number: number): Promise<void> => {
+      const { wallets } = await identity.connect(ours, session.id, evmWallet(number))
+      const walletId = wallets.at(-1)?.id ?? ''
+      await identity.changes.removeWallet({ organizationId: ours, sessionId: session.id, walletId, actor: 'person' })
+    }
+    for (let number = 0; number < WALLETS_OVER_TIME_MAX; number++) await cycle(number)
+    await expect(cycle(WALLETS_OVER_TIME_MAX)).rejects.toMatchObject({
+      name: 'WalletsOverTimeError',
+      code: 'SESSION_CONFLICT',
+      detail: expect.stringContaining('at most 100 wallets'),
+    })
+    await cycle(0)
+    const [change] = await identity.store.database.query<{ subject_id: string }>(
+      "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
+    )
+    expect(decodeSessionSubject(change?.subject_id ?? '').addresses).toHaveLength(WALLETS_OVER_TIME_MAX)
   })
 
   test('of both families stand beside each other, in the order in which they came', async () => {

@@ -68,7 +68,7 @@ export const createConnect = ({ nonces, changes, verifyProof, chainName, clock, 
      * Connects the wallet and returns the session.
      * @throws ProofInvalidError for an invalid signature, or a nonce that is spent, expired, or belongs to another
      * session or
-     * host; SessionClosedError, WalletLockedError, WalletLimitError
+     * host; SessionClosedError, WalletLockedError, WalletLimitError, WalletsOverTimeError
      */
     connect: async (
       session: Pick<Session, 'organizationId' | 'id'> & ByBrowser,

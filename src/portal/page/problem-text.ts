@@ -3,6 +3,7 @@ import { NetworkError, RefusedError } from './api.ts'
 import type { Messages } from './messages/english.ts'
 
 const WALLETS_MAX = 20
+const WALLETS_OVER_TIME_MAX = 100
 const DOCUMENT_MEGABYTES_MAX = 10
 
 const byReason = (messages: Messages): Readonly<Record<string, string>> => {
@@ -11,6 +12,7 @@ const byReason = (messages: Messages): Readonly<Record<string, string>> => {
     'proof-invalid': errors.proof,
     'wallet-locked': errors.locked,
     'wallet-limit': errors.limit(WALLETS_MAX),
+    'wallets-over-time': errors.limit(WALLETS_OVER_TIME_MAX),
     'wallet-foreign': errors.notConnected,
     'session-closed': errors.closed,
     'part-not-requested': errors.notRequested,

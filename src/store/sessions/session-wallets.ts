@@ -9,11 +9,13 @@ import {
   WalletLimitError,
   WalletLockedError,
   WalletSessionsError,
+  WalletsOverTimeError,
 } from '../../domain/session-errors.ts'
 import {
   type ProofKind,
   SESSIONS_PER_WALLET_MAX,
   type SessionWallet,
+  WALLETS_OVER_TIME_MAX,
   WALLETS_PER_SESSION_MAX,
   type WalletConnection,
   type WalletRemoval,
@@ -148,7 +150,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
    * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
    * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
    * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletSessionsError
+   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError, WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -163,7 +165,10 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       await spendNonce(transaction, session, connection, nowSeconds)
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
-      await REMOVED_WALLETS.removeAll(transaction, { organizationId, sessionId: session.id, address })
+      const ofSession = { organizationId, sessionId: session.id }
+      await REMOVED_WALLETS.removeAll(transaction, { ...ofSession, address })
+      const removed = await REMOVED_WALLETS.count(transaction, ofSession)
+      if (wallets.length + removed >= WALLETS_OVER_TIME_MAX) throw new WalletsOverTimeError()
       await requireFewSessions(transaction, session, address)
       const wallet = await insertWallet(transaction, session, connection, nowSeconds)
       const changed = await noteChange(
