@@ -48,7 +48,7 @@ const openExistingStore = async (config: Config, folder: DataFolder, clock: Cloc
     throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
   const { openStore } = await import('../store/store.ts')
-  return openStore({ target, clock, onlyExisting: true })
+  return openStore({ target, clock, limits: config, onlyExisting: true })
 }
 
 /** Returns settings of this command that contain or name secrets, as environment variables for another process. */

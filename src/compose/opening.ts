@@ -53,7 +53,13 @@ const openStorage = async (config: Config, log: Logger, isFirst: boolean, closer
       log.warn('clients refuse a listener, or will soon', { listener: subject, reason: detail })
     }
   }
-  const store = await openStore({ target, clock, checkpoints: 'separate-thread', longReads: 'separate-thread' })
+  const store = await openStore({
+    target,
+    clock,
+    limits: config,
+    checkpoints: 'separate-thread',
+    longReads: 'separate-thread',
+  })
   closers.add(store.close)
   if (isFirst) await rememberStore(folder, target)
   const passphrase = config.serve.has('attestation')

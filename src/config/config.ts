@@ -114,6 +114,7 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
     portalUrl: value('portalUrl'),
     streamsMax: value('streamsMax'),
     streamsPerKeyMax: value('streamsPerKeyMax'),
+    listEntriesMax: value('listEntriesMax'),
     dashboardListen: value('dashboardListen'),
     dashboardUrl: value('dashboardUrl'),
     trustedProxies: value('trustedProxies'),

@@ -1,6 +1,7 @@
 // Settings of the core; modules declare their own. Parsers are in setting-values.ts, the sources of the texts in
 // given-values.ts.
 import { resolve } from 'node:path'
+import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../domain/list.ts'
 import { NamedError } from '../lib/named-error.ts'
 import { parseNetworks } from '../server/client-address.ts'
 import type { ModuleSettings } from './module-settings.ts'
@@ -170,6 +171,13 @@ export const SETTINGS = {
     description: 'Maximum requests that wait for a worker; further requests get 503 (1 to 1000000)',
     defaultText: '10000',
     parse: parseInteger(1, 1_000_000),
+  }),
+  listEntriesMax: setting({
+    name: 'list-entries-max',
+    description:
+      'Maximum entries in all address lists of one organization; each process keeps them in memory (1000 to 1000000000)',
+    defaultText: String(LIST_ENTRIES_PER_ORGANIZATION_MAX),
+    parse: parseInteger(1_000, 1_000_000_000),
   }),
   organizationWeights: setting({
     name: 'organization-weights',

@@ -5,6 +5,12 @@ import type { KeyWidth } from './address-key.ts'
 /** Limits the memory of a list in a running service to 40 MB. */
 export const LIST_ENTRIES_MAX = 1_000_000
 
+/** Each list costs every process time whenever its changes are checked. */
+export const LISTS_PER_ORGANIZATION_MAX = 100
+
+/** Default maximum of entries in all lists of one organization: about 110 MB of memory per process. */
+export const LIST_ENTRIES_PER_ORGANIZATION_MAX = 5_000_000
+
 /**
  * Maximum number of single changes since the list was last written completely. With more, it is written completely
  * again.

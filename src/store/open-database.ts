@@ -1,6 +1,7 @@
 // Opens the database at an address and migrates it. The only file that uses both dialects.
 import type { Clock } from '../lib/time.ts'
 import { refuseMovedStore } from './copy/moved.ts'
+import type { StoreLimits } from './copy/table-scope.ts'
 import type { Database } from './database.ts'
 import { StoreUnusableError } from './errors.ts'
 import { isUpToDate, migrate, wasMigrated } from './migrations.ts'
@@ -25,6 +26,8 @@ interface CommonOptions {
   /** SQLite only; see sqlite.ts. */
   readonly longReads?: NonNullable<SqliteOptions['longReads']>
   readonly wait?: (milliseconds: number) => Promise<void>
+  /** Defaults to the defaults of the settings. */
+  readonly limits?: StoreLimits | undefined
   /** Rejects a PostgreSQL database in which the service was never started. The caller checks for a missing file. */
   readonly onlyExisting?: boolean
   /** Rejects a database of an older version instead of migrating it. */

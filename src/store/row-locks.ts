@@ -9,6 +9,10 @@ import type { Transaction } from './database.ts'
 export const lockDeployment = (transaction: Transaction): Promise<number> =>
   transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
 
+/** Serializes the transactions of one organization that compare a sum over several rows with a limit. */
+export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
+  transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
+
 /** Returns false if there is no such list. Does not change the list's content, source or version. */
 export const lockList = async (transaction: Transaction, listId: string): Promise<boolean> =>
   (await transaction.execute('UPDATE lists SET version = version WHERE id = ?', [listId])) === 1

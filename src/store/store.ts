@@ -79,10 +79,10 @@ const createWriteCheck = (database: Database, clock: Clock): (() => Promise<void
  * StoreUnavailableError if tables are missing and the file stays locked
  */
 export const openStore = async (options: StoreOptions): Promise<Store> => {
-  const { clock } = options
+  const { clock, limits } = options
   const database = await openMigratedDatabase(options)
   try {
-    const scope = databaseScope(database, clock)
+    const scope = databaseScope(database, clock, limits)
     const tables = createAll(createTables(scope))
     const deploymentId = await tables.deployment.ensureIdentity()
     const lastUsed = createLastUsedWriter(database)
@@ -118,7 +118,10 @@ export const openStore = async (options: StoreOptions): Promise<Store> => {
         pairwiseUserId(userKey, organizationId, personId),
       ),
       transaction: (work, settings) =>
-        database.transaction((transaction) => work(createTables(transactionScope(transaction, clock))), settings),
+        database.transaction(
+          (transaction) => work(createTables(transactionScope(transaction, clock, limits))),
+          settings,
+        ),
       checkWritable: createWriteCheck(database, clock),
       upkeep,
       close: async () => {

@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey, addressOfKey } from '../../src/domain/address-key.ts'
 import { FieldInvalidError } from '../../src/domain/errors.ts'
-import { LIST_EDITS_MAX, type ListChunk, type ListEdit, type ListNote } from '../../src/domain/list.ts'
+import {
+  LIST_EDITS_MAX,
+  LISTS_PER_ORGANIZATION_MAX,
+  type ListChunk,
+  type ListEdit,
+  type ListNote,
+} from '../../src/domain/list.ts'
 import { readChanges, readLastSequence } from '../../src/store/changes.ts'
 import { databaseScope } from '../../src/store/copy/table-scope.ts'
 import type { Database } from '../../src/store/database.ts'
+import { createListBaseTable } from '../../src/store/lists/list-bases.ts'
 import type { ListSource } from '../../src/store/lists/list-sources.ts'
 import { type AddressList, createListTable } from '../../src/store/lists/lists.ts'
 import { describeStores } from './dialects.ts'
@@ -225,6 +232,65 @@ describeStores((openTemporaryStore) => {
       const many = Array.from({ length: LIST_EDITS_MAX }, (_, index) => edit(evm(index + 1)))
       expect(await lists.edit(ours, list.name, many)).toMatchObject({ status: 'edited', changed: LIST_EDITS_MAX })
       expect(await lists.edit(ours, list.name, [edit(evm(0))])).toEqual({ status: 'edits-full' })
+    })
+  })
+
+  describe('the lists of one organization', () => {
+    const organization = async (slug: string): Promise<string> =>
+      (await seedOrganization(temporary.store, slug)).organizationId
+
+    test('are limited in number, except for its allow and deny lists', async () => {
+      const { lists } = temporary.store
+      const owner = await organization('many-lists')
+      const names = Array.from({ length: LISTS_PER_ORGANIZATION_MAX }, (_, index) => `many_${index}`)
+      for (const name of names) await lists.create({ owner, name })
+      await expect(lists.create({ owner, name: 'one_more' })).rejects.toMatchObject({
+        code: 'CONFLICT',
+        detail: 'an organization has at most 100 lists: remove one first',
+      })
+      for (const name of ['allow', 'deny']) await lists.create({ owner, name })
+      await lists.create({ owner: await organization('few-lists'), name: 'one_more' })
+      for (const name of ['allow', 'many_0', 'many_1']) await lists.remove(owner, name)
+      await lists.create({ owner, name: 'one_more' })
+    })
+
+    test('are limited in entries, however these are added', async () => {
+      const owner = await organization('many-entries')
+      const scope = databaseScope(temporary.store.database, temporary.clock, { listEntriesMax: 10 })
+      const lists = createListTable(scope)
+      const bases = createListBaseTable(scope)
+      const [first, second, shared] = [
+        await lists.create({ owner, name: 'first' }),
+        await lists.create({ owner, name: 'second' }),
+        await newList(null),
+      ]
+      const upload = async (list: AddressList, count: number): Promise<string> => {
+        const baseId = await bases.begin(list.id)
+        await bases.append(baseId, [chunk(Array.from({ length: count }, (_, index) => evm(index + 1)))])
+        return baseId
+      }
+      const activate = async (list: AddressList, baseId: string) =>
+        bases.activate({ listId: list.id, baseId, ifVersion: null, confirmation: null })
+      const full = { code: 'CONFLICT', kind: 'list entries', maximum: 10 }
+      expect(await activate(first, await upload(first, 7))).toBe('activated')
+      await lists.edit(
+        owner,
+        'second',
+        [1, 2, 3].map((index) => edit(evm(index))),
+      )
+      await expect(lists.edit(owner, 'second', [edit(evm(4))])).rejects.toMatchObject(full)
+      await expect(activate(second, await upload(second, 4))).rejects.toMatchObject(full)
+      // An entry for another, and fewer entries.
+      await lists.edit(owner, 'second', [edit(evm(4)), edit(evm(3), false)])
+      expect(await activate(first, await upload(first, 6))).toBe('activated')
+      expect(await activate(shared, await upload(shared, 11))).toBe('activated')
+      // The rejected base of four entries is still there.
+      const later = temporary.clock.unixSeconds() + 1_000
+      await bases.keepStaged(await upload(first, 6), later)
+      await expect(bases.keepStaged(await upload(first, 1), later)).rejects.toMatchObject({
+        kind: 'list entries that wait for approval',
+      })
+      await bases.keepStaged(await upload(shared, 11), later)
     })
   })
 

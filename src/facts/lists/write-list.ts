@@ -2,6 +2,7 @@
 // after many single-entry changes.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
+import { ListLimitError } from '../../domain/list-errors.ts'
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
@@ -62,6 +63,19 @@ export const KEEPER_CHANGED = 'the list’s source was changed, removed or read 
 const CHUNKS_A_TRANSACTION = 4
 const MERGE_ATTEMPTS = 3
 
+/** Activates a base, or discards it if the organization has no room for it. */
+const activate = async (
+  { bases }: ListContents,
+  activation: Parameters<ListContents['bases']['activate']>[0],
+): Promise<'activated' | 'unknown' | 'changed-meanwhile'> => {
+  try {
+    return await bases.activate(activation)
+  } catch (error) {
+    if (error instanceof ListLimitError) await bases.discard(activation.baseId)
+    throw error
+  }
+}
+
 /** Stores chunks as a new base that no list references yet. */
 const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncIterable<ListChunk>): Promise<string> => {
   const baseId = await bases.begin(listId)
@@ -94,7 +108,7 @@ export const replaceList = async (
   confirmation: ListConfirmation | null = null,
 ): Promise<void> => {
   const baseId = await stage(contents, listId, chunks)
-  const result = await contents.bases.activate({ listId, baseId, ifVersion: null, confirmation })
+  const result = await activate(contents, { listId, baseId, ifVersion: null, confirmation })
   if (result === 'activated') return
   await contents.bases.discard(baseId)
   throw new ListChangedError(result === 'unknown' ? 'the list was removed meanwhile' : KEEPER_CHANGED)
@@ -218,7 +232,7 @@ export const extendList = async (
     const snapshot = await readSnapshot(contents, listId)
     const entries = mergeEntries(entriesOfSnapshot(contents, snapshot), entriesOf(added()))
     const baseId = await stage(contents, listId, chunksOfEntries(entries))
-    const result = await contents.bases.activate({
+    const result = await activate(contents, {
       listId,
       baseId,
       ifVersion: snapshot.list.version,

@@ -1,8 +1,18 @@
 // The scope in which a table's functions run: a separate transaction per write, or one open transaction for all.
+import { LIST_ENTRIES_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter, Statements, Transaction, TransactionOptions } from '../database.ts'
 
+/** Limits that the operator sets. */
+export interface StoreLimits {
+  /** Maximum number of entries in all lists of one organization. */
+  readonly listEntriesMax: number
+}
+
+const LIMITS: StoreLimits = { listEntriesMax: LIST_ENTRIES_PER_ORGANIZATION_MAX }
+
 export interface TableScope extends Statements {
+  readonly limits: StoreLimits
   readonly statements: Statements
   /** Runs one statement in its own transaction, which costs less than `write`. Returns the number of changed rows. */
   execute(sql: string, parameters?: readonly SqlParameter[], options?: TransactionOptions): Promise<number>
@@ -22,21 +32,24 @@ export const unidentifiedReads = ({ query, queryUnidentified = query }: Statemen
 })
 
 /** Returns a scope in which each write commits separately. */
-export const databaseScope = (database: Database, clock: Clock): TableScope => ({
+export const databaseScope = (database: Database, clock: Clock, limits = LIMITS): TableScope => ({
+  limits,
   statements: database,
   query: database.query,
   queryLong: database.queryLong,
   queryReserved: database.queryReserved,
   queryUnidentified: database.queryUnidentified,
   execute: database.execute,
-  write: (work, options) => database.transaction((transaction) => work(transactionScope(transaction, clock)), options),
+  write: (work, options) =>
+    database.transaction((transaction) => work(transactionScope(transaction, clock, limits)), options),
   nowSeconds: clock.unixSeconds,
 })
 
 /** Returns a scope in which writes are part of the transaction, and reads include them. */
-export const transactionScope = (transaction: Transaction, clock: Clock): TransactionScope => {
+export const transactionScope = (transaction: Transaction, clock: Clock, limits = LIMITS): TransactionScope => {
   const scope: TransactionScope = {
     ...transaction,
+    limits,
     statements: transaction,
     write: (work) => work(scope),
     nowSeconds: clock.unixSeconds,

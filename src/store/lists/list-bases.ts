@@ -11,6 +11,7 @@ import type { TransactionOptions } from '../database.ts'
 import { lockList } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
 import { CHUNKS, findChunk, packNotes, toChunk } from './list-chunks.ts'
+import { requireRoomForEntries, requireRoomForStaged } from './list-limits.ts'
 import { confirmSource } from './list-sources.ts'
 
 /** A base with its number of keys per width. */
@@ -70,6 +71,7 @@ interface ActivatedRow {
   readonly organization_id: string | null
   readonly version: number
   readonly screening_list: string | null
+  readonly entry_count: number
 }
 
 export const createListBaseTable = (scope: TableScope) => ({
@@ -94,14 +96,14 @@ export const createListBaseTable = (scope: TableScope) => ({
       }
     }, STAGING),
 
-  /** Makes the base the list's content. Earlier changes of single entries are dropped. */
+  /** Makes the base the list's content. Earlier changes of single entries are dropped. @throws ListLimitError */
   activate: (activation: BaseActivation): Promise<'activated' | 'unknown' | 'changed-meanwhile'> =>
     scope.write(async (transaction) => {
       const { listId, baseId, ifVersion, confirmation } = activation
       const now = scope.nowSeconds()
       if (!(await lockList(transaction, listId))) return 'unknown'
       const [list] = await transaction.query<ActivatedRow>(
-        'SELECT organization_id, version, screening_list FROM lists WHERE id = ?',
+        'SELECT organization_id, version, screening_list, entry_count FROM lists WHERE id = ?',
         [listId],
       )
       if (list === undefined) return 'unknown'
@@ -111,7 +113,13 @@ export const createListBaseTable = (scope: TableScope) => ({
         'UPDATE list_bases SET retired_at_seconds = NULL WHERE id = ? AND retired_at_seconds IS NULL',
         [baseId],
       )
-      if (staged === 0) return 'changed-meanwhile'
+      const base = await BASES.find(transaction, { id: baseId })
+      if (staged === 0 || base === null) return 'changed-meanwhile'
+      await requireRoomForEntries(
+        transaction,
+        list.organization_id,
+        base.evmCount + base.solanaCount - Number(list.entry_count),
+      )
       const screening = confirmation !== null && 'versionId' in confirmation ? confirmation : null
       if (list.screening_list !== (screening?.screeningList ?? null)) return 'changed-meanwhile'
       if (confirmation === null) {
@@ -152,10 +160,14 @@ export const createListBaseTable = (scope: TableScope) => ({
       return 'activated'
     }),
 
-  /** Protects an unused base from deletion until a given time, because it waits for an approval. */
-  keepStaged: async (id: string, untilSeconds: number): Promise<void> => {
-    await BASES.updateAll(scope, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })
-  },
+  /**
+   * Protects an unused base from deletion until a given time, because it waits for an approval. @throws ListLimitError
+   */
+  keepStaged: (id: string, untilSeconds: number): Promise<void> =>
+    scope.write(async (own) => {
+      await BASES.updateAll(own, { id, retiredAtSeconds: null }, { createdAtSeconds: untilSeconds })
+      await requireRoomForStaged(own, id)
+    }),
 
   /** Deletes a base that was created but is not used by a list. */
   discard: async (id: string): Promise<void> => {

@@ -23,6 +23,7 @@ import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
 import { lockDeployment, lockList } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { requireRoomForEntries, requireRoomForList } from './list-limits.ts'
 import { findKeys, findNotes } from './list-lookup.ts'
 
 const ofSource = (column: string): string =>
@@ -179,7 +180,7 @@ export const createListTable = (scope: TableScope) => {
     /**
      * Creates an empty, manually maintained list.
      * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list
-     * @throws ConstraintViolatedError if the owner already has a list with this name
+     * @throws ConstraintViolatedError if the owner already has a list with this name; ListLimitError
      */
     create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
@@ -198,6 +199,8 @@ export const createListTable = (scope: TableScope) => {
         if (owner === null && screening !== undefined) {
           throw new FieldInvalidError('name', 'is reserved for the wallets of a list of sanctioned people')
         }
+        // The allow and deny lists can always be created.
+        if (owner !== null && !DUTY_LIST_NAMES.includes(name)) await requireRoomForList(transaction, owner)
         return insert(transaction, input)
       }),
 
@@ -253,7 +256,7 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Adds and removes single entries, all or none. */
+    /** Adds and removes single entries, all or none. @throws ListLimitError */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)
@@ -270,6 +273,7 @@ export const createListTable = (scope: TableScope) => {
         const changes = [...distinct].filter(([hex, { present }]) => present !== was(hex))
         const difference = changes.reduce((sum, [, { present }]) => sum + (present ? 1 : -1), 0)
         if (list.entryCount + difference > LIST_ENTRIES_MAX) return { status: 'full' }
+        await requireRoomForEntries(transaction, owner, difference)
         const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))
         // Removing an entry that was only added after the base leaves nothing to store.
         const [stored, dropped] = [true, false].map((isStored) =>

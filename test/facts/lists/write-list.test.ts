@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { addressOfKey } from '../../../src/domain/address-key.ts'
 import type { ListChunk } from '../../../src/domain/list.ts'
+import { ListLimitError } from '../../../src/domain/list-errors.ts'
 import {
   extendList,
   ListChangedError,
@@ -88,6 +89,27 @@ describe('a list', () => {
     await expect(replaceList(contents, list.id, failing())).rejects.toThrow('the disk is gone')
     await expect(extendList(contents, list.id, failing)).rejects.toThrow('the disk is gone')
     expect(await entries(list)).toEqual([[evm(1), '']])
+  })
+
+  test('for which its organization has no room is not written, and leaves no file behind', async () => {
+    const { contents, newList, store, entries } = stored
+    const list = await newList()
+    let baseId = ''
+    const full: typeof contents = {
+      ...contents,
+      bases: {
+        ...store.listBases,
+        activate: (activation) => {
+          baseId = activation.baseId
+          return Promise.reject(new ListLimitError('list entries', 10))
+        },
+      },
+    }
+    await expect(replaceList(full, list.id, chunksOf([evm(1)]))).rejects.toBeInstanceOf(ListLimitError)
+    expect(await entries(list)).toEqual([])
+    // A discarded base can't be activated.
+    const activation = { listId: list.id, baseId, ifVersion: null, confirmation: null }
+    expect(await store.listBases.activate(activation)).toBe('changed-meanwhile')
   })
 
   test('that was removed meanwhile is not written', async () => {

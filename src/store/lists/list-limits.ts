@@ -1,0 +1,60 @@
+// Limits the lists of one organization, because each process keeps all lists in memory. Shared lists have no limit: the
+// operator decides about them.
+import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
+import { ListLimitError } from '../../domain/list-errors.ts'
+import type { TransactionScope } from '../copy/table-scope.ts'
+import { lockOrganization } from '../row-locks.ts'
+
+const sumOf = async (own: TransactionScope, statement: string, organizationId: string): Promise<number> => {
+  const [row] = await own.query<{ readonly count: number | null }>(statement, [organizationId])
+  return Number(row?.count ?? 0)
+}
+
+/** Call it in the transaction that creates a list. @throws ListLimitError */
+export const requireRoomForList = async (own: TransactionScope, organizationId: string): Promise<void> => {
+  await lockOrganization(own, organizationId)
+  const count = await sumOf(own, 'SELECT COUNT(*) AS count FROM lists WHERE organization_id = ?', organizationId)
+  if (count >= LISTS_PER_ORGANIZATION_MAX) throw new ListLimitError('lists', LISTS_PER_ORGANIZATION_MAX)
+}
+
+/**
+ * Call it in the transaction that changes a list, before the change.
+ * @param added number of entries by which the list grows; negative if it shrinks
+ * @throws ListLimitError
+ */
+export const requireRoomForEntries = async (
+  own: TransactionScope,
+  organizationId: string | null,
+  added: number,
+): Promise<void> => {
+  if (organizationId === null || added <= 0) return
+  await lockOrganization(own, organizationId)
+  const statement = 'SELECT SUM(entry_count) AS count FROM lists WHERE organization_id = ?'
+  const { listEntriesMax } = own.limits
+  if ((await sumOf(own, statement, organizationId)) + added > listEntriesMax) {
+    throw new ListLimitError('list entries', listEntriesMax)
+  }
+}
+
+/**
+ * Call it in the transaction that keeps a base until its approval, after the base is kept: approvals keep whole files.
+ * @throws ListLimitError
+ */
+export const requireRoomForStaged = async (own: TransactionScope, baseId: string): Promise<void> => {
+  const [list] = await own.query<{ readonly organizationId: string | null }>(
+    `SELECT lists.organization_id AS "organizationId" FROM list_bases JOIN lists ON lists.id = list_bases.list_id
+     WHERE list_bases.id = ?`,
+    [baseId],
+  )
+  const organizationId = list?.organizationId ?? null
+  if (organizationId === null) return
+  await lockOrganization(own, organizationId)
+  const statement = `SELECT SUM(list_bases.evm_count + list_bases.solana_count) AS count
+    FROM lists JOIN list_bases ON list_bases.list_id = lists.id
+    WHERE lists.organization_id = ? AND list_bases.retired_at_seconds IS NULL
+      AND (lists.base_id IS NULL OR lists.base_id <> list_bases.id)`
+  const { listEntriesMax } = own.limits
+  if ((await sumOf(own, statement, organizationId)) > listEntriesMax) {
+    throw new ListLimitError('list entries that wait for approval', listEntriesMax)
+  }
+}
