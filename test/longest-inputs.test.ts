@@ -153,6 +153,18 @@ const anyOf = (count: number, part: (index: number) => string): string =>
 const checked = (document: string) => (): Promise<unknown> =>
   finishInTurns(draftSteps(joined(document), { lists: new Set(), screeners: new Set(), chains: new Set(['base']) }))
 const DOCUMENT = 'name: P\nrules:\n'
+/** Half of the functions have arguments, and each argument is in a few of them. */
+const FUNCTIONS = Array.from({ length: 512 }, (_, index) => {
+  const inputs = Array.from({ length: 8 }, (__, at) => `bool a${(index * 4 + at) % 200}`)
+  return `  - function f${index >> 1}(${index % 2 === 0 ? 'bytes4' : inputs.join()})\n`
+}).join('')
+/** Nested to a small depth. */
+const balanced = (parts: readonly string[]): string => {
+  const [first = '', ...others] = parts
+  if (others.length === 0) return first
+  const middle = parts.length >> 1
+  return `(${balanced(parts.slice(0, middle))} || ${balanced(parts.slice(middle))})`
+}
 /** Evaluated to its end by each test of the document. */
 const COSTLY = `[${Array.from({ length: 128 }, (_, index) => index).join()}].exists(x, tx.value == uint256(x) || tx.value > ether(5))`
 const TEST = '  - { request: { from: "0x1111111111111111111111111111111111111111" }, verdict: allow }\n'
@@ -269,6 +281,11 @@ const LONG_WORK: Readonly<Record<string, () => Promise<unknown>>> = {
     `${DOCUMENT}${rulesOf(40, () => anyOf(50, () => 'chain.id == 1'))}`,
   ),
   'a policy: tests': checked(`${DOCUMENT}${rulesOf(8, () => COSTLY)}default: allow\ntests:\n${TEST.repeat(200)}`),
+  'a policy: arguments that most calls lack': checked(
+    `name: P\nabi:\n${FUNCTIONS}rules:\n${rulesOf(1, () =>
+      balanced(Array.from({ length: 120 }, (_, index) => `call.args.a${index}`)),
+    )}  - id: last\n    allow: "true"\n`,
+  ),
   'a policy: lines': checked(`name: |\n${filled(' a\n', 240_000)}`),
   'a policy: facts of a test': checked(
     `${DOCUMENT}${rulesOf(1, () => 'true')}tests:\n  - facts: { reads: {${Array.from({ length: 4_000 }, (_, index) => `k${index}: 1`).join()}} }\n`,

@@ -1,7 +1,8 @@
 // What is likely not meant is said where it stands, with what probably is, and keeps nothing from being saved.
 import { describe, expect, test } from 'bun:test'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
-import { compileSource } from '../../src/policy/cel/compile.ts'
+import { compileSource, sourceSteps } from '../../src/policy/cel/compile.ts'
+import type { Steps } from '../../src/policy/cel/steps.ts'
 import { PolicyInvalidError } from '../../src/policy/errors.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { readTemplates } from '../../src/policy/tools/templates.ts'
@@ -127,6 +128,23 @@ describe('an argument that a call may lack', () => {
     const shown = 'f0(), f1(), f2(), f3(), f4(), 2 other functions'
     const [message] = messagesOf([decoded, `deny: '${reads}'`], [ABI[0]!, ...many])
     expect(message).toBe(to(shown, `${isTransfer} && …`, 'r1'))
+    const having = Array.from({ length: 7 }, (_, index) => `function f${index}(address to)`)
+    expect(messagesOf([`deny: 'call.decoded && ${reads}'`], [...having, 'function burn()'])).toEqual([
+      to('burn()', 'call.function in ["f0", "f1", "f2", "f3", "f4", …] && …'),
+    ])
+  })
+
+  test('is found in a step of its own', () => {
+    const functions = Array.from({ length: 40 }, (_, index) => `function f${index}(uint256 a${index})`)
+    const sum = functions.map((_, index) => `call.args.a${index}`).join(' + ')
+    const steps = sourceSteps(documentOf(`deny: '${sum} > 0'`) + abiOf(functions), { chains })
+    const stepsWithout = sourceSteps(documentOf(`deny: 'true'`) + abiOf(functions), { chains })
+    const countOf = (counted: Steps<unknown>): number => {
+      let count = 0
+      while (counted.next().done !== true) count += 1
+      return count
+    }
+    expect(countOf(steps) - countOf(stepsWithout)).toBeGreaterThanOrEqual(40)
   })
 
   test.each([

@@ -43,7 +43,9 @@ function* compileReading(
     for (const rule of compiled.checked) {
       yield
       for (const { at, message } of warningsOf(rule)) {
-        if (warnings.length < ISSUES_MAX) warnings.push(expressionIssue(rule.source, at, message))
+        if (warnings.length === ISSUES_MAX) break
+        warnings.push(expressionIssue(rule.source, at, message))
+        yield
       }
     }
   }

@@ -70,18 +70,30 @@ export class CallGuards {
   readonly #possible: readonly PossibleCall[]
   readonly all: Calls
   readonly #known = new Map<SyntaxNode, Outcomes>()
+  /** Argument → the calls that have it. */
+  readonly #having: ReadonlyMap<string, Calls>
 
   constructor(functions: readonly CallShape[]) {
     this.#possible = [...functions.map(possibleCall), UNDECODED]
     this.all = (1n << BigInt(this.#possible.length)) - 1n
+    const having = new Map<string, Calls>()
+    for (const [index, { slots }] of this.#possible.entries()) {
+      const call = 1n << BigInt(index)
+      for (const name of slots.keys()) having.set(name, (having.get(name) ?? 0n) | call)
+    }
+    this.#having = having
   }
 
   #callsWith(holds: (call: PossibleCall) => boolean): Calls {
-    return this.#possible.reduce((calls, call, index) => (holds(call) ? calls | (1n << BigInt(index)) : calls), 0n)
+    // Digits, because a shift per call would copy the number for each of them.
+    let digits = ''
+    for (let index = this.#possible.length - 1; index >= 0; index--) digits += holds(this.#possible[index]!) ? '1' : '0'
+    return BigInt(`0b${digits}`)
   }
 
   #listOf(calls: Calls): readonly PossibleCall[] {
-    return this.#possible.filter((_, index) => ((calls >> BigInt(index)) & 1n) === 1n)
+    const digits = calls.toString(2)
+    return this.#possible.filter((_, index) => digits[digits.length - 1 - index] === '1')
   }
 
   #outcomesOfComparison(node: SyntaxNode): Outcomes {
@@ -138,14 +150,18 @@ export class CallGuards {
     return known
   }
 
-  /** Yields each place where `node`, evaluated for `calls`, reads an argument that some of them lack. */
-  *missing(node: SyntaxNode, calls: Calls): Generator<MissingArgument> {
+  /**
+   * Yields the first place where `node`, evaluated for `calls`, reads an argument that some of them lack.
+   * @param seen receives the arguments; those that it contains are not yielded again
+   */
+  *missing(node: SyntaxNode, calls: Calls, seen: Set<string>): Generator<MissingArgument> {
     if (calls === 0n) return
     const argument = argumentOf(node)
     if (argument !== null) {
-      const having = this.#callsWith(({ slots }) => slots.has(argument))
+      const having = this.#having.get(argument) ?? 0n
       const lacking = calls & ~having
-      if (lacking === 0n) return
+      if (lacking === 0n || seen.has(argument)) return
+      seen.add(argument)
       yield { at: node.pos, argument, having: this.#listOf(having), lacking: this.#listOf(lacking) }
       return
     }
@@ -153,16 +169,16 @@ export class CallGuards {
     if (node.op === '&&' || node.op === '||') {
       const outcome = node.op === '&&' ? 'whenTrue' : 'whenFalse'
       const [left, right] = parts as [SyntaxNode, SyntaxNode]
-      yield* this.missing(left, calls & this.outcomesOf(right)[outcome])
-      yield* this.missing(right, calls & this.outcomesOf(left)[outcome])
+      yield* this.missing(left, calls & this.outcomesOf(right)[outcome], seen)
+      yield* this.missing(right, calls & this.outcomesOf(left)[outcome], seen)
     } else if (node.op === '?:') {
       const [test, then, otherwise] = parts as [SyntaxNode, SyntaxNode, SyntaxNode]
       const { whenTrue, whenFalse } = this.outcomesOf(test)
-      yield* this.missing(test, calls)
-      yield* this.missing(then, calls & whenTrue)
-      yield* this.missing(otherwise, calls & whenFalse)
+      yield* this.missing(test, calls, seen)
+      yield* this.missing(then, calls & whenTrue, seen)
+      yield* this.missing(otherwise, calls & whenFalse, seen)
     } else {
-      for (const part of parts) yield* this.missing(part, calls)
+      for (const part of parts) yield* this.missing(part, calls, seen)
     }
   }
 }

@@ -26,7 +26,8 @@ interface WarningContext {
   readonly reaching: bigint
 }
 
-type Warning = (rule: CheckedRule, context: WarningContext) => readonly ExpressionIssue[]
+/** A warning about many places finds them one after the other, so that each is a step of its own. */
+type Warning = (rule: CheckedRule, context: WarningContext) => Iterable<ExpressionIssue>
 
 function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
   yield node
@@ -99,11 +100,13 @@ const FUNCTIONS_NAMED_MAX = 5
 /** A condition that is true for the functions of the policy that have an argument. */
 const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
   if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
-  const names = having.map((call) => call['call.function'])
-  const isOverloaded = lacking.some((call) => names.includes(call['call.function']))
+  const names = new Set(having.map((call) => call['call.function']))
+  const isOverloaded = lacking.some((call) => names.has(call['call.function']))
   const fact = isOverloaded ? 'call.signature' : 'call.function'
   const texts = [...new Set(having.map((call) => `"${call[fact]}"`))]
-  return texts.length === 1 ? `${fact} == ${texts[0]}` : `${fact} in [${texts.join(', ')}]`
+  if (texts.length === 1) return `${fact} == ${texts[0]}`
+  const shown = texts.length > FUNCTIONS_NAMED_MAX ? [...texts.slice(0, FUNCTIONS_NAMED_MAX), '…'] : texts
+  return `${fact} in [${shown.join(', ')}]`
 }
 
 const describeMissing = ({ id, kind }: PolicyRule, { argument, having, lacking }: MissingArgument): string => {
@@ -119,19 +122,17 @@ const describeMissing = ({ id, kind }: PolicyRule, { argument, having, lacking }
   return `rule "${id}" fails for calls without the argument "${argument}" (${without.join(', ')}): write ${fix}`
 }
 
-const missingArgument: Warning = ({ rule, root }, { guards, reaching }) => {
-  const found = new Map<string, MissingArgument>()
-  for (const missing of guards.missing(root, reaching)) {
-    if (!found.has(missing.argument)) found.set(missing.argument, missing)
+const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }) {
+  for (const missing of guards.missing(root, reaching, new Set())) {
+    yield { at: missing.at, message: describeMissing(rule, missing) }
   }
-  return [...found.values()].map((missing) => ({ at: missing.at, message: describeMissing(rule, missing) }))
 }
 
 const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
 
 /**
- * Returns a function to call with each rule of a policy, in order. Its warnings are in the order of the list; `at` is a
- * UTF-16 index into the rule's expression.
+ * Returns a function to call with each rule of a policy, in order. It finds the warnings in the order of the list; `at`
+ * is a UTF-16 index into the rule's expression. Read all warnings of a rule before the next rule.
  * @param chains names of the deployment's chains
  * @param functions functions of the policy's abi and idl
  */
@@ -139,11 +140,10 @@ export const createWarnings = (chains: ReadonlySet<string>, functions: readonly 
   const guards = new CallGuards(functions)
   let previous: CheckedRule | null = null
   let reaching = guards.all
-  return (rule: CheckedRule): readonly ExpressionIssue[] => {
-    const issues = WARNINGS.flatMap((look) => look(rule, { chains, previous, guards, reaching }))
+  return function* (rule: CheckedRule): Generator<ExpressionIssue, void> {
+    for (const look of WARNINGS) yield* look(rule, { chains, previous, guards, reaching })
     const { whenTrue, whenFalse } = guards.outcomesOf(rule.root)
     reaching &= rule.rule.kind === 'require' ? whenTrue : whenFalse
     previous = rule
-    return issues
   }
 }
