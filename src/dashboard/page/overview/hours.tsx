@@ -35,13 +35,15 @@ export const Hours = ({ title, text, unit, parts, hours, lines = false }: HoursP
   const highest = Math.max(...hours.map(({ ends }) => ends?.[1] ?? 0)) || 1
   const zone = zoneWord()
   const topOf = (value: number): number => HEIGHT - (value / highest) * HEIGHT
-  /** Path through the measured hours, with gaps at the others. */
+  const isMeasured = (index: number): boolean => (hours[index]?.ends ?? null) !== null
+  /** Path through the measured hours, with gaps at the others; a single hour is a dash. */
   const pathOf = (part: 0 | 1): string =>
     hours
       .map(({ ends }, index) => {
         if (ends === null) return ''
-        const begins = (hours[index - 1]?.ends ?? null) === null
-        return `${begins ? 'M' : 'L'}${(index + 0.5) * WIDTH} ${topOf(ends[part])}h0`
+        const [x, y] = [index * WIDTH, topOf(ends[part])]
+        if (isMeasured(index - 1)) return `L${x + WIDTH / 2} ${y}`
+        return isMeasured(index + 1) ? `M${x + WIDTH / 2} ${y}` : `M${x + GAP} ${y}h${WIDTH - 2 * GAP}`
       })
       .join('')
   const shown = pointed === null ? undefined : hours[pointed]

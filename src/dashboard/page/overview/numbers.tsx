@@ -57,12 +57,14 @@ export const Numbers = ({ days, overview, nowMs }: NumbersProps) => {
   ): readonly Difference[] =>
     days === null
       ? []
-      : (['yesterday', 'weekAgo'] as const).map((day) => ({
-          word: differenceWord(read(days.today), read(days[day]), unit),
-          before: word(read(days[day])),
-          day: day === 'yesterday' ? 'yesterday' : 'last week',
-          until,
-        }))
+      : (['yesterday', 'weekAgo'] as const)
+          .filter((day) => read(days[day]) !== null)
+          .map((day) => ({
+            word: differenceWord(read(days.today), read(days[day]), unit),
+            before: word(read(days[day])),
+            day: day === 'yesterday' ? 'yesterday' : 'last week',
+            until,
+          }))
   const compareCounts = (read: (counts: Counts) => number): readonly Difference[] =>
     compared(read, (value) => count(value ?? 0))
   const percentOf = (counts: Counts): number | null =>
