@@ -62,7 +62,7 @@ describe.skipIf(CHROMIUM === null)('by keyboard alone (needs Chromium)', () => {
     const page = await dashboard.enter('/o/by-keys')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox', { name: /^Find/ }).waitFor()
-    await page.keyboard.type('look and')
+    await page.keyboard.type('verification p')
     await page.getByRole('option', { name: /^Verification page/ }).waitFor()
     await page.keyboard.press('Enter')
     const preview = page.getByRole('figure', { name: 'Preview of the verification page' })

@@ -1,7 +1,7 @@
 // Reviews in a real browser: from the queue through the evidence to a decision that reaches the customer's stream, and what
 // happens when two reviewers look at the same session.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { type Dashboard, useDashboard } from '../../dashboard/support/dashboard.ts'
 import { createPeople, type People } from '../../dashboard/support/people.ts'
 import { accessible } from '../../support/browser/accessible.ts'
