@@ -88,14 +88,16 @@ describe('reading', () => {
     ['n that is no power of two', changed((k) => (k.crypto.kdfparams.n = 5000)), 'scrypt parameters are invalid'],
     ['a fractional r', changed((k) => (k.crypto.kdfparams.r = 1.5)), 'r is not a positive integer'],
     ['n for 16 GiB', changed((k) => (k.crypto.kdfparams.n = 2 ** 24)), 'more memory or work'],
-    // A quarter of the work that is allowed.
-    [
-      'n for a little over 512 MiB',
-      changed((k) => Object.assign(k.crypto.kdfparams, { n: 2 ** 19, p: 1 })),
+    // The least that is over a limit: a quarter of the work that is allowed twice, then little memory.
+    ...[
+      { n: 2 ** 19, r: 8, p: 1 },
+      { n: 2 ** 18, r: 16, p: 1 },
+      { n: 2 ** 12, r: 8, p: 513 },
+    ].map((factors): [string, string, string] => [
+      `the scrypt parameters ${JSON.stringify(factors)}`,
+      changed((k) => Object.assign(k.crypto.kdfparams, factors)),
       'more memory or work',
-    ],
-    ['r for 1 TiB', changed((k) => (k.crypto.kdfparams.r = 2 ** 20)), 'more memory or work'],
-    ['p for hours', changed((k) => (k.crypto.kdfparams.p = 100_000)), 'more memory or work'],
+    ]),
     ['an address that is none', changed((k) => (k.address = '0x12')), 'address is not an address'],
     ['an address as a number', changed((k) => (k.address = 12)), 'address is not an address'],
   ])('refuses %s', async (_, text, words) => {

@@ -1,30 +1,56 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ClaimResult, IdempotencyClaim } from '../../src/store/idempotency.ts'
+import type { IdempotencyClaim, KeptClaim, StoredResponse } from '../../src/store/idempotency.ts'
+import { u } from '../support/numbered-uuid.ts'
 import { describeStores } from './dialects.ts'
+import { createIdempotencyModel } from './idempotency-model.ts'
 import { START_SECONDS, type TemporaryStore } from './temporary-store.ts'
 
-describeStores((openTemporaryStore) => {
-  const body = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
-  const DAY = 86_400
+const DAY = 86_400
+const KEYS = ['retry 1', 'retry 2', 'Retry 1']
+const NODES = ['', 'one', 'two']
 
+const key = fc.oneof(
+  { weight: 3, arbitrary: fc.constant('retry 1') },
+  { weight: 1, arbitrary: fc.constantFrom(...KEYS) },
+)
+/** Index of an earlier claim, newest first. */
+const holder = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(5) })
+const seconds = fc.oneof(fc.integer({ min: 0, max: 40 }), fc.constantFrom(5, 30, 60, 60, 300, DAY))
+const change = (...kinds: ('dispatch' | 'replace' | 'release' | 'complete' | 'settle')[]) =>
+  fc.record({ kind: fc.constantFrom(...kinds), holder, keepSeconds: seconds })
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('claim' as const),
+      key,
+      // One body in ten is another one.
+      body: fc.nat(9).map((number) => (number === 0 ? 'other' : 'body')),
+      node: fc.constantFrom(...NODES, 'one', 'two'),
+      claimSeconds: fc.constantFrom(5, 5, 30),
+      usableSeconds: fc.constantFrom(0, 60, 60),
+      keepSeconds: fc.constantFrom(60, 300, DAY),
+      /** How far the caller's time is behind. */
+      behindSeconds: fc.constantFrom(0, 0, 0, 5),
+      /** Identities' claims have uuids of version 7. */
+      isAttestation: fc.boolean(),
+    }),
+  },
+  { weight: 5, arbitrary: change('dispatch', 'dispatch', 'dispatch', 'replace', 'release') },
+  { weight: 1, arbitrary: change('complete', 'settle') },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('adopt' as const), key, keepSeconds: seconds }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep' as const) }) },
+)
+
+const bodyHash = (text: string): Uint8Array => new Bun.CryptoHasher('sha256').update(text).digest()
+const byUuid = <Item>(items: readonly Item[], uuidOf: (item: Item) => string): Item[] =>
+  items.toSorted((one, other) => (uuidOf(one) < uuidOf(other) ? -1 : 1))
+
+describeStores((openTemporaryStore) => {
   let temporary: TemporaryStore
   let organizationId: string
-
-  const claim = (uuid: string, options: { key?: string; body?: string; keyId?: string; seconds?: number } = {}) =>
-    temporary.store.idempotency.claim(
-      organizationId,
-      options.keyId ?? 'key 1',
-      options.key ?? 'retry 1',
-      body(options.body ?? 'body'),
-      uuid,
-      temporary.clock.unixSeconds() + (options.seconds ?? 30),
-    )
-  const held = (result: ClaimResult): IdempotencyClaim => {
-    if (result.outcome !== 'claimed' && result.outcome !== 'taken-over') throw new Error(result.outcome)
-    return result.claim
-  }
-  const answer = { status: 200, body: '{"ok":true}' }
 
   beforeEach(async () => {
     temporary = await openTemporaryStore()
@@ -32,199 +58,116 @@ describeStores((openTemporaryStore) => {
   })
   afterEach(() => temporary.remove())
 
-  describe('an idempotency key', () => {
-    test('is claimed once; its twin is told that it is in flight, then gets the stored answer', async () => {
-      const { idempotency } = temporary.store
-      const first = await claim('uuid 1')
-      expect(first).toEqual({
-        outcome: 'claimed',
-        claim: {
-          organizationId,
-          keyId: 'key 1',
-          idempotencyKey: 'retry 1',
-          uuid: 'uuid 1',
-          claimExpiresAtSeconds: START_SECONDS + 30,
-        },
-      })
-      expect(await claim('uuid 2')).toEqual({
-        outcome: 'in-flight',
-        expiresAtSeconds: START_SECONDS + 30,
-        earlier: { uuid: 'uuid 1', uuidSinceSeconds: START_SECONDS },
-      })
-      expect(await idempotency.complete(held(first), answer, START_SECONDS + 300)).toEqual(answer)
-      expect(await claim('uuid 3')).toEqual({ outcome: 'completed', uuid: 'uuid 1', response: answer })
-    })
-
-    test('with another body is a mismatch, in flight, expired or answered', async () => {
-      const first = await claim('uuid 1')
-      expect(await claim('uuid 2', { body: 'other' })).toEqual({ outcome: 'mismatch' })
-      temporary.clock.advance(31)
-      expect(await claim('uuid 2', { body: 'other' })).toEqual({ outcome: 'mismatch' })
-      await temporary.store.idempotency.complete(held(first), answer, START_SECONDS + 300)
-      expect(await claim('uuid 2', { body: 'other' })).toEqual({ outcome: 'mismatch' })
-    })
-
-    test('is apart for each API key, organization and text', async () => {
-      await claim('uuid 1')
-      expect((await claim('uuid 2', { keyId: 'key 2' })).outcome).toBe('claimed')
-      expect((await claim('uuid 3', { key: 'Retry 1' })).outcome).toBe('claimed')
-      const other = await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
-      const theirs = await temporary.store.idempotency.claim(
-        other.id,
-        'key 1',
-        'retry 1',
-        body('x'),
-        'uuid 4',
-        START_SECONDS + 30,
-      )
-      expect(theirs.outcome).toBe('claimed')
-    })
-
-    test('raced by many is claimed by exactly one', async () => {
-      const outcomes = (await Promise.all(Array.from({ length: 20 }, (_, index) => claim(`uuid ${index}`)))).map(
-        (result) => result.outcome,
-      )
-      expect(outcomes.filter((outcome) => outcome === 'claimed')).toHaveLength(1)
-      expect(outcomes.filter((outcome) => outcome === 'in-flight')).toHaveLength(19)
-    })
-  })
-
-  describe('a claim that expired unanswered', () => {
-    test('is taken over with the same uuid, once', async () => {
-      await claim('uuid 1')
-      temporary.clock.advance(29)
-      expect((await claim('uuid 2')).outcome).toBe('in-flight')
-      temporary.clock.advance(1)
-      const taken = await claim('uuid 2')
-      expect(taken.outcome).toBe('taken-over')
-      expect(held(taken)).toMatchObject({ uuid: 'uuid 1', claimExpiresAtSeconds: START_SECONDS + 60 })
-      expect((await claim('uuid 3')).outcome).toBe('in-flight')
-      temporary.clock.advance(31)
-      expect(held(await claim('uuid 4')).uuid).toBe('uuid 1')
-    })
-
-    test('no longer belongs to its first holder, who can neither answer nor release it', async () => {
-      const { idempotency } = temporary.store
-      const first = held(await claim('uuid 1'))
-      temporary.clock.advance(30)
-      const second = held(await claim('uuid 2'))
-      expect(await idempotency.complete(first, { status: 200, body: 'late' }, START_SECONDS + 300)).toBeNull()
-      expect(await idempotency.release(first)).toBe(false)
-      expect(await idempotency.complete(second, answer, START_SECONDS + 300)).toEqual(answer)
-      // Whoever comes late sends the answer that stands.
-      expect(await idempotency.complete(first, { status: 200, body: 'late' }, START_SECONDS + 300)).toEqual(answer)
-      expect(await idempotency.release(second)).toBe(false)
-      expect(await claim('uuid 3')).toEqual({ outcome: 'completed', uuid: 'uuid 1', response: answer })
-    })
-
-    test('can be answered by its holder while nobody took it over', async () => {
-      const first = held(await claim('uuid 1'))
-      temporary.clock.advance(31)
-      expect(await temporary.store.idempotency.complete(first, answer, START_SECONDS + 300)).toEqual(answer)
-    })
-
-    test('keeps its uuid for a day, longer than any attestation lives', async () => {
-      await claim('uuid 1')
-      temporary.clock.advance(DAY)
-      await temporary.store.upkeep.sweep()
-      expect(held(await claim('uuid 2')).uuid).toBe('uuid 1')
-    })
-  })
-
-  describe('releasing', () => {
-    test('lets the next request start afresh', async () => {
-      const first = held(await claim('uuid 1'))
-      expect(await temporary.store.idempotency.release(first)).toBe(true)
-      expect(await temporary.store.idempotency.release(first)).toBe(false)
-      const next = await claim('uuid 2', { body: 'other' })
-      expect(next.outcome).toBe('claimed')
-      expect(held(next).uuid).toBe('uuid 2')
-      // Made in the same second, with the same expiry: the one that released has no part in it.
-      expect(await temporary.store.idempotency.complete(first, answer, START_SECONDS + 300)).toBeNull()
-      expect(await temporary.store.idempotency.release(first)).toBe(false)
-      expect(await temporary.store.idempotency.complete(held(next), answer, START_SECONDS + 300)).toEqual(answer)
-    })
-  })
-
-  describe('age', () => {
-    test('an answer is forgotten at its time, swept or not', async () => {
-      const { idempotency } = temporary.store
-      await idempotency.complete(held(await claim('uuid 1')), answer, START_SECONDS + 300)
-      await idempotency.complete(held(await claim('uuid 2', { key: 'retry 2' })), answer, START_SECONDS + 400)
-      temporary.clock.advance(299)
-      expect(await idempotency.sweep()).toBe(0)
-      expect((await claim('uuid 3')).outcome).toBe('completed')
-      temporary.clock.advance(1)
-      expect(held(await claim('uuid 3')).uuid).toBe('uuid 3')
-      temporary.clock.advance(100)
-      expect(await idempotency.sweep()).toBe(1)
-    })
-
-    test('sweeping goes on until nothing is left', async () => {
-      for (let index = 0; index < 1_100; index++) await claim(`uuid ${index}`, { key: `retry ${index}` })
-      temporary.clock.advance(2 * DAY)
-      await temporary.store.upkeep.sweep()
-      expect(await temporary.store.database.query('SELECT uuid FROM idempotency')).toEqual([])
-    })
-  })
-
-  describe('whatever happens in whatever order', () => {
-    /** Requests of one key claim, complete, release and let time pass at random. */
-    const step = fc.oneof(
-      { weight: 4, arbitrary: fc.constant({ kind: 'claim' } as const) },
-      { weight: 3, arbitrary: fc.record({ kind: fc.constant('complete' as const), holder: fc.nat(5) }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('release' as const), holder: fc.nat(5) }) },
-      {
-        weight: 2,
-        arbitrary: fc.record({ kind: fc.constant('wait' as const), seconds: fc.integer({ min: 1, max: 40 }) }),
-      },
+  const claim = (uuid: string, options: { key?: string; keyId?: string; organization?: string } = {}) =>
+    temporary.store.idempotency.claim(
+      options.organization ?? organizationId,
+      options.keyId ?? 'key 1',
+      options.key ?? 'retry 1',
+      bodyHash('body'),
+      uuid,
+      temporary.clock.unixSeconds() + 30,
     )
-    let run = 0
 
-    test('one answer stands, and a uuid changes only after a release', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-          const key = `run ${run++}`
-          const holders: IdempotencyClaim[] = []
-          let uuid: string | null = null
-          let standing: string | null = null
-          for (const [index, action] of steps.entries()) {
-            if (action.kind === 'wait') temporary.clock.advance(action.seconds)
-            if (action.kind === 'claim') {
-              const result = await claim(`uuid ${index}`, { key })
-              if (standing !== null) {
-                expect(result).toMatchObject({ outcome: 'completed', uuid, response: { body: standing } })
-              } else if (result.outcome === 'claimed' || result.outcome === 'taken-over') {
-                expect(result.outcome).toBe(uuid === null ? 'claimed' : 'taken-over')
-                uuid ??= `uuid ${index}`
-                expect(result.claim.uuid).toBe(uuid)
-                holders.push(result.claim)
-              } else {
-                expect(result.outcome).toBe('in-flight')
-                expect(uuid).not.toBeNull()
-              }
+  test('claims behave like the model, whatever happens in whatever order', async () => {
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const table = temporary.store.idempotency
+        await temporary.store.database.execute('DELETE FROM idempotency')
+        const keyId = `run ${run++}`
+        const model = createIdempotencyModel(temporary.clock)
+        const claims: IdempotencyClaim[] = []
+        const now = () => temporary.clock.unixSeconds()
+        for (const [index, action] of steps.entries()) {
+          if (action.kind === 'wait') temporary.clock.advance(action.seconds)
+          else if (action.kind === 'sweep') expect(await table.sweep()).toBe(model.sweep())
+          else if (action.kind === 'adopt') {
+            const adopted: KeptClaim = {
+              organizationId,
+              keyId,
+              idempotencyKey: action.key,
+              uuid: u(index),
+              claimExpiresAtSeconds: now() + 5,
+              bodyHash: bodyHash('body'),
+              keepUntilSeconds: now() + action.keepSeconds,
+              uuidSinceSeconds: 7,
+              node: '',
             }
-            const holder = action.kind === 'complete' || action.kind === 'release' ? holders[action.holder] : undefined
-            if (holder === undefined) continue
-            if (action.kind === 'complete') {
-              const mine = { status: 200, body: `answer ${index}` }
-              const far = temporary.clock.unixSeconds() + 30 * DAY
-              const result = await temporary.store.idempotency.complete(holder, mine, far)
-              if (standing !== null) expect(result?.body).toBe(standing)
-              else if (result !== null) {
-                expect(result).toEqual(mine)
-                expect(holder.uuid).toBe(uuid ?? '')
-                standing = mine.body
-              }
-            } else if (await temporary.store.idempotency.release(holder)) {
-              expect(standing).toBeNull()
-              expect(holder).toEqual(holders.at(-1) ?? holder)
-              uuid = null
+            await table.adopt(adopted)
+            model.adopt(adopted)
+          } else if (action.kind === 'claim') {
+            const { node, usableSeconds, keepSeconds } = action
+            const uuid = action.isAttestation ? u(index) : `01890000-0000-7000-8000-${String(index).padStart(12, '0')}`
+            const words = [
+              organizationId,
+              keyId,
+              action.key,
+              bodyHash(action.body),
+              uuid,
+              now() + action.claimSeconds,
+              { node, usableSeconds, keepSeconds },
+              now() - action.behindSeconds,
+            ] as const
+            const result = await table.claim(...words)
+            expect(result).toEqual(model.claim(...words))
+            if ('claim' in result) claims.unshift(result.claim)
+          } else {
+            const held = claims[action.holder]
+            if (held === undefined) continue
+            const until = now() + action.keepSeconds
+            const answer: StoredResponse = { status: 200, body: `answer ${index}` }
+            const changeBy = (to: Omit<typeof table, 'claim'> | ReturnType<typeof createIdempotencyModel>) => {
+              if (action.kind === 'complete') return to.complete(held, answer, until)
+              if (action.kind === 'settle') return to.settle(held, answer, until)
+              if (action.kind === 'replace') return to.replaceUuid(held, u(1_000 + index))
+              return action.kind === 'dispatch' ? to.markDispatched(held, until) : to.release(held)
             }
+            const changed = await changeBy(table)
+            expect(changed).toEqual((await changeBy(model)) as typeof changed)
+            if (action.kind === 'replace' && changed !== null) claims.unshift(changed as IdempotencyClaim)
           }
-        }),
-        { numRuns: 60 },
-      )
-    })
+          for (const idempotencyKey of KEYS) {
+            const place = { organizationId, keyId, idempotencyKey }
+            expect(await table.findAnswer(place)).toEqual(model.findAnswer(place))
+          }
+          const kept = await table.listKept()
+          expect(byUuid(kept, ({ uuid }) => uuid)).toEqual(byUuid(model.listKept(), ({ uuid }) => uuid))
+          for (const node of NODES) {
+            const found = await table.listUnanswered(node, now(), 10)
+            expect(byUuid(found, (one) => one.claim.uuid)).toEqual(
+              byUuid(model.listUnanswered(node, now()), (one) => one.claim.uuid),
+            )
+          }
+        }
+      }),
+      { numRuns: 50 },
+    )
+  }, 60_000)
+
+  test('a key is apart for each API key, organization and text', async () => {
+    await claim(u(1))
+    expect((await claim(u(2), { keyId: 'key 2' })).outcome).toBe('claimed')
+    expect((await claim(u(3), { key: 'Retry 1' })).outcome).toBe('claimed')
+    const other = await temporary.store.organizations.create({ slug: 'other', name: 'Other' })
+    expect((await claim(u(4), { organization: other.id })).outcome).toBe('claimed')
+  })
+
+  test('the oldest unanswered claims of a node are listed first', async () => {
+    const { idempotency } = temporary.store
+    const place = { node: 'one', usableSeconds: 0, keepSeconds: DAY }
+    for (const expires of [3, 1, 2]) {
+      const at = START_SECONDS + expires
+      const result = await idempotency.claim(organizationId, 'key', `${expires}`, bodyHash(''), u(expires), at, place)
+      if ('claim' in result) await idempotency.markDispatched(result.claim, 0)
+    }
+    const listed = await idempotency.listUnanswered('one', START_SECONDS + 3, 2)
+    expect(listed.map(({ claim: { uuid } }) => uuid)).toEqual([u(1), u(2)])
+  })
+
+  test('sweeping goes on until nothing is left', async () => {
+    for (let index = 0; index < 1_100; index++) await claim(u(index), { key: `retry ${index}` })
+    temporary.clock.advance(2 * DAY)
+    await temporary.store.upkeep.sweep()
+    expect(await temporary.store.database.query('SELECT uuid FROM idempotency')).toEqual([])
   })
 })
