@@ -2,7 +2,8 @@
 // authentication and rights, input, the route's function (perform.ts), and the response.
 import { randomUUID } from 'node:crypto'
 import { Elysia } from 'elysia'
-import { runFor } from '../lib/caller.ts'
+import { assignOwner, runFor } from '../lib/caller.ts'
+import { networkOf } from '../lib/ip-address.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
 import type { IdempotencyGuard } from '../server/idempotency.ts'
@@ -160,12 +161,13 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
     let rateLimit: RateLimitState | null = null
     const enter = async (deadline: Deadline, expired?: AbortSignal): Promise<Response> => {
       requireDecoded(params)
-      const admission = await gate(route, params, headers)
-      rateLimit = admission.rateLimit
       const signal = expired === undefined ? request.signal : AbortSignal.any([request.signal, expired])
-      return runFor({ owner: admission.organization?.id ?? '', signal }, () =>
-        perform(route, params, admission, { request, requestId, caller, deadline }),
-      )
+      return runFor({ owner: '', network: networkOf(address), signal }, async () => {
+        const admission = await gate(route, params, headers)
+        rateLimit = admission.rateLimit
+        assignOwner(admission.organization?.id ?? '')
+        return perform(route, params, admission, { request, requestId, caller, deadline })
+      })
     }
     try {
       if (route.streams) server?.timeout(request, 0)

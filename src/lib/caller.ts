@@ -5,6 +5,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 export interface Caller {
   /** The organization's id. Empty for the deployment, and for work outside requests. */
   readonly owner: string
+  /** The client's network (`networkOf`), for lookups before the organization is known. Empty or absent if unknown. */
+  readonly network?: string
   /** Aborted when the request has ended. */
   readonly signal: AbortSignal | null
 }

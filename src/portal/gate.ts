@@ -2,8 +2,10 @@
 // and counted, and get a `reason`, which determines the text on the page.
 import { CountersignError } from '../domain/errors.ts'
 import { runFor } from '../lib/caller.ts'
+import { networkOf } from '../lib/ip-address.ts'
 import type { ClientAddress } from '../server/client-address.ts'
 import type { Deadline, Deadlines } from '../server/deadline.ts'
+import type { RefusalPacer } from '../server/event-loop-turns.ts'
 import { problemBody, toProblem } from '../server/problem.ts'
 import type { RequestIdSource } from '../server/request-id.ts'
 import { requestPath } from '../server/request-path.ts'
@@ -20,6 +22,7 @@ export interface PortalGateDependencies {
   readonly metrics: Pick<Metrics, 'route' | 'recordError'>
   readonly report: (error: unknown, requestId: string) => void
   readonly clientAddress: ClientAddress
+  readonly pacer: RefusalPacer
   /** Scheme, host and port of the page, in the form of the Origin header. */
   readonly origin: string
 }
@@ -76,13 +79,16 @@ const metricName = (route: string): string => `portal ${route.slice(route.indexO
 export const createPortalGate =
   (dependencies: PortalGateDependencies): PortalGate =>
   (perform, { slow } = { slow: false }) => {
-    const { deadlines, uploadDeadlines, requestIds, monotonicMs, metrics, clientAddress, report, origin } = dependencies
+    const { deadlines, uploadDeadlines, requestIds, monotonicMs, metrics, clientAddress, pacer, report, origin } =
+      dependencies
     return async ({ request, params, route, server }) => {
       const startedMs = monotonicMs()
+      pacer.arrived()
       const { method, headers } = request
       const record = metrics.route(method, metricName(route))
       const requestId = requestIds(headers.get('x-request-id'))
       const address = clientAddress(server?.requestIP(request)?.address ?? '', headers)
+      const network = networkOf(address)
       const keepOpen = () => server?.timeout(request, 0)
       try {
         // Ids need no percent-encoding, so each path has one spelling.
@@ -91,18 +97,20 @@ export const createPortalGate =
         if (method !== 'GET') checkSameOrigin(headers, origin)
         const response = await (slow ? uploadDeadlines : deadlines).watch((deadline, expired) =>
           // The session determines the owner (session-access.ts, entry.ts).
-          runFor({ owner: '', signal: AbortSignal.any([request.signal, expired]) }, () =>
+          runFor({ owner: '', network, signal: AbortSignal.any([request.signal, expired]) }, () =>
             perform({ request, requestId, deadline, params, address, keepOpen }),
           ),
         )
         record(response.status, monotonicMs() - startedMs)
         return response
       } catch (error) {
-        const { status, code } = toProblem(error)
-        record(status, monotonicMs() - startedMs)
-        metrics.recordError(code)
-        if (code === 'INTERNAL') report(error, requestId)
-        return portalProblem(error, requestId)
+        return pacer.refuse(() => {
+          const { status, code } = toProblem(error)
+          record(status, monotonicMs() - startedMs)
+          metrics.recordError(code)
+          if (code === 'INTERNAL') report(error, requestId)
+          return portalProblem(error, requestId)
+        })
       }
     }
   }

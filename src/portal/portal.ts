@@ -1,6 +1,7 @@
 // Starts the hosted verification page: its API and pages, on a separate listener.
 
 import { Elysia } from 'elysia'
+import { createRefusalPacer } from '../server/event-loop-turns.ts'
 import { type Listener, type ListenerOptions, startListener } from '../server/listener.ts'
 import { toProblem } from '../server/problem.ts'
 import { basePathOf, buildPortalAssets } from './assets.ts'
@@ -16,7 +17,7 @@ import { walletRoutes } from './wallet-routes.ts'
 
 export interface PortalOptions
   extends Pick<ListenerOptions, 'listen' | 'tls'>,
-    Omit<PortalGateDependencies, 'origin' | 'monotonicMs'> {
+    Omit<PortalGateDependencies, 'origin' | 'monotonicMs' | 'pacer'> {
   readonly parts: PortalParts
 }
 
@@ -37,7 +38,13 @@ const IDLE_SECONDS = 60
 export const startPortal = async (options: PortalOptions): Promise<Listener> => {
   const { parts, listen, tls, requestIds, metrics, report } = options
   const { portalUrl, clock } = parts
-  const gate = createPortalGate({ ...options, origin: new URL(portalUrl).origin, monotonicMs: clock.monotonicMs })
+  const pacer = createRefusalPacer()
+  const gate = createPortalGate({
+    ...options,
+    pacer,
+    origin: new URL(portalUrl).origin,
+    monotonicMs: clock.monotonicMs,
+  })
   const limits = createPageLimits(clock)
   const entry = createEntry(parts, limits)
   const api = portalApi(gate, parts, entry, limits)
@@ -51,6 +58,7 @@ export const startPortal = async (options: PortalOptions): Promise<Listener> => 
     publicUrl: portalUrl,
     idleTimeoutSeconds: IDLE_SECONDS,
     answersHead: false,
+    pacer,
     pages: createPortalPages({ assets: await buildPortalAssets(portalUrl), entry, portalUrl }),
     toResponse: (error, requestId) => {
       metrics.recordError(toProblem(error).code)

@@ -1,6 +1,7 @@
 // What every route does with a request: bodies, idempotency keys, secrets, and the shape of errors.
 import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { PERSON_RATE_LIMIT } from '../../src/admin/gate.ts'
+import { currentCaller } from '../../src/lib/caller.ts'
 import { ConstraintViolatedError } from '../../src/store/errors.ts'
 import { allKeys } from '../support/all-rows.ts'
 import { ADMIN_ROUTES } from './support/all-routes.ts'
@@ -20,6 +21,30 @@ const KEYS = '/organizations/alpha/keys'
 const post = (body: unknown, options: CallOptions = {}): Promise<Response> =>
   harness.request('POST', KEYS, { key: alpha.key, body, ...options })
 const detailOf = async (response: Response): Promise<string> => ((await response.json()) as { detail: string }).detail
+
+test('a cookie is looked up for the client’s network, and then the request is the organization’s', async () => {
+  const { cookie } = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'viewer' } })
+  const callers: unknown[] = []
+  const { findByToken } = harness.store.userSessions
+  const { page } = harness.store.apiKeys
+  const finding = spyOn(harness.store.userSessions, 'findByToken').mockImplementation((hash) => {
+    callers.push(currentCaller())
+    return findByToken(hash)
+  })
+  const paging = spyOn(harness.store.apiKeys, 'page').mockImplementation((filter, request) => {
+    callers.push(currentCaller())
+    return page(filter, request)
+  })
+  const { status } = await harness.request('GET', KEYS, { cookie, address: '2001:db8::7' })
+  finding.mockRestore()
+  paging.mockRestore()
+  expect(status).toBe(200)
+  const network = '2001:db8::/64'
+  expect(callers).toMatchObject([
+    { owner: '', network },
+    { owner: alpha.id, network },
+  ])
+})
 
 describe('a body', () => {
   test('with a field that is not declared is refused: nothing is assigned that nobody offered', async () => {

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/lib/time.ts'
 import { createPortalGate, type PortalCall } from '../../src/portal/gate.ts'
 import { createSessionAccess } from '../../src/portal/session-access.ts'
 import { createDeadlines } from '../../src/server/deadline.ts'
+import { createRefusalPacer } from '../../src/server/event-loop-turns.ts'
 import type { AdmittedRequest } from '../../src/server/gate.ts'
 import { createRequestIds } from '../../src/server/request-id.ts'
 import { createSignedGate } from '../../src/server/signed-gate.ts'
@@ -71,6 +72,7 @@ test('a request of the verification page belongs to the organization of its sess
     uploadDeadlines: deadlines,
     monotonicMs: systemClock.monotonicMs,
     clientAddress: () => '',
+    pacer: createRefusalPacer(),
     origin: URL,
   })
   const access = createSessionAccess({

@@ -1,8 +1,10 @@
-// Lookups of callers without a key, while PostgreSQL answers none of them: few wait, and further ones are refused.
+// Lookups of callers without a key, while PostgreSQL answers none of them: few of a network wait, and further ones are
+// refused, but not those of another network.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { QueueFullError } from '../../src/domain/errors.ts'
+import { runFor } from '../../src/lib/caller.ts'
 import { systemClock } from '../../src/lib/time.ts'
-import { openPostgresDatabase, UNIDENTIFIED_MAX } from '../../src/store/postgres/postgres.ts'
+import { openPostgresDatabase, UNIDENTIFIED } from '../../src/store/postgres/postgres.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTemporaryDatabase, POSTGRES_MISSING, type TemporaryDatabase } from '../support/postgres.ts'
 
@@ -31,22 +33,25 @@ describe.skipIf(POSTGRES_MISSING !== null)('over PostgreSQL', () => {
   })
 
   test.each(LOOKUPS)('%s', async (_, table, look) => {
-    const other = await openPostgresDatabase({ target: temporary.target, clock: systemClock })
+    const locking = await openPostgresDatabase({ target: temporary.target, clock: systemClock })
     const locked = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
-    const lock = other.transaction(async ({ execute }) => {
+    const lock = locking.transaction(async ({ execute }) => {
       await execute(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`)
       locked.resolve()
       await release.promise
     })
     await locked.promise
-    const waiting = Promise.all(Array.from({ length: UNIDENTIFIED_MAX }, () => look(store)))
-    const beyond = await look(store).catch((error: unknown) => error)
+    const lookFrom = (network: string) => runFor({ owner: '', network, signal: null }, () => look(store))
+    const { ownRunning, ownWaiting } = UNIDENTIFIED
+    const waiting = Array.from({ length: ownRunning + ownWaiting }, () => lookFrom('192.0.2.1'))
+    const beyond = await lookFrom('192.0.2.1').catch((error: unknown) => error)
+    const other = lookFrom('192.0.2.2')
     release.resolve()
     await lock
     expect(beyond).toBeInstanceOf(QueueFullError)
-    expect((await waiting).every((found) => found === null)).toBe(true)
+    expect((await Promise.all([...waiting, other])).every((found) => found === null)).toBe(true)
     expect(await look(store)).toBeNull()
-    await other.close()
+    await locking.close()
   })
 })

@@ -2,13 +2,12 @@
 // COMMITTED). Every call has a time limit. The first call after an outage reconnects. Source:
 // https://www.postgresql.org/docs/current/transaction-iso.html.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { QueueFullError } from '../../domain/errors.ts'
-import { createCountedSlots } from '../../lib/counted-slots.ts'
+import { currentCaller } from '../../lib/caller.ts'
 import type { Clock } from '../../lib/time.ts'
 import type { Database, SqlParameter } from '../database.ts'
 import { StoreStatementError, StoreUnavailableError, TransactionMisuseError } from '../errors.ts'
 import { describeStore, type PostgresTarget } from '../store-address.ts'
-import { createLongReadTurns } from '../store-turns.ts'
+import { createLongReadTurns, createStoreTurns } from '../store-turns.ts'
 import { type ConnectionLimits, openPostgresConnection, type PostgresConnection } from './postgres-connection.ts'
 import { endsConnection, sqlStateOf, toStoreError, toUnusableError } from './postgres-errors.ts'
 import { watchPostgresChanges } from './postgres-listener.ts'
@@ -41,8 +40,8 @@ const READ_SHARE = 0.4
 const LONG_READERS = 2
 /** Connections for reads and writes that must not wait for requests, in addition to the pool. */
 const RESERVED = 1
-/** Maximum number of lookups in progress per SQL text for callers without a key. */
-export const UNIDENTIFIED_MAX = 64
+/** Limits of lookups for callers without a key, each per SQL text. The caller's network takes the place of an owner. */
+export const UNIDENTIFIED = { running: 64, ownRunning: 16, ownWaiting: 48 } as const
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
@@ -89,7 +88,8 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   const reservedWritePool = createPool(RESERVED, false)
   const pools = [readPool, writePool, longReadPool, reservedPool, reservedWritePool]
   const writeTurns = createWriteTurns({ writers, maximumQueued, waitMs: lockLimitMs, clock })
-  const unidentified = createCountedSlots()
+  /** By SQL text, so that one kind of lookup does not delay the others. */
+  const unidentified = new Map<string, ReturnType<typeof createStoreTurns>>()
   const inside = new AsyncLocalStorage<{ open: boolean }>()
   const underWay = new Set<Promise<unknown>>()
   let closed = false
@@ -174,13 +174,11 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
   }
 
   const queryUnidentified = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
-    const release = unidentified.acquire([{ key: sql, maximum: UNIDENTIFIED_MAX }])
-    if (release === null) throw new QueueFullError()
-    try {
-      return await query<Row>(sql, parameters)
-    } finally {
-      release()
-    }
+    const turns = unidentified.getOrInsertComputed(sql, () =>
+      createStoreTurns({ ...UNIDENTIFIED, waitMs: lockLimitMs }),
+    )
+    const { network = '', signal } = currentCaller()
+    return turns.run(() => query<Row>(sql, parameters), { owner: network, signal })
   }
 
   const queryLong = async <Row>(sql: string, parameters?: readonly SqlParameter[]): Promise<readonly Row[]> => {
@@ -226,7 +224,7 @@ export const openPostgresDatabase = async (options: PostgresOptions): Promise<Da
       if (closed) return
       requireUsable()
       closed = true
-      longReadTurns.stop()
+      for (const turns of [longReadTurns, ...unidentified.values()]) turns.stop()
       // The callers handle the errors.
       await Promise.allSettled(underWay)
       for (const pool of pools) pool.close()
