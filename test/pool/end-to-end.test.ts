@@ -2,13 +2,13 @@
 // by code that shares nothing with the service: viem's encoder, noble's recovery, node's Ed25519.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import bs58 from 'bs58'
-import { encodeAbiParameters, getAddress, type Hex, keccak256 } from 'viem'
 import { publicKeyToAddress } from 'viem/accounts'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { newUuid } from '../../src/domain/identifier.ts'
 import type { SignableJob } from '../../src/pool/protocol.ts'
+import { referenceSolanaMessage, referenceStatementDigest, referenceTaskDigest } from '../signing/reference-encoding.ts'
+import { hasLowS, recoverWithNoble } from '../signing/rounds.ts'
 import { testKey } from '../signing/test-keys.ts'
 import { requestOf } from '../support/request.ts'
 import { removeTemporaryDirectories, storeAttester, temporaryDirectory } from '../workers/support/attesters.ts'
@@ -46,69 +46,43 @@ const jobAt = (number: number): SignableJob => {
   })
 }
 
-const recover = (digest: Hex, signature: string): string => {
+const recover = (digest: string, signature: string): string => {
   const bytes = Buffer.from(signature.slice(2), 'hex')
   expect(bytes).toHaveLength(65)
   expect([27, 28]).toContain(bytes[64] as number)
-  const recovered = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact')
-    .addRecoveryBit((bytes[64] as number) - 27)
-    .recoverPublicKey(Buffer.from(digest.slice(2), 'hex'))
-  expect(secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact').hasHighS()).toBe(false)
-  return publicKeyToAddress(`0x${recovered.toHex(false)}`)
+  expect(hasLowS(bytes)).toBe(true)
+  return publicKeyToAddress(`0x${recoverWithNoble(bytes, Buffer.from(digest.slice(2), 'hex')).toHex()}`)
 }
 
-const attestationDigest = ({ uuid, expiration, request }: SignableJob, chainId: number): Hex =>
-  keccak256(
-    encodeAbiParameters(
-      ['uint256', 'string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint256'].map((type) => ({ type })),
-      [
-        BigInt(chainId),
-        uuid,
-        getAddress(request.from),
-        getAddress(request.to),
-        BigInt(request.value),
-        request.data,
-        target.verificationHash,
-        BigInt(expiration),
-      ],
-    ),
-  )
+const commonOf = ({ request }: SignableJob) => ({
+  from: request.from,
+  to: request.to,
+  data: request.data,
+  policy: target.verificationHash,
+})
+const amountOf = ({ request }: SignableJob): bigint => BigInt(request.value)
 
-const taskDigest = ({ uuid, expiration, request }: SignableJob): Hex =>
-  keccak256(
-    encodeAbiParameters(
-      ['string', 'address', 'address', 'uint256', 'bytes', 'string', 'uint32', 'uint256'].map((type) => ({ type })),
-      [
-        uuid,
-        getAddress(request.from),
-        getAddress(request.to),
-        BigInt(request.value),
-        request.data,
-        target.verificationHash,
-        target.quorum,
-        BigInt(expiration),
-      ],
-    ),
-  )
+const attestationDigest = (job: SignableJob, chainId: number): string =>
+  referenceStatementDigest({
+    ...commonOf(job),
+    chainId,
+    uuid: job.uuid,
+    value: amountOf(job),
+    expirationSeconds: job.expiration,
+  })
 
-const sha256 = (bytes: Uint8Array | string): Buffer => createHash('sha256').update(bytes).digest()
+const taskDigest = (job: SignableJob): string =>
+  referenceTaskDigest({
+    ...commonOf(job),
+    taskId: job.uuid,
+    value: amountOf(job),
+    quorum: target.quorum,
+    expiry: job.expiration,
+  })
 
-const solanaMessage = ({ uuid, expiration, request }: SignableJob): Buffer => {
-  const numbers = Buffer.alloc(16)
-  numbers.writeBigUInt64LE(BigInt(request.value), 0)
-  numbers.writeBigInt64LE(BigInt(expiration), 8)
-  return sha256(
-    Buffer.concat([
-      Buffer.from('predicate_solana_attestation'),
-      Buffer.from(uuid.replaceAll('-', ''), 'hex'),
-      bs58.decode(request.from),
-      bs58.decode(request.to),
-      numbers.subarray(0, 8),
-      sha256(Buffer.from(request.data.slice(2), 'hex')),
-      sha256(target.verificationHash),
-      numbers.subarray(8),
-    ]),
-  )
+const solanaMessage = (job: SignableJob): Buffer => {
+  const statement = { ...commonOf(job), uuid: job.uuid, lamports: amountOf(job), expirationSeconds: job.expiration }
+  return Buffer.from(referenceSolanaMessage('predicate_solana_attestation', statement), 'hex')
 }
 
 const isSolanaSignature = (message: Buffer, signature: string, attester: string): boolean => {
