@@ -1,6 +1,7 @@
 // The catalog under every order of loads and changes: a stale target left in a cache would stay live for ever.
 
 import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
 import { type Catalog, type CatalogDependencies, createCatalog } from '../../src/policy/catalog.ts'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
@@ -280,169 +281,95 @@ describe('concurrent misses', () => {
   })
 })
 
-describe('a change', () => {
-  test('makes the next request load again', async () => {
-    const { catalog, next } = await setUpLoaded()
-    catalog.invalidate(change('org_a'))
-    const found = resolve(catalog)
-    expect(found).toBeInstanceOf(Promise)
-    await next().answer(record('two'))
-    expect(((await found) as Target).id).toBe('two')
-  })
+/** Changes after which a target may be another one, or be missing. */
+const CHANGES: readonly ((catalog: Catalog) => void)[] = [
+  (catalog) => catalog.invalidate(change('org_a')),
+  (catalog) => catalog.invalidate(change('org_a', 'binding')),
+  (catalog) => catalog.invalidate(change(null)),
+  (catalog) => catalog.clear(),
+]
+const UNRELATED = [change('org_b'), change('org_a', 'api-key'), change(null, 'attester')]
 
-  test('makes what was missing be looked for again', async () => {
-    const { catalog, next } = setUp()
-    void resolve(catalog)
-    await next().answer(null)
-    catalog.invalidate(change('org_a', 'binding'))
-    expect(resolve(catalog)).toBeInstanceOf(Promise)
-  })
+const step = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('resolve' as const), isBinding: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('answer' as const), at: fc.nat(9), isOld: fc.boolean() }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('change' as const), by: fc.constantFrom(...CHANGES) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('unrelated' as const), by: fc.constantFrom(...UNRELATED) }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'many' } as const) },
+)
 
-  test('leaves other organizations alone', async () => {
-    const { catalog, first } = await setUpLoaded()
-    catalog.invalidate(change('org_b'))
-    expect(resolve(catalog)).toBe(first)
-  })
+/** In the test below, each third version of the store has no target. */
+const recordAt = (version: number): TargetRecord | null => (version % 3 === 2 ? null : record(`v${version}`))
 
-  test('of keys and attesters leaves targets alone', async () => {
-    const { catalog, first } = await setUpLoaded()
-    catalog.invalidate(change('org_a', 'api-key'))
-    catalog.invalidate(change(null, 'attester'))
-    expect(resolve(catalog)).toBe(first)
-  })
-
-  test('of the deployment concerns everyone, and so does a missed one', async () => {
-    for (const forget of [
-      (catalog: Catalog) => catalog.invalidate(change(null)),
-      (catalog: Catalog) => catalog.clear(),
-    ]) {
-      const { catalog } = await setUpLoaded()
-      forget(catalog)
-      expect(resolve(catalog)).toBeInstanceOf(Promise)
-    }
-  })
-
-  test('while a target is being loaded: the result is answered and not kept', async () => {
-    const { catalog, loads, next } = await setUpLoaded()
-    catalog.invalidate(change('org_a'))
-    const overlapped = resolve(catalog)
-    catalog.invalidate(change('org_a'))
-    // Read before the second change was committed.
-    await next().answer(record('stale'))
-    expect(((await overlapped) as Target).id).toBe('stale')
-    const found = resolve(catalog)
-    expect(found).toBeInstanceOf(Promise)
-    await loads.at(-1)?.answer(record('fresh'))
-    expect(((await found) as Target).id).toBe('fresh')
-    expect((resolve(catalog) as Target).id).toBe('fresh')
-  })
-
-  test('while a revision is being loaded: the same', async () => {
-    const { catalog, next } = setUp()
-    const overlapped = resolve(catalog)
-    await next().answer(record('stale'))
-    catalog.invalidate(change('org_a'))
-    await next().answer(revision('revision_a'))
-    expect(((await overlapped) as Target).id).toBe('stale')
-    expect(resolve(catalog)).toBeInstanceOf(Promise)
-  })
-
-  test('while nothing was found: a project made meanwhile is found', async () => {
-    const { catalog, next } = setUp()
-    const overlapped = resolve(catalog)
-    catalog.invalidate(change('org_a', 'project'))
-    await next().answer(null)
-    expect(await overlapped).toBeNull()
-    expect(resolve(catalog)).toBeInstanceOf(Promise)
-  })
-
-  test('keeps later requests from joining a load that was begun before it', async () => {
-    const { catalog, loads } = setUp()
-    const before = resolve(catalog)
-    catalog.invalidate(change('org_a'))
-    const after = resolve(catalog)
-    expect(loads).toHaveLength(2)
-    // The older load ends last and must not take the place of the newer one.
-    await loads[1]?.answer(record('fresh'))
-    await loads[2]?.answer(revision('revision_a'))
-    expect(((await after) as Target).id).toBe('fresh')
-    await loads[0]?.answer(record('stale'))
-    expect(((await before) as Target).id).toBe('stale')
-    expect((resolve(catalog) as Target).id).toBe('fresh')
-  })
-
-  test('keeps the older load from letting go of the newer one', async () => {
-    const { catalog, loads } = setUp()
-    void resolve(catalog)
-    catalog.invalidate(change('org_a'))
-    void resolve(catalog)
-    await loads[0]?.answer(null)
-    void resolve(catalog)
-    expect(loads).toHaveLength(2)
-  })
-
-  test('of everything, while loading: not kept either', async () => {
-    for (const forget of [
-      (catalog: Catalog) => catalog.invalidate(change(null)),
-      (catalog: Catalog) => catalog.clear(),
-    ]) {
-      const { catalog, next } = setUp()
-      const overlapped = resolve(catalog)
-      forget(catalog)
-      await next().answer(null)
-      await overlapped
-      expect(resolve(catalog)).toBeInstanceOf(Promise)
-    }
-  })
-
-  test('of more organizations than are tracked forgets too much rather than too little', async () => {
-    const { catalog, next } = setUp({ maxEntries: 3 })
-    const overlapped = resolve(catalog)
-    catalog.invalidate(change('org_a'))
-    for (let i = 0; i < 10; i++) catalog.invalidate(change(`org_${i}`))
-    await next().answer(null)
-    await overlapped
-    expect(resolve(catalog)).toBeInstanceOf(Promise)
-  })
-})
-
-test('no order of loads, changes and answers leaves an old target behind', async () => {
-  // A store of one project whose version rises with each change; loads answer with the version of the moment they began
-  // or ended. After the last change is announced, what the catalog answers is the newest.
-  let state = 12345
-  const random = (below: number): number => {
-    state = (state * 1_103_515_245 + 12_345) & 0x7fffffff
-    return state % below
-  }
-  for (let round = 0; round < 200; round++) {
-    const { catalog, loads } = setUp()
-    const open: { load: Load; version: number }[] = []
-    let version = 0
-    let seen = 0
-    const collect = (): void => {
-      for (; seen < loads.length; seen++) open.push({ load: loads[seen]!, version })
-    }
-    const answerOne = async (): Promise<void> => {
-      const [{ load, version: begun } = { load: undefined, version: 0 }] = open.splice(random(open.length), 1)
-      const isRevision = load?.what.startsWith('revision')
-      await load?.answer(isRevision ? revision('revision_a') : record(`v${random(2) === 0 ? begun : version}`))
-      collect()
-    }
-    for (let step = 0; step < 12; step++) {
-      const action = random(3)
-      if (action === 0) void resolve(catalog)
-      else if (action === 1) {
-        version++
-        catalog.invalidate(change('org_a'))
-      } else if (open.length > 0) await answerOne()
-      collect()
-    }
-    while (open.length > 0) await answerOne()
-    const last = resolve(catalog)
-    collect()
-    while (open.length > 0) await answerOne()
-    expect((await last)?.id).toBe(`v${version}`)
-  }
+test('no order of loads, changes and answers yields a target from before a change, or forgets it without one', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const { catalog, loads } = setUp()
+      const open: { load: Load; begun: number }[] = []
+      let version = 0
+      let isCrowded = false
+      let seen = 0
+      const resolveIn = (isBinding: boolean) =>
+        isBinding ? catalog.resolveBinding('org_a', 'base', ADDRESS) : resolve(catalog)
+      /** The answer must be one of the store's since the last change before the request. */
+      const check = (found: ResolvedTarget | null, since: number): void => {
+        const allowed = Array.from({ length: version - since + 1 }, (_, offset) => recordAt(since + offset)?.id ?? null)
+        expect(allowed).toContain(found?.id ?? null)
+      }
+      const request = (isBinding: boolean): void => {
+        const since = version
+        const found = resolveIn(isBinding)
+        if (found instanceof Promise) checks.push(found.then((target) => check(target, since)))
+        else check(found, since)
+      }
+      const checks: Promise<void>[] = []
+      const collect = (): void => {
+        for (; seen < loads.length; seen++) open.push({ load: loads[seen]!, begun: version })
+      }
+      /** A load reads the store at its begin or at its end. */
+      const answer = async (at: number, isOld: boolean): Promise<void> => {
+        const [pending] = open.splice(at % Math.max(open.length, 1), 1)
+        if (pending === undefined) return
+        const { load, begun } = pending
+        await load.answer(load.what.startsWith('revision') ? revision('revision_a') : recordAt(isOld ? begun : version))
+      }
+      for (const action of steps) {
+        if (action.kind === 'resolve') request(action.isBinding)
+        else if (action.kind === 'answer') await answer(action.at, action.isOld)
+        else if (action.kind === 'change') {
+          version++
+          action.by(catalog)
+        } else if (action.kind === 'many') {
+          // More organizations than are tracked: everything may be forgotten.
+          isCrowded = true
+          for (let number = 0; number < 12; number++) catalog.invalidate(change(`org_${number}`))
+        } else {
+          const before = resolveIn(false)
+          catalog.invalidate(action.by)
+          if (!(before instanceof Promise || isCrowded)) expect(resolveIn(false)).toBe(before)
+        }
+        collect()
+      }
+      for (const isBinding of [false, true]) {
+        while (open.length > 0) {
+          await answer(0, true)
+          collect()
+        }
+        request(isBinding)
+        collect()
+        while (open.length > 0) {
+          await answer(0, true)
+          collect()
+        }
+        expect((await resolveIn(isBinding))?.id ?? null).toBe(recordAt(version)?.id ?? null)
+      }
+      await Promise.all(checks)
+    }),
+    { numRuns: 300 },
+  )
 })
 
 describe('a shadow revision', () => {
