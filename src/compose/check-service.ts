@@ -43,7 +43,7 @@ export const createCheckTask = (dependencies: CheckTaskDependencies): LeaderTask
     work: async (lead) => {
       if (!released) await store.sessionChecks.releaseClaims()
       released = true
-      while (lead.leads() && (await runDue()) > 0);
+      await runDue(lead.leads)
     },
   })
 

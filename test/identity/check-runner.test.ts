@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Session, SessionStatus } from '../../src/domain/session.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import type { CheckPart, Comparison, NewSessionCheck, SinglePart } from '../../src/identity/checks/checks.ts'
+import { until } from '../support/until.ts'
 import { openIdentity, type TestIdentity } from './support.ts'
 
 const FOUND: NewSessionCheck = { name: 'first.thing', outcome: 'passed', detail: { sessions: [] }, version: 'v1' }
@@ -27,6 +28,12 @@ const checkedBy = (onChecked: OnChecked | undefined, ...parts: CheckPart[]) =>
     onError: (_error, part) => void errors.push(part),
   })
 const runnerOf = (...parts: CheckPart[]) => checkedBy(undefined, ...parts)
+
+/** Permits one claim. */
+const once = () => {
+  let claims = 0
+  return () => ++claims === 1
+}
 
 const part = (name: string, run: SinglePart['run']): SinglePart => ({ name, run })
 /** A part that compares with a version, which may change at any time. @param compared called for each comparison */
@@ -87,6 +94,42 @@ describe('the checks of a session', () => {
     )
     expect(await run()).toBe(2)
     expect([await first.isPending(), await second.isPending()]).toEqual([false, false])
+  })
+
+  test('do not wait for the slowest session of another organization', async () => {
+    const slow = await handIn('slow')
+    const quick: Awaited<ReturnType<typeof handIn>>[] = []
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let look = (): void => undefined
+    const run = createCheckRunner({
+      parts: [
+        part('first', async ({ organizationId }) => {
+          if (organizationId === slow.target.organizationId) {
+            begun.resolve()
+            await released.promise
+          }
+          return [FOUND]
+        }),
+      ],
+      store: identity.store.sessionChecks,
+      storeChecks: identity.storeChecks,
+      findSession: identity.store.sessions.find,
+      clock: identity.clock,
+      after: (_delayMs, callback) => {
+        look = callback
+        return () => undefined
+      },
+      onError: (_error, name) => void errors.push(name),
+    })
+    const done = run()
+    await begun.promise
+    for (let number = 0; number < 6; number++) quick.push(await handIn(`quick-${number}`))
+    look()
+    await until(async () => !(await Promise.all(quick.map(({ isPending }) => isPending()))).includes(true))
+    expect(await slow.isPending()).toBe(true)
+    released.resolve()
+    expect(await done).toBe(7)
+    expect(errors).toEqual([])
   })
 
   test('compare it with nothing once it is rejected, and keep what others are compared with', async () => {
@@ -212,7 +255,7 @@ describe('the checks of a session', () => {
         return [FOUND]
       }),
     )
-    await run()
+    await run(once())
     expect(await isPending()).toBe(true)
     await run()
     expect(await isPending()).toBe(false)
@@ -233,7 +276,7 @@ describe('the checks of a session', () => {
         return [FOUND]
       }),
     )
-    await run()
+    await run(once())
     expect([await checks(), await isPending()]).toEqual([[], true])
     await run()
     expect([await checks(), await isPending()]).toEqual([[['first.thing', 'not-done']], false])

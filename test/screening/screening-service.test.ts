@@ -65,7 +65,7 @@ beforeAll(async () => {
     },
   })
   running = setInterval(() => {
-    making = making.then(runDue)
+    making = making.then(() => runDue())
   }, 20)
 })
 afterAll(async () => {

@@ -2,7 +2,7 @@
 // retried; after the last attempt its outcome is `not-done`, and a person must review it. Results for a session that
 // changed meanwhile, for example because its evidence was erased, are not stored.
 import type { Session } from '../../domain/session.ts'
-import type { Clock } from '../../lib/time.ts'
+import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import type { StoreChecks } from './check-again.ts'
 import {
   type CheckPart,
@@ -25,10 +25,14 @@ export interface CheckRunnerDependencies {
    */
   readonly onChecked?: (session: Session) => Promise<void>
   readonly clock: Clock
+  /** Replaced in tests. */
+  readonly after?: Timers['after']
   readonly onError: (error: unknown, part: string) => void
 }
 
 const SESSIONS_AT_ONCE = 4
+/** Maximum time until a session that becomes due is claimed while others are checked. */
+const LOOK_INTERVAL_MS = 500
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
 /** Seconds until the next attempt; after the last one the part is `not-done`. */
@@ -57,7 +61,8 @@ const presentVersion = async ({ begin }: RepeatedPart, { organizationId }: Sessi
   versionOf(await begin(organizationId), organizationId)
 
 export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
-  const { store, storeChecks, findSession, parts, clock, onError, onChecked = async () => undefined } = dependencies
+  const { store, storeChecks, findSession, parts, clock, onError } = dependencies
+  const { after = systemTimers.after, onChecked = async () => undefined } = dependencies
   /** Keyed by session id and sequence number, for sessions to be retried. */
   const doneParts = new Map<string, { readonly done: DoneParts; readonly untilSeconds: number }>()
 
@@ -146,23 +151,51 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
     doneParts.delete(place)
   }
 
-  /** Sequentially, because a session is compared with data that the previous one's check stored. */
-  const runSessions = async (targets: readonly QueuedChecks[]): Promise<void> => {
-    for (const target of targets) {
-      try {
-        await runSession(target)
-      } catch (error) {
-        // Its claim expires, and it is claimed again.
-        onError(error, 'store')
-      }
+  const runClaimed = async (target: QueuedChecks): Promise<void> => {
+    try {
+      await runSession(target)
+    } catch (error) {
+      // Its claim expires, and it is claimed again.
+      onError(error, 'store')
     }
   }
 
-  /** Checks the due sessions, several organizations concurrently. @returns how many sessions were claimed */
-  return async (): Promise<number> => {
-    forgetOld()
-    const claimed = await store.claim(SESSIONS_AT_ONCE, CLAIM_SECONDS)
-    await Promise.all([...Map.groupBy(claimed, ({ organizationId }) => organizationId).values()].map(runSessions))
-    return claimed.length
+  /** Resolves when one of the sessions is done, or when others may have become due. */
+  const waitForAny = async (sessions: Iterable<Promise<void>>): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = after(LOOK_INTERVAL_MS, resolve)
+    await Promise.race([...sessions, promise])
+    cancel()
+  }
+
+  /**
+   * Checks due sessions until none is left: several organizations concurrently, and one session of each at a time,
+   * because a session is compared with data that the check of the previous one stored.
+   * @param mayClaim false if further sessions belong to another process; the running checks continue
+   * @returns how many sessions were claimed
+   */
+  return async (mayClaim: () => boolean = () => true): Promise<number> => {
+    /** By organization. */
+    const running = new Map<string, Promise<void>>()
+    let total = 0
+    try {
+      for (;;) {
+        forgetOld()
+        const free = SESSIONS_AT_ONCE - running.size
+        const claimed = free > 0 && mayClaim() ? await store.claim(free, CLAIM_SECONDS, [...running.keys()]) : []
+        for (const target of claimed) {
+          const { organizationId } = target
+          running.set(
+            organizationId,
+            runClaimed(target).finally(() => running.delete(organizationId)),
+          )
+        }
+        total += claimed.length
+        if (running.size === 0) return total
+        await waitForAny(running.values())
+      }
+    } finally {
+      await Promise.all(running.values())
+    }
   }
 }

@@ -107,8 +107,11 @@ export interface QueuedChecks {
 }
 
 export interface SessionCheckStore {
-  /** Claims due sessions, with organizations in turn. If the caller dies, they are due again after `claimSeconds`. */
-  claim(limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]>
+  /**
+   * Claims due sessions, at most one of each organization. If the caller dies, they are due again after `claimSeconds`.
+   * @param except ids of organizations
+   */
+  claim(limit: number, claimSeconds: number, except: readonly string[]): Promise<readonly QueuedChecks[]>
   /** Marks a session with all checks stored, unless it was submitted again; from then on it can be completed. */
   markMade(target: QueuedChecks): Promise<void>
   /** Removes the session from the queue, unless it was submitted again. */

@@ -215,23 +215,24 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Claims due sessions, from each organization in turn, longest waiting first. Each is due again after `claimSeconds`,
-   * in case the caller crashes. Works across all organizations, for the deployment.
+   * Claims due sessions: of each organization the one that has waited longest, in random order of organizations. Each
+   * is due again after `claimSeconds`, in case the caller crashes. For the deployment.
+   * @param except ids of organizations
    */
-  claim: async (limit: number, claimSeconds: number): Promise<readonly QueuedChecks[]> => {
+  claim: async (
+    limit: number,
+    claimSeconds: number,
+    except: readonly string[] = [],
+  ): Promise<readonly QueuedChecks[]> => {
     const nowSeconds = scope.nowSeconds()
     const due = { dueAtSeconds: sql`<= ${nowSeconds}` }
     const ready = await scope.statements.query<{ organization_id: string }>(ORGANIZATIONS_WITH_DUE, [nowSeconds])
-    if (ready.length === 0) return []
-    const queues: (readonly QueuedChecks[])[] = []
-    for (const { organization_id: organizationId } of shuffled(ready).slice(0, limit)) {
-      queues.push(await QUEUE.list(scope, { organizationId, ...due }, { by: ['dueAtSeconds'], limit }))
+    const owners = shuffled(ready.filter(({ organization_id: id }) => !except.includes(id))).slice(0, limit)
+    const waiting: QueuedChecks[] = []
+    for (const { organization_id: organizationId } of owners) {
+      waiting.push(...(await QUEUE.list(scope, { organizationId, ...due }, { by: ['dueAtSeconds'], limit: 1 })))
     }
-    const waiting = Array.from({ length: limit }, (_, place) =>
-      queues.flatMap((queue) => queue.slice(place, place + 1)),
-    )
-      .flat()
-      .slice(0, limit)
+    if (waiting.length === 0) return []
     return survivingCrashes(scope).write(async (own) => {
       const claimed: QueuedChecks[] = []
       for (const queued of waiting) {
