@@ -1,7 +1,8 @@
-// Limits the number, size and duration of list file uploads. An upload holds its entries in memory, up to 300 MB, from
+// Limits the number, size and duration of list file uploads, and of rewrites of lists with many single entries. An upload holds its entries in memory, up to 300 MB, from
 // the first byte until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
+import { createFairSlots } from '../lib/fair-slots.ts'
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
 /** The file isn't a valid list; nothing was changed. */
@@ -27,10 +28,18 @@ export interface ListUploads {
     body: ReadableStream<Uint8Array> | null,
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
+  /**
+   * Rewrites a stored list. Calls for the same list during a rewrite share its result; owners take turns.
+   * @throws ListUploadsBusyError, and the errors of `work`
+   */
+  rewrite(owner: string | null, listId: string, work: () => Promise<void>): Promise<void>
 }
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
+/** Lists that wait for their rewrite, in total and per owner. */
+const REWRITES_WAITING_MAX = 64
+const OWN_REWRITES_WAITING_MAX = 4
 /** A million lines of 300 characters, more than any list needs. */
 const UPLOAD_BYTES_MAX = 314_572_800
 const UPLOAD_PACE: UploadPace = { timeLimitMs: 600_000, graceMs: 10_000, bytesPerSecondMin: 65_536 }
@@ -53,7 +62,23 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
 /** @param pace replaced in tests */
 export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads => {
   const slots = createCountedSlots()
+  const rewriteSlots = createFairSlots(1, REWRITES_WAITING_MAX, OWN_REWRITES_WAITING_MAX)
+  const rewrites = new Map<string, Promise<void>>()
+  const rewriteInTurn = async (owner: string | null, work: () => Promise<void>): Promise<void> => {
+    const release = await rewriteSlots.acquire(owner ?? '')
+    if (release === null) throw new ListUploadsBusyError()
+    try {
+      await work()
+    } finally {
+      release()
+    }
+  }
   return {
+    rewrite: (owner, listId, work) => {
+      const running = rewrites.get(listId) ?? rewriteInTurn(owner, work).finally(() => void rewrites.delete(listId))
+      rewrites.set(listId, running)
+      return running
+    },
     run: async (owner, body, work) => {
       if (body === null) throw new ListFileRefusedError('there is no file')
       const release = slots.acquire([

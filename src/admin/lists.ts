@@ -21,7 +21,7 @@ import type { BaseActivation } from '../store/lists/list-bases.ts'
 import type { AddressList, EditResult } from '../store/lists/lists.ts'
 import type { Store, Tables } from '../store/store.ts'
 import { ConflictError, SignInRequiredError, SubjectUnknownError } from './errors.ts'
-import { ListFileRefusedError } from './list-uploads.ts'
+import { ListFileRefusedError, type ListUploads } from './list-uploads.ts'
 import type { Note } from './route.ts'
 import { isRuleOn } from './second-person/guard.ts'
 import { differenceOf, type ListDifference } from './second-person/list-difference.ts'
@@ -123,11 +123,12 @@ export interface EditContext {
   readonly author: string
   readonly nowSeconds: number
   readonly stillAllowed: () => Promise<boolean>
+  readonly rewrite: ListUploads['rewrite']
 }
 
 /** Adds and removes single entries atomically. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
-  const { store, write, owner, name, author, nowSeconds } = context
+  const { store, write, owner, name, author, nowSeconds, rewrite } = context
   const decoded = edits.map(({ address, memo, present }, index) => {
     const canonical = parseAnyAddress(address)
     if (canonical === null) throw new FieldInvalidError(`entries[${index}].address`, 'must be an EVM or Solana address')
@@ -163,7 +164,7 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
   let result = await attempt()
   if (result.status === 'edits-full') {
     const list = await requireList(store, owner, name)
-    await explained(() => rewriteList(contentsOf(store), list.id))
+    await explained(() => rewrite(owner, list.id, () => rewriteList(contentsOf(store), list.id)))
     result = await attempt()
   }
   if (result.status === 'edits-full') throw new ConflictError('the list keeps changing; try again')

@@ -62,6 +62,8 @@ export interface ListChunk {
   readonly keys: Uint8Array
   /** One per key. */
   readonly notes: readonly ListNote[]
+  /** The notes in the format of the store, if the chunk comes from there: `notes` is then parsed at its first use. */
+  readonly storedNotes?: string
 }
 
 export interface ListEntry extends ListNote {

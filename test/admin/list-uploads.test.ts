@@ -1,6 +1,7 @@
 // Uploads of list files: how many at once, and how slow.
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createListUploads } from '../../src/admin/list-uploads.ts'
+import { nextTurn } from '../../src/lib/time.ts'
 
 const countBytes = async (bytes: AsyncIterable<Uint8Array>): Promise<number> => {
   let count = 0
@@ -60,4 +61,45 @@ test('a file in tiny chunks is refused, since each chunk costs time', async () =
     detail: 'the list was not changed: the chunks of the file are too small',
   })
   expect(await uploads.run('alpha', bytes(3_000, 300), countBytes)).toBe(900_000)
+})
+
+describe('rewrites of stored lists', () => {
+  test('run one at a time: once per list, and organizations take turns', async () => {
+    const { rewrite } = createListUploads()
+    const order: string[] = []
+    const gates = new Map<string, () => void>()
+    const start = (owner: string, listId: string): Promise<void> =>
+      rewrite(owner, listId, () => {
+        order.push(listId)
+        return new Promise((resolve) => void gates.set(listId, resolve))
+      })
+    const finish = async (listId: string): Promise<void> => {
+      gates.get(listId)?.()
+      await nextTurn()
+    }
+    const ours = [start('ours', 'a'), start('ours', 'a'), start('ours', 'b'), start('ours', 'c')]
+    const theirs = start('theirs', 'd')
+    await nextTurn()
+    expect(order).toEqual(['a'])
+    await finish('a')
+    expect(order).toEqual(['a', 'd'])
+    await finish('d')
+    await finish('b')
+    await finish('c')
+    await Promise.all([...ours, theirs])
+    expect(order).toEqual(['a', 'd', 'b', 'c'])
+    // A finished rewrite is not shared.
+    const again = start('ours', 'a')
+    await nextTurn()
+    await finish('a')
+    await again
+    expect(order.at(-1)).toBe('a')
+  })
+
+  test('wait in a short queue per organization', async () => {
+    const { rewrite } = createListUploads()
+    const started = Array.from({ length: 5 }, (_, index) => rewrite('ours', `list_${index}`, () => nextTurn()))
+    await expect(rewrite('ours', 'list_5', () => nextTurn())).rejects.toMatchObject({ code: 'OVERLOADED' })
+    await Promise.all(started)
+  })
 })

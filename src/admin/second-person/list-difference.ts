@@ -1,7 +1,7 @@
 // Difference between a file and a list, for the approver: counts, the first addresses, and a hash of the result.
 import { addressOfKey } from '../../domain/address-key.ts'
 import type { ListEntry } from '../../domain/list.ts'
-import { compareKeys } from '../../facts/lists/write-list.ts'
+import { compareKeys } from '../../facts/lists/merge-chunks.ts'
 import { nextTurn } from '../../lib/time.ts'
 import type { SeenChange } from './declaration.ts'
 

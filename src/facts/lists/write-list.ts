@@ -1,11 +1,11 @@
 // Replaces a list's content atomically. A file may replace a list or be added to it. A list is also rewritten unchanged
 // after many single-entry changes.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
-import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
+import type { ListChunk, ListEdit, ListEntry } from '../../domain/list.ts'
 import { ListLimitError } from '../../domain/list-errors.ts'
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
-import { ListTooLongError } from './entry-sink.ts'
+import { compareKeys, mergeChunks } from './merge-chunks.ts'
 
 /** The part of the store used here (src/store/lists/lists.ts and list-bases.ts). */
 export interface ListContents {
@@ -59,9 +59,15 @@ export class ListChangedError extends DetailedError {}
 /** Message for a list with a source or screening. */
 export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again meanwhile'
 
-/** Chunks stored in one transaction: a few hundred kilobytes, a few milliseconds of work. */
+/** Chunks with short notes that one transaction stores: a few hundred kilobytes, a few milliseconds of work. */
 const CHUNKS_A_TRANSACTION = 4
+/** Characters of notes after which a transaction stores no further chunk. */
+const NOTES_A_TRANSACTION = 262_144
 const MERGE_ATTEMPTS = 3
+
+/** Does not read notes in their stored form, which would parse them. */
+const notesLengthOf = (chunk: ListChunk): number =>
+  chunk.storedNotes?.length ?? chunk.notes.reduce((length, { memo }) => length + memo.length, 0)
 
 /** Activates a base, or discards it if the organization has no room for it. */
 const activate = async (
@@ -81,11 +87,14 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
   const baseId = await bases.begin(listId)
   try {
     let pending: ListChunk[] = []
+    let notesLength = 0
     for await (const chunk of chunks) {
       pending.push(chunk)
-      if (pending.length < CHUNKS_A_TRANSACTION) continue
+      notesLength += notesLengthOf(chunk)
+      if (pending.length < CHUNKS_A_TRANSACTION && notesLength < NOTES_A_TRANSACTION) continue
       await bases.append(baseId, pending)
       pending = []
+      notesLength = 0
       await nextTurn()
     }
     await bases.append(baseId, pending)
@@ -127,7 +136,7 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   for (const width of KEY_WIDTHS) {
     let after: Uint8Array | null = null
     for (;;) {
-      const chunks: readonly ListChunk[] = await bases.readChunks(baseId, width, after, CHUNKS_A_TRANSACTION)
+      const chunks: readonly ListChunk[] = await bases.readChunks(baseId, width, after, 1)
       yield* chunks
       const last = chunks.at(-1)
       if (last === undefined) break
@@ -139,10 +148,6 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
 /** Yields the entries of one base in order, whether or not a list uses it. */
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
-
-/** Order of chunks: EVM before Solana, then by bytes. */
-export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
-  left.length - right.length || Buffer.compare(left, right)
 
 /** Merges two sorted streams. For entries with the same key, the later stream takes precedence. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
@@ -196,29 +201,6 @@ async function* entriesOfSnapshot(
   }
 }
 
-async function* chunksOfEntries(entries: AsyncIterable<ListEntry>): AsyncGenerator<ListChunk> {
-  let pending: ListEntry[] = []
-  let total = 0
-  const flush = (): ListChunk => {
-    const width = pending[0]?.key.length === 32 ? 32 : 20
-    const keys = new Uint8Array(pending.length * width)
-    for (const [index, { key }] of pending.entries()) keys.set(key, index * width)
-    const notes = pending.map(({ memo, author, addedAtSeconds }) => ({ memo, author, addedAtSeconds }))
-    pending = []
-    return { width, keys, notes }
-  }
-  for await (const entry of entries) {
-    total += 1
-    if (total > LIST_ENTRIES_MAX) throw new ListTooLongError()
-    const first = pending[0]
-    if (first !== undefined && (pending.length === LIST_CHUNK_KEYS || first.key.length !== entry.key.length)) {
-      yield flush()
-    }
-    pending.push(entry)
-  }
-  if (pending.length > 0) yield flush()
-}
-
 /**
  * Adds entries to the list's current content. For an existing entry, the note is replaced.
  * @param added called again if the list has changed in the meantime. @throws the errors of replaceList
@@ -230,8 +212,9 @@ export const extendList = async (
 ): Promise<void> => {
   for (let attempt = 0; attempt < MERGE_ATTEMPTS; attempt++) {
     const snapshot = await readSnapshot(contents, listId)
-    const entries = mergeEntries(entriesOfSnapshot(contents, snapshot), entriesOf(added()))
-    const baseId = await stage(contents, listId, chunksOfEntries(entries))
+    const changes = mergeEntries<ListEdit, ListEntry>(inKeyOrder(snapshot.edits), entriesOf(added()))
+    const chunks = mergeChunks(chunksOfBase(contents, snapshot.list.baseId), changes)
+    const baseId = await stage(contents, listId, chunks)
     const result = await activate(contents, {
       listId,
       baseId,

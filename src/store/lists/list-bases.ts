@@ -84,13 +84,14 @@ export const createListBaseTable = (scope: TableScope) => ({
   /** Adds chunks to a base that no list uses yet. Within a width, each chunk must follow the previous chunk. */
   append: (baseId: string, chunks: readonly ListChunk[]): Promise<void> =>
     scope.write(async (transaction) => {
-      for (const { width, keys, notes } of chunks) {
+      for (const chunk of chunks) {
+        const { width, keys } = chunk
         if (keys.length === 0) continue
-        const chunk = { baseId, keyWidth: width, firstKey: keys.slice(0, width), keys, notes: packNotes(notes) }
-        await CHUNKS.insert(transaction, chunk)
+        const notes = chunk.storedNotes ?? packNotes(chunk.notes)
+        await CHUNKS.insert(transaction, { baseId, keyWidth: width, firstKey: keys.slice(0, width), keys, notes })
         const column = width === EVM_KEY_WIDTH ? 'evm_count' : 'solana_count'
         await transaction.execute(`UPDATE list_bases SET ${column} = ${column} + ? WHERE id = ?`, [
-          notes.length,
+          keys.length / width,
           baseId,
         ])
       }

@@ -69,10 +69,25 @@ const toKeyWidth = (width: number): KeyWidth => {
   throw new StoreStatementError(new RangeError('a key has 20 or 32 bytes'))
 }
 
-export const toChunk = (row: ChunkRow): ListChunk => {
-  const width = toKeyWidth(row.keyWidth)
-  return { width, keys: row.keys, notes: unpackNotes(row.notes, row.keys.length / width) }
+class StoredChunk implements ListChunk {
+  readonly width: KeyWidth
+  readonly keys: Uint8Array
+  readonly storedNotes: string
+  #notes: readonly ListNote[] | null = null
+
+  constructor({ keyWidth, keys, notes }: ChunkRow) {
+    this.width = toKeyWidth(keyWidth)
+    this.keys = keys
+    this.storedNotes = notes
+  }
+
+  get notes(): readonly ListNote[] {
+    this.#notes ??= unpackNotes(this.storedNotes, this.keys.length / this.width)
+    return this.#notes
+  }
 }
+
+export const toChunk = (row: ChunkRow): ListChunk => new StoredChunk(row)
 
 /** Returns the key's index in the chunk, or -1. */
 export const indexOfKey = (keys: Uint8Array, key: Uint8Array): number => {
