@@ -1,8 +1,10 @@
-// Limits the number, size and duration of list file uploads, and of rewrites of lists with many single entries. An upload holds its entries in memory, up to 300 MB, from
+// Limits the number, size and duration of list file uploads, changes of single entries, and rewrites of lists with many
+// single entries. An upload holds its entries in memory, up to 300 MB, from
 // the first byte until they are stored.
 import { CountersignError, fixedError } from '../domain/errors.ts'
 import { createCountedSlots } from '../lib/counted-slots.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
+import { type Clock, systemClock, systemTimers, type Timers } from '../lib/time.ts'
 import { readAtPace, UploadFragmentedError, type UploadPace, UploadTooSlowError } from '../lib/upload-pace.ts'
 
 /** The file isn't a valid list; nothing was changed. */
@@ -17,6 +19,15 @@ class ListUploadsBusyError extends fixedError('OVERLOADED', 'another list is bei
   retryAfterSeconds: 5,
 }) {}
 
+/** The owner changes its lists faster than they are read. */
+class ListEditsBusyError extends fixedError(
+  'OVERLOADED',
+  'too many changes of lists are waiting; try again in a moment',
+  {
+    retryAfterSeconds: 1,
+  },
+) {}
+
 export interface ListUploads {
   /**
    * Runs `work` with the bytes of a file. The owner's slot is released when the work ends.
@@ -29,6 +40,11 @@ export interface ListUploads {
     work: (bytes: AsyncIterable<Uint8Array>) => Promise<Result>,
   ): Promise<Result>
   /**
+   * Changes single entries. Owners take turns, and an owner's next change starts after a pause.
+   * @throws ListEditsBusyError, and the errors of `work`
+   */
+  edit<Result>(owner: string | null, work: () => Promise<Result>): Promise<Result>
+  /**
    * Rewrites a stored list. Calls for the same list during a rewrite share its result; owners take turns.
    * @throws ListUploadsBusyError, and the errors of `work`
    */
@@ -37,6 +53,13 @@ export interface ListUploads {
 
 const UPLOADS_MAX = 2
 const UPLOADS_PER_OWNER_MAX = 1
+/** Owners that change entries at the same time. */
+const EDITS_AT_ONCE = 4
+const EDITS_WAITING_MAX = 1_000
+const OWN_EDITS_WAITING_MAX = 64
+/** Length of the pause after a change, relative to its duration: the main thread has four fifths for other work. */
+const EDIT_PAUSE_FACTOR = 4
+const EDIT_PAUSE_MAX_MS = 250
 /** Lists that wait for their rewrite, in total and per owner. */
 const REWRITES_WAITING_MAX = 64
 const OWN_REWRITES_WAITING_MAX = 4
@@ -59,9 +82,14 @@ async function* limited(body: ReadableStream<Uint8Array>, pace: UploadPace): Asy
   }
 }
 
-/** @param pace replaced in tests */
-export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads => {
+/** @param pace replaced in tests, as are the clock and timers */
+export const createListUploads = (
+  pace: UploadPace = UPLOAD_PACE,
+  clock: Pick<Clock, 'monotonicMs'> = systemClock,
+  after: Timers['after'] = systemTimers.after,
+): ListUploads => {
   const slots = createCountedSlots()
+  const editSlots = createFairSlots(EDITS_AT_ONCE, EDITS_WAITING_MAX, OWN_EDITS_WAITING_MAX, 1)
   const rewriteSlots = createFairSlots(1, REWRITES_WAITING_MAX, OWN_REWRITES_WAITING_MAX)
   const rewrites = new Map<string, Promise<void>>()
   const rewriteInTurn = async (owner: string | null, work: () => Promise<void>): Promise<void> => {
@@ -74,6 +102,17 @@ export const createListUploads = (pace: UploadPace = UPLOAD_PACE): ListUploads =
     }
   }
   return {
+    edit: async (owner, work) => {
+      const release = await editSlots.acquire(owner ?? '')
+      if (release === null) throw new ListEditsBusyError()
+      const startMs = clock.monotonicMs()
+      try {
+        return await work()
+      } finally {
+        const pauseMs = EDIT_PAUSE_FACTOR * (clock.monotonicMs() - startMs)
+        after(Math.min(pauseMs, EDIT_PAUSE_MAX_MS), release)
+      }
+    },
     rewrite: (owner, listId, work) => {
       const running = rewrites.get(listId) ?? rewriteInTurn(owner, work).finally(() => void rewrites.delete(listId))
       rewrites.set(listId, running)

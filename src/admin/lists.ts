@@ -123,12 +123,12 @@ export interface EditContext {
   readonly author: string
   readonly nowSeconds: number
   readonly stillAllowed: () => Promise<boolean>
-  readonly rewrite: ListUploads['rewrite']
+  readonly uploads: Pick<ListUploads, 'edit' | 'rewrite'>
 }
 
 /** Adds and removes single entries atomically. @throws FieldInvalidError, ConflictError, SubjectUnknownError */
 export const editList = async (context: EditContext, edits: readonly EntryEdit[]) => {
-  const { store, write, owner, name, author, nowSeconds, rewrite } = context
+  const { store, write, owner, name, author, nowSeconds, uploads } = context
   const decoded = edits.map(({ address, memo, present }, index) => {
     const canonical = parseAnyAddress(address)
     if (canonical === null) throw new FieldInvalidError(`entries[${index}].address`, 'must be an EVM or Solana address')
@@ -161,11 +161,11 @@ export const editList = async (context: EditContext, edits: readonly EntryEdit[]
       })
       return result
     })
-  let result = await attempt()
+  let result = await uploads.edit(owner, attempt)
   if (result.status === 'edits-full') {
     const list = await requireList(store, owner, name)
-    await explained(() => rewrite(owner, list.id, () => rewriteList(contentsOf(store), list.id)))
-    result = await attempt()
+    await explained(() => uploads.rewrite(owner, list.id, () => rewriteList(contentsOf(store), list.id)))
+    result = await uploads.edit(owner, attempt)
   }
   if (result.status === 'edits-full') throw new ConflictError('the list keeps changing; try again')
   return result

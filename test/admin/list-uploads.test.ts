@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createListUploads } from '../../src/admin/list-uploads.ts'
 import { nextTurn } from '../../src/lib/time.ts'
+import { createManualClock, createManualTimers } from '../server/manual-clock.ts'
 
 const countBytes = async (bytes: AsyncIterable<Uint8Array>): Promise<number> => {
   let count = 0
@@ -61,6 +62,44 @@ test('a file in tiny chunks is refused, since each chunk costs time', async () =
     detail: 'the list was not changed: the chunks of the file are too small',
   })
   expect(await uploads.run('alpha', bytes(3_000, 300), countBytes)).toBe(900_000)
+})
+
+describe('changes of single entries', () => {
+  test('leave a pause for other work, and no organization waits for another', async () => {
+    const clock = createManualClock()
+    const timers = createManualTimers()
+    const { edit } = createListUploads(undefined, clock, timers.after)
+    const order: string[] = []
+    const change = (owner: string, name: string): Promise<void> =>
+      edit(owner, async () => {
+        order.push(name)
+        if (owner === 'ours') clock.advance(20)
+      })
+    await change('ours', 'first')
+    expect(timers.delayMs()).toBe(80)
+    const second = change('ours', 'second')
+    const gate = Promise.withResolvers<void>()
+    const theirs = edit('theirs', async () => {
+      order.push('theirs')
+      await gate.promise
+    })
+    await nextTurn()
+    expect(order).toEqual(['first', 'theirs'])
+    timers.fire()
+    await second
+    expect(order).toEqual(['first', 'theirs', 'second'])
+    timers.fire()
+    gate.resolve()
+    await theirs
+  })
+
+  test('wait in a queue per organization', async () => {
+    const { edit } = createListUploads(undefined, createManualClock(), () => () => undefined)
+    const gate = Promise.withResolvers<void>()
+    for (let index = 0; index < 65; index++) void edit('ours', () => gate.promise)
+    await expect(edit('ours', () => gate.promise)).rejects.toMatchObject({ code: 'OVERLOADED', retryAfterSeconds: 1 })
+    await edit('theirs', async () => undefined)
+  })
 })
 
 describe('rewrites of stored lists', () => {

@@ -84,5 +84,5 @@ export const editContext = ({ services, organization, actor, write, stillAllowed
   author: authorName(actor).slice(0, AUTHOR_LENGTH_MAX),
   nowSeconds: services.clock.unixSeconds(),
   stillAllowed,
-  rewrite: services.listUploads.rewrite,
+  uploads: services.listUploads,
 })
