@@ -139,7 +139,7 @@ export const adminPlugin = (dependencies: AdminApiDependencies) => {
         held = claim
         await onDispatch(0)
         const answer = await run()
-        if (answer instanceof Response) throw new Error(`${route.operationId} answers a stream and must say so`)
+        if (answer instanceof Response) throw new Error(`${route.operationId} returns a stream but does not declare it`)
         fresh = settle(route, answer)
         return { body: fresh.kept, status: fresh.status, keepSeconds: KEEP_SECONDS }
       },

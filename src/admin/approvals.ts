@@ -13,21 +13,22 @@ export const APPROVAL = named(
   closed({
     id: Type.String(),
     action: oneOf(APPROVAL_ACTIONS),
-    subject: Type.String({ description: 'Id of the thing to change' }),
-    name: Type.String({ description: 'Its name at that time' }),
+    subject: Type.String({ description: 'ID of the resource to change' }),
+    name: Type.String({ description: 'Name of the resource when the approval was requested' }),
     changes: Type.Array(
       closed({ what: Type.String(), before: nullable(Type.String()), after: nullable(Type.String()) }),
-      { description: 'What the requester saw; null: nothing' },
+      { description: 'Changes shown to the requester. A null value means none' },
     ),
     differences: Type.Union([Type.Array(Type.Record(Type.String(), Type.Unknown())), Type.Null()], {
-      description: 'Between the then active revision and the requested one, as `diffRevisions` answers',
+      description:
+        'Differences between the active revision at the time and the requested revision, in the format of `diffRevisions`',
     }),
-    effects: Type.Array(Type.String(), { description: 'Results of shadow and replay at that time' }),
+    effects: Type.Array(Type.String(), { description: 'Shadow and replay results at the time' }),
     comment: Type.String({ description: 'The requester’s comment' }),
     state: oneOf(['pending', 'approved', 'rejected', 'expired']),
-    requested_by: Type.String({ description: 'Account' }),
-    requested_by_name: Type.String({ description: 'The account’s name at that time, which its owner chooses' }),
-    requested_by_email: Type.String({ description: 'The account’s email address at that time' }),
+    requested_by: Type.String({ description: 'Account of the requester' }),
+    requested_by_name: Type.String({ description: 'Name of the account at the time, chosen by its owner' }),
+    requested_by_email: Type.String({ description: 'Email address of the account at the time' }),
     decided_by: nullable(Type.String()),
     decided_by_name: nullable(Type.String()),
     decided_by_email: nullable(Type.String()),
@@ -119,6 +120,6 @@ export const showApproval = async (users: Pick<Tables['users'], 'find'>, approva
 export const AWAITS_APPROVAL = {
   status: 202,
   description:
-    'A second person has to approve it. With the header `X-Approval: refuse` it is refused instead, as `APPROVAL_REQUIRED`.',
+    'A second person must approve the change. With the header `X-Approval: refuse`, the request fails with `APPROVAL_REQUIRED` instead.',
   schema: APPROVAL,
 } as const

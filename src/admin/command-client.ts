@@ -72,7 +72,7 @@ export const requireRunning = <Value>(find: FindService, key: ServiceKey<Value>)
 /** A module declares the operation, but it isn't running in this deployment. */
 class OperationLeftOutError extends fixedError(
   'NOT_FOUND',
-  'this deployment runs without the module of this operation: to switch it on, remove it from the setting “without” and restart the service',
+  'the module of this operation is disabled: to enable it, remove it from the setting “without” and restart the service',
 ) {}
 
 /** Adds a getter that throws for each service that only a running service has. */

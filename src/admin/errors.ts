@@ -11,7 +11,7 @@ export class SignInRequiredError extends fixedError(
 /** The password was right; the second factor is required. */
 export class SecondFactorRequiredError extends fixedError(
   'SECOND_FACTOR_REQUIRED',
-  'the second factor is still owed',
+  'complete sign-in with your second factor',
 ) {}
 
 /**
@@ -29,7 +29,7 @@ export class SecondFactorMissingError extends CountersignError {
 /** The session is valid, but this change requires the person's password or passkey again. */
 export class ConfirmationRequiredError extends fixedError(
   'CONFIRMATION_REQUIRED',
-  'this needs your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
+  'this requires your password or a passkey again: send it to /me/confirm, then repeat the request within five minutes',
 ) {}
 
 /** The change requires a second person, and the request excludes waiting for one. */
@@ -48,7 +48,7 @@ export class CredentialWrongError extends CountersignError {
       password: 'the email address or the password is wrong',
       code: 'the code is wrong or was used before',
       passkey: 'the passkey was not accepted',
-      link: 'the link is unknown, used or too old; ask for another',
+      link: 'the link is unknown, used or expired: request a new one',
     } as const
     super('CREDENTIAL_WRONG', texts[what])
   }
@@ -61,7 +61,7 @@ export class RoleInsufficientError extends CountersignError {
   constructor(needed: OrganizationRole | 'deployment-admin' | 'person') {
     super(
       'FORBIDDEN_ROLE',
-      needed === 'person' ? 'this needs a person who is signed in, not a key' : `this needs the role ${needed}`,
+      needed === 'person' ? 'this requires a signed-in person, not a key' : `this requires the role ${needed}`,
     )
   }
 }
@@ -77,7 +77,7 @@ export class ModuleLeftOutError extends CountersignError {
   constructor(module: string) {
     super(
       'NOT_FOUND',
-      `this deployment runs without the module ${module}: to switch it on, remove it from the setting “without” and restart the service`,
+      `the module ${module} is disabled: to enable it, remove it from the setting “without” and restart the service`,
     )
   }
 }
@@ -85,7 +85,7 @@ export class ModuleLeftOutError extends CountersignError {
 /** The subject doesn't exist or belongs to another organization; the text doesn't reveal which. */
 export class SubjectUnknownError extends CountersignError {
   constructor(what: string) {
-    super('NOT_FOUND', `there is no such ${what}`)
+    super('NOT_FOUND', `${what} not found`)
   }
 }
 
@@ -104,5 +104,5 @@ export class TooManyAttemptsError extends CountersignError {
 /** The change requires a second person, and the command doesn't override the rule. */
 export class SecondPersonNeededError extends fixedError(
   'FORBIDDEN_ROLE',
-  'a second person has to approve this: ask for it in the dashboard or the admin API',
+  'a second person must approve this change: request approval in the dashboard or with the admin API',
 ) {}

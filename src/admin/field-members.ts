@@ -20,7 +20,7 @@ const PLACE = /^[A-Za-z_][\w.[\]]*$/
 export const fieldMembers = (error: unknown): FieldMembers => {
   if (error instanceof PolicyInvalidError)
     return { field: 'source', rule: error.detail, issues: showIssues(error.issues) }
-  if (error instanceof FieldMissingError && PLACE.test(error.field)) return { field: error.field, rule: 'is needed' }
+  if (error instanceof FieldMissingError && PLACE.test(error.field)) return { field: error.field, rule: 'is required' }
   if (error instanceof FieldInvalidError && PLACE.test(error.field)) return { field: error.field, rule: error.rule }
   return {}
 }

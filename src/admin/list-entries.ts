@@ -53,7 +53,7 @@ const readSnapshot = async ({ lists }: ListStore, listId: string) => {
     const edits = await lists.readEdits(listId)
     if ((await lists.findById(listId))?.version === list.version) return { list, edits }
   }
-  throw new DependencyUnavailableError('the list is changing all the time; retry')
+  throw new DependencyUnavailableError('the list keeps changing; try again')
 }
 
 async function* found(store: ListStore, listId: string, search: AddressSearch, ranges: readonly KeyRange[]) {

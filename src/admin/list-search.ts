@@ -70,5 +70,5 @@ export const parseAddressSearch = (text: string): AddressSearch => {
   if (text.length <= SOLANA_LENGTHS.longest && [...text].every((digit) => BASE58.includes(digit))) {
     return { ranges: base58Ranges(text), matches: (address) => address.startsWith(text) }
   }
-  throw new FieldInvalidError('search', 'must be an EVM or Solana address, or how one begins')
+  throw new FieldInvalidError('search', 'must be an EVM or Solana address, or the beginning of one')
 }

@@ -119,7 +119,7 @@ export const createListUploads = (
       return running
     },
     run: async (owner, body, work) => {
-      if (body === null) throw new ListFileRefusedError('there is no file')
+      if (body === null) throw new ListFileRefusedError('the file is missing')
       const release = slots.acquire([
         { key: 'all', maximum: UPLOADS_MAX },
         { key: `of ${owner}`, maximum: UPLOADS_PER_OWNER_MAX },

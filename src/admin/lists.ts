@@ -79,10 +79,9 @@ const ensureList = async (
 }
 
 const REFUSALS: Readonly<Record<Exclude<EditResult['status'], 'edited' | 'unknown' | 'edits-full'>, string>> = {
-  'kept-by-source': 'the list is kept by its source',
+  'kept-by-source': 'the list is maintained by its source',
   'kept-by-screening':
-    'screening writes the list, which holds the wallets of a list of sanctioned people. For addresses of your own, ' +
-    'create another list. To remove this one, disable that list first',
+    'screening maintains this list, which contains the wallets of a sanctions list. For your own addresses, create another list. To delete this list, first disable the sanctions list',
   full: 'the list would have too many entries',
 }
 
@@ -215,7 +214,7 @@ export const finishUpload = async (context: EditContext, staged: StagedUpload): 
   const list = await requireList(context.store, context.owner, context.name)
   requireKeptByPeople(list)
   if ((await context.store.listBases.find(staged.activation.baseId)) === null || list.id !== staged.activation.listId) {
-    throw new ConflictError('the file is not there any more: upload it again')
+    throw new ConflictError('the file no longer exists: upload it again')
   }
   if ((await activateUpload(context, staged)) !== 'activated') {
     throw new ConflictError('the list has changed since the file was uploaded: upload it again')

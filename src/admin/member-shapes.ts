@@ -5,7 +5,7 @@ import type { MembershipOffer } from '../store/accounts/membership-offers.ts'
 import { ORGANIZATION_ROLES } from '../store/accounts/role.ts'
 import { closed, named, oneOf, Type, time } from './schema.ts'
 
-export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of those after it')
+export const ROLE = oneOf(ORGANIZATION_ROLES, 'Each role includes the rights of the roles listed after it')
 
 const EMAIL_LENGTH_MAX = 254
 const EMAIL_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
@@ -14,7 +14,7 @@ const EMAIL_LABEL = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
  * ASCII address, so that readers can distinguish it from any other. Source: "valid email address" of the HTML standard.
  */
 export const EMAIL = Type.String({
-  description: 'Email address, in any case; a domain name in other letters in its `xn--` form',
+  description: 'Email address, case-insensitive. International domain names in `xn--` form',
   maxLength: EMAIL_LENGTH_MAX,
   pattern: `^[A-Za-z0-9.!#$%&'*+/=?^_\`{|}~-]+@${EMAIL_LABEL}(?:\\.${EMAIL_LABEL})*$`,
   rule: 'must be an email address of ASCII characters',
@@ -22,7 +22,7 @@ export const EMAIL = Type.String({
 
 /** Address of an existing account; earlier versions accepted more characters. */
 export const SIGN_IN_EMAIL = Type.String({
-  description: 'Email address, in any case',
+  description: 'Email address, case-insensitive',
   maxLength: EMAIL_LENGTH_MAX,
   pattern: '^[^\\s@\\x00-\\x1f\\x7f]+@[^\\s@\\x00-\\x1f\\x7f]+$',
   rule: 'must be an email address',
@@ -30,16 +30,16 @@ export const SIGN_IN_EMAIL = Type.String({
 
 export const LINK = named(
   'OneTimeLink',
-  closed({ url: Type.String({ description: 'Works once; shown this once' }), expires_at: time() }),
+  closed({ url: Type.String({ description: 'Works once and is shown only once' }), expires_at: time() }),
 )
 
 export const OFFER = named(
   'MemberOffer',
   closed({
     id: Type.String(),
-    email: Type.String({ description: 'As in the request; does not reveal the account’s name' }),
+    email: Type.String({ description: 'Name from the request. The account’s own name is not revealed' }),
     role: ROLE,
-    asked_by: Type.String({ description: 'As in the audit log' }),
+    asked_by: Type.String({ description: 'Name as in the audit log' }),
     asked_by_name: Type.String(),
     created_at: time(),
     expires_at: time(),

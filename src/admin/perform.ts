@@ -48,7 +48,7 @@ export const KEEP_SECONDS = 86_400
 const asAnswer = (error: unknown): unknown =>
   error instanceof ConstraintViolatedError
     ? new ConflictError(
-        error.constraint === 'unique' ? 'there is one like it already' : 'it names something that is not there',
+        error.constraint === 'unique' ? 'it already exists' : 'it refers to something that does not exist',
       )
     : error
 

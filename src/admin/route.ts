@@ -187,7 +187,7 @@ const COMMENT = {
     Type.String({
       maxLength: 500,
       printable: true,
-      description: 'For the approver, when the change needs a second person',
+      description: 'Comment for the approver, if the change requires a second person',
     }),
   ),
 }

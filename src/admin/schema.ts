@@ -64,14 +64,14 @@ export const pageOf = <Schema extends TSchema>(item: Schema) =>
   closed({
     data: Type.Array(item),
     next_cursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Send it as `cursor` for the next page; null on the last.',
+      description: 'Send it as `cursor` to get the next page; null on the last page.',
     }),
   })
 
 /** Query members of every paged list. */
 export const PAGE_QUERY = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Items of a page; 50 unless given.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next_cursor` of the page before.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, description: 'Items per page. Defaults to 50.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 1_000, description: '`next_cursor` of the previous page.' })),
 }
 
 export type { Static, TObject, TOptional, TProperties, TSchema }

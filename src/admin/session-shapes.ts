@@ -29,23 +29,25 @@ const SESSION_FIELDS = {
   status: STATUS,
   environment: ENVIRONMENT,
   level: LEVEL,
-  provider: Type.String({ description: 'Who decides' }),
-  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'The only wallet that may connect' }),
+  provider: Type.String({ description: 'Name of the decision provider' }),
+  wallet_address: Type.Union([Type.String(), Type.Null()], { description: 'Only wallet that can be connected' }),
   origin_url: nullable(Type.String()),
   user_id: nullable(Type.String()),
   retry_count: Type.Integer(),
   public_comment: nullable(Type.String()),
-  sequence: Type.Integer({ description: 'Increases with every change; a decision sends the one it saw' }),
+  sequence: Type.Integer({
+    description: 'Increases with every change. A decision must send the sequence that it is based on',
+  }),
   hits: closed(
     { open: Type.Integer(), cleared: Type.Integer(), confirmed: Type.Integer() },
-    'On lists, by what was decided: a session with an open one can’t be completed',
+    'List hits by state. A session with an open hit can’t be completed',
   ),
   assigned_to: Type.Union([Type.String(), Type.Null()], { description: 'Account of the reviewer' }),
   assignment_version: Type.Integer({
-    description: 'Increases with every assignment; an assignment sends the one it saw',
+    description: 'Increases with every assignment. An assignment must send the version that it is based on',
   }),
   created_at: time(),
-  submitted_at: Type.Union([time(), Type.Null()], { description: 'When the session was last handed in' }),
+  submitted_at: Type.Union([time(), Type.Null()], { description: 'Time of the last submission' }),
   completed_at: nullable(time()),
 }
 export const SESSION = named('Session', closed(SESSION_FIELDS), [
@@ -63,11 +65,11 @@ export const SESSION_DETAIL = named(
   closed({
     ...SESSION_FIELDS,
     language: Type.Union([Type.String(), Type.Null()], {
-      description: 'The person’s: two letters, of the text that they agreed to; null before they have',
+      description: 'Two-letter code of the language in which the person gave consent; null before consent',
     }),
     missing: Type.Array(Type.String(), {
       description:
-        'What the session lacks to be completed: evidence of its level, or `wallets`. Only an override completes it without',
+        'Missing evidence of the session’s level, or `wallets`. Completing the session without it requires an override',
     }),
     wallets: Type.Array(
       closed({
@@ -85,7 +87,7 @@ export const SESSION_DETAIL = named(
             }),
             Type.Null(),
           ],
-          { description: 'The signed message that connected the wallet' },
+          { description: 'Signed message that connected the wallet' },
         ),
       }),
     ),
@@ -96,13 +98,13 @@ export const SESSION_DETAIL = named(
         status: STATUS,
         actor: Type.String(),
         key_name: nullable(
-          Type.String({ description: 'Present name of the key, if the actor is an API key that still exists' }),
+          Type.String({ description: 'Current name of the key, if the actor is an existing API key' }),
         ),
-        policy_name: nullable(Type.String({ description: 'Present name of the policy, if the actor is one' })),
+        policy_name: nullable(Type.String({ description: 'Current name of the policy, if the actor is a policy' })),
         public_comment: nullable(Type.String()),
         private_comment: nullable(Type.String()),
         overridden: Type.Array(Type.String(), {
-          description: 'What was missing when an override completed the session',
+          description: 'Parts that were missing when an override completed the session',
         }),
         at: time(),
       }),

@@ -31,7 +31,7 @@ export const requireReason = (
 ): void => {
   const given = [comments.public_comment, comments.private_comment]
   if (status !== 'rejected' || given.some((text) => (text ?? '') !== '')) return
-  throw new FieldInvalidError('public_comment', 'must say why, or the private comment must: a rejection is final')
+  throw new FieldInvalidError('public_comment', 'is required unless there is a private comment: a rejection is final')
 }
 
 /**
@@ -45,7 +45,7 @@ export const correctionsOf = (
   corrections: readonly string[] | undefined,
 ): { readonly corrections?: readonly string[] } => {
   if (corrections === undefined) return {}
-  if (status !== 'retry') throw new FieldInvalidError('corrections', 'goes with retry')
+  if (status !== 'retry') throw new FieldInvalidError('corrections', 'requires the status retry')
   const known: readonly string[] = requiredParts(session)
   if (corrections.some((part) => !known.includes(part))) {
     throw new FieldInvalidError('corrections', `takes ${known.join(', ')}`)

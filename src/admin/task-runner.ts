@@ -36,7 +36,7 @@ export interface TaskRunner {
 }
 
 const WRITE_EVERY_MS = 1_000
-const INTERRUPTED = 'the task ended before it was done'
+const INTERRUPTED = 'the task exited before it finished'
 
 interface Running {
   readonly task: Task

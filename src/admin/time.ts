@@ -8,7 +8,7 @@ const TIME = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-
 export const timeOf = (name: string, text: string): number => {
   const milliseconds = TIME.test(text) ? Date.parse(text) : Number.NaN
   if (!Number.isSafeInteger(milliseconds) || milliseconds < 0) {
-    throw new FieldInvalidError(name, 'must be a time, as 2027-01-31T12:00:00Z')
+    throw new FieldInvalidError(name, 'must be a time such as 2027-01-31T12:00:00Z')
   }
   return milliseconds
 }

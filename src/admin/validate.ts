@@ -19,7 +19,7 @@ const placeOf = (pointer: string): string =>
 const ruleOf = ({ type, schema }: ValueError): string => {
   switch (type) {
     case ValueErrorType.ObjectMinProperties:
-      return 'must change something'
+      return 'must contain at least one change'
     case ValueErrorType.StringMinLength:
       return schema['minLength'] === 1 ? 'must not be empty' : `must have at least ${schema['minLength']} characters`
     case ValueErrorType.StringMaxLength:
@@ -35,7 +35,7 @@ const ruleOf = ({ type, schema }: ValueError): string => {
     case ValueErrorType.ArrayMinItems:
       return `must have at least ${schema['minItems']} items`
     case ValueErrorType.String:
-      return 'must be text'
+      return 'must be a string'
     case ValueErrorType.Boolean:
       return 'must be true or false'
     case ValueErrorType.Object:
@@ -59,15 +59,16 @@ const innermost = (error: ValueError): ValueError => {
 const choicesOf = (schema: TSchema): string => {
   const options = (schema['anyOf'] ?? []) as readonly TSchema[]
   const values = options.flatMap((option) => ('const' in option ? [String(option['const'])] : []))
-  return values.length > 0 && values.length === options.length
-    ? `must be one of ${values.join(', ')}`
-    : 'is not as it should be'
+  return values.length > 0 && values.length === options.length ? `must be one of ${values.join(', ')}` : 'is invalid'
 }
 
 /** Returns the error for an unknown member, which lists the known members without repeating the request. */
 const unknownMember = (place: string, known: Readonly<Record<string, unknown>>): FieldInvalidError => {
   const names = Object.keys(known).join(', ')
-  return new FieldInvalidError(place, names === '' ? 'takes no fields' : `has an unknown field; it takes ${names}`)
+  return new FieldInvalidError(
+    place,
+    names === '' ? 'must have no fields' : `has an unknown field; allowed fields are ${names}`,
+  )
 }
 
 /**
@@ -111,7 +112,7 @@ export const checkValue = <Schema extends TSchema>(schema: Schema, value: unknow
     if (error?.type === ValueErrorType.ObjectRequiredProperty) throw new FieldMissingError(place)
     throw new FieldInvalidError(
       place === '' ? 'the request' : place,
-      error === undefined ? 'is not as it should be' : ruleOf(error),
+      error === undefined ? 'is invalid' : ruleOf(error),
     )
   }
   checkBeyondSchema(schema, value, '')
@@ -140,7 +141,7 @@ export const decodeQuery = (schema: TObject | null, parameters: URLSearchParams)
   for (const [name, text] of parameters) {
     const member = Object.hasOwn(known, name) ? known[name] : undefined
     if (member === undefined) throw unknownMember('the query', known)
-    if (Object.hasOwn(decoded, name)) throw new FieldInvalidError(name, 'is given twice')
+    if (Object.hasOwn(decoded, name)) throw new FieldInvalidError(name, 'must be given only once')
     decoded[name] = decodeParameter(member, name, text)
   }
   return schema === null ? decoded : checkValue(schema, decoded)

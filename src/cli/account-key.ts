@@ -6,7 +6,7 @@ export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [
   {
     noun: 'account-key',
     verb: 'rotate',
-    summary: 'Encrypt the secrets of all one-time codes with another key',
+    summary: 'Re-encrypt the secrets of all one-time codes with a new key',
     description: rotationDescription('key'),
     isLocal: true,
     run: async (context) => {
@@ -17,8 +17,10 @@ export const ACCOUNT_KEY_COMMANDS: readonly Command[] = [
       )
       const { secrets, unreadable } = rotated
       printRotation(context, rotated, [
-        `encrypted again: ${secrets} secrets`,
-        ...(unreadable > 0 ? [`${unreadable} secrets open with neither key: those accounts need a recovery link`] : []),
+        `re-encrypted: ${secrets} secrets`,
+        ...(unreadable > 0
+          ? [`${unreadable} secrets could not be decrypted: their accounts need a recovery link`]
+          : []),
       ])
       return 0
     },

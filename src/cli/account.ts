@@ -7,18 +7,23 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
     noun: 'account',
     verb: 'recover',
-    summary: 'Create a recovery link for a person who lost the password or the second factor',
+    summary: 'Create a recovery link for a person who lost their password or second factor',
     description:
-      'The link opens once, within a day. It sets a new password and ends the sessions of the account. Earlier links stop working.',
+      'The link works once and expires after one day. It sets a new password and ends the sessions of the account. Earlier links stop working.',
     words: [{ name: 'EMAIL', help: 'Email address of the account' }],
-    options: [flag('remove-second-factors', 'Also end its one-time codes, recovery codes, passkeys and sessions now')],
+    options: [
+      flag(
+        'remove-second-factors',
+        'Also remove the account’s one-time codes, recovery codes and passkeys, and end its sessions now',
+      ),
+    ],
     isLocal: true,
     run: async ({ command, output, open }) => {
       const { store, admin } = await open()
       const user = await store.users.findByEmail(command.words[0] ?? '')
-      if (user === null) throw new CommandFailedError('there is no account with this email address')
+      if (user === null) throw new CommandFailedError('no account has this email address')
       if (user.disabledAtSeconds !== null) {
-        throw new CommandFailedError('the account is disabled: another deployment admin has to enable it first')
+        throw new CommandFailedError('the account is disabled: another deployment admin must enable it first')
       }
       const link = await admin.call('POST /users/{user}/recovery', {
         params: { user: user.id },
@@ -28,7 +33,7 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
       print(
         { output, command },
         link,
-        `${link.url}\nOpens once, until ${until}. Its holder can take over the account: send it over a secure channel.\n`,
+        `${link.url}\nWorks once, until ${until}. Anyone with the link can take over the account: send it over a secure channel.\n`,
       )
       return 0
     },

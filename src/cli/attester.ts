@@ -68,8 +68,8 @@ const rotatePassphrase = async (context: CommandContext): Promise<number> => {
   const inToken = attesters.filter(({ token_key: key, status }) => key !== null && status !== 'retired').length
   const result = { ...rotated, in_token: inToken }
   printRotation(context, result, [
-    `encrypted again: ${rotated.keystores} keystores`,
-    ...(inToken > 0 ? [`left out: ${inToken} keys in the hardware token, which has a PIN of its own`] : []),
+    `re-encrypted: ${rotated.keystores} keystores`,
+    ...(inToken > 0 ? [`skipped: ${inToken} keys in the hardware token, which has its own PIN`] : []),
   ])
   return 0
 }
@@ -81,7 +81,7 @@ export const ATTESTER_COMMANDS: readonly Command[] = [
     summary: 'Import a signing key from a file',
     description:
       'Reads a hex key, a Web3 Secret Storage v3 keystore, or a Solana CLI keypair. The original file is not changed.',
-    words: [{ name: 'FILE', help: 'File of the key; - reads standard input' }],
+    words: [{ name: 'FILE', help: 'Key file; - reads standard input' }],
     options: [
       text('kind', KINDS.join('|'), 'Kind of a hex key. Defaults to secp256k1', { choices: KINDS }),
       text('passphrase-file', 'FILE', 'Passphrase of an imported v3 keystore'),
@@ -92,7 +92,7 @@ export const ATTESTER_COMMANDS: readonly Command[] = [
   {
     noun: 'attester',
     verb: 'rotate-passphrase',
-    summary: 'Encrypt every keystore with another passphrase',
+    summary: 'Re-encrypt all keystores with a new passphrase',
     description: rotationDescription('passphrase'),
     isLocal: true,
     run: rotatePassphrase,

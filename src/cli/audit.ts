@@ -50,9 +50,8 @@ export const AUDIT_COMMANDS: readonly Command[] = [
     verb: 'verify',
     summary: 'Verify the hash chain of the audit log',
     description:
-      'Each entry has the SHA-256 of the entry before it, so no entry can be changed, inserted or removed unnoticed. The log is also ' +
-      'compared with its signed heads, which are stored with the tree of the decision log. Keep the printed number and hash elsewhere ' +
-      'and compare them.',
+      'Each entry contains the SHA-256 of the previous entry, so no entry can be changed, inserted or removed unnoticed. The log is also ' +
+      'compared with its signed heads, which are stored with the tree of the decision log. Store the printed number and hash elsewhere to compare them later.',
     options: [
       flag('shipped', 'Also verify the copy that the service ships with the decision log'),
       text('from', 'PLACE', 'Also verify the copy at dir:/path or s3://bucket/prefix'),

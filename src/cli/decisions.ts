@@ -118,7 +118,7 @@ const TABLE: DecisionsTable<DecisionsIo> = [
   {
     verb: 'tail',
     summary: 'Print the newest records of all workers, oldest first',
-    description: 'With --json, the lines as they are in the log.',
+    description: 'With --json, prints the raw log lines.',
     options: [
       text('lines', 'N', 'Number of records. Defaults to 10', { short: 'n' }),
       flag('follow', 'Print records as they are written, until interrupted', 'f'),
@@ -127,19 +127,17 @@ const TABLE: DecisionsTable<DecisionsIo> = [
   },
   {
     verb: 'verify',
-    summary: 'Check every hash, every line, the links between files, and that no uuid occurs twice',
+    summary: 'Verify all hashes, lines, links between files, and that all UUIDs are unique',
     description:
-      'Compares the log with the signed tree over it, and the tree with its heads: in its tables, in the head’s file, in the store and ' +
-      'where heads are shipped. A change of all of those at once is found only with a head that somebody else kept: give it with ' +
-      '--checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
+      'Compares the log with the signed tree over it, and the tree with its heads: in its tables, in the head’s file, in the store and in the shipped copies. Only a head stored elsewhere can reveal a change to all of these at once: pass it with --checkpoint. To check line 3 of a file by hand: sed -n 2p FILE | tr -d "\\n" | sha256sum prints its "prev".',
     options: [
-      text('checkpoint', 'FILE', 'Signed head that somebody else kept, which the tree must extend', { many: true }),
-      text('archived-before', 'TIME', 'Files from before this time were archived, and are not missed'),
-      flag('chains', 'Compare with no tree: for a copy without its store'),
+      text('checkpoint', 'FILE', 'Signed head stored elsewhere, which the tree must extend', { many: true }),
+      text('archived-before', 'TIME', 'Do not report missing files from before this time, which were archived'),
+      flag('chains', 'Skip the tree, for a copy without its store'),
       text(
         'from',
         'PLACE',
-        `Check what all nodes have shipped to ${PLACE}, or to the configured place (shipped). Needs room in TMPDIR`,
+        `Check the copies of all nodes at ${PLACE}, or at the configured location (shipped). Requires free space in TMPDIR`,
       ),
     ],
     run: verify,

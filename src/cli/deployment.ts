@@ -27,7 +27,7 @@ import { openAdminClient } from './open-admin-client.ts'
 
 const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null): ShipTarget => {
   const place = named ?? shipping?.place ?? null
-  if (place === null) throw new CommandFailedError('say where to, or set COUNTERSIGN_DECISIONS_SHIP')
+  if (place === null) throw new CommandFailedError('specify a target, or set COUNTERSIGN_DECISIONS_SHIP')
   try {
     const access = shipping?.accessTo(place) ?? null
     const foreign = foreignSessionToken(access)
@@ -45,7 +45,7 @@ const shipTargetOf = (shipping: ShippingService | null, named: ShipPlace | null)
 const openExistingStore = async (config: Config, folder: DataFolder, clock: Clock): Promise<Store> => {
   const target = await locateStore(config, folder)
   if (!storeMayExist(target)) {
-    throw new StoreUnusableError(`there is no deployment in ${folder.root}: start the service once, or set --data-dir`)
+    throw new StoreUnusableError(`no deployment in ${folder.root}: start the service once, or set --data-dir`)
   }
   const { openStore } = await import('../store/store.ts')
   return openStore({ target, clock, limits: config, onlyExisting: true })
@@ -82,7 +82,7 @@ const runAlone = async <Result>(
 
 /** Ensures that only one rotation of a secret runs at a time; two would each create a next key. */
 const rotateAlone = async <Result>(folder: DataFolder, work: () => Promise<Result>): Promise<Result> => {
-  const held = `another rotation runs on ${folder.root}: wait until it has ended`
+  const held = `another rotation is running on ${folder.root}: wait until it has finished`
   const lock = lockFolder(join(folder.root, 'rotation.lock'), folder.root, held)
   try {
     return await work()

@@ -15,7 +15,7 @@ import { printRotation, rotationDescription } from './rotation.ts'
 
 const EVIDENCE = '/organizations/{organization}/sessions/{session}/evidence'
 const BY = authorOption('by')
-const SESSION = { name: 'SESSION', help: 'By id' }
+const SESSION = { name: 'SESSION', help: 'ID of the session' }
 
 const findSession = async ({ command, open }: CommandContext) => {
   const { admin } = await open()
@@ -57,7 +57,7 @@ const save = async (context: CommandContext): Promise<number> => {
   try {
     await pipeline(Readable.from(body), file)
   } catch (error) {
-    if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file exists already')
+    if (errorCodeOf(error) === 'EEXIST') throw new CommandFailedError('the file already exists')
     // Remove an incomplete document, because its content could not be verified.
     await rm(path, { force: true })
     throw error
@@ -85,7 +85,7 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
     noun: 'evidence',
     verb: 'show',
     summary: 'Show the fields and list the documents of a session',
-    description: 'The read is recorded with the name of its author.',
+    description: 'The audit log records who read the evidence.',
     words: [SESSION],
     options: [BY, ORG],
     run: show,
@@ -96,8 +96,8 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
     summary: 'Save a document of a session to a file',
     description:
       'The audit log records who read the file. Open it in a program that executes nothing: it comes from an untrusted person.',
-    words: [SESSION, { name: 'DOCUMENT', help: 'By id' }],
-    options: [text('out', 'FILE', 'Where to write the document; must not exist', { required: true }), BY, ORG],
+    words: [SESSION, { name: 'DOCUMENT', help: 'ID of the session' }],
+    options: [text('out', 'FILE', 'File to write; must not exist', { required: true }), BY, ORG],
     run: save,
   },
   {
@@ -112,15 +112,15 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
   {
     noun: 'evidence',
     verb: 'rotate-key',
-    summary: 'Encrypt the keys of all evidence and webhook secrets with another key',
+    summary: 'Re-encrypt the keys of all evidence and webhook secrets with a new key',
     description: rotationDescription('key'),
     isLocal: true,
     run: async (context) => {
       const rotated = await context.deployment.rotateEvidenceKey()
       const { organizations, secrets, unreadable } = rotated
       printRotation(context, rotated, [
-        `encrypted again: ${secrets} keys and secrets of ${organizations} organizations`,
-        ...(unreadable > 0 ? [`${unreadable} keys and secrets could not be decrypted, before or now`] : []),
+        `re-encrypted: ${secrets} keys and secrets of ${organizations} organizations`,
+        ...(unreadable > 0 ? [`${unreadable} keys and secrets could not be decrypted, before or after`] : []),
       ])
       return 0
     },

@@ -25,7 +25,7 @@ export const openGeoFile = async (path: string, clock: Clock) => {
   throw new CommandFailedError(`the geography file ${path} can't be read: ${reason}`)
 }
 
-const NONE = 'no geography file is set: set COUNTERSIGN_GEOIP_FILE to an MMDB file'
+const NONE = 'no geography file is configured: set COUNTERSIGN_GEOIP_FILE to an MMDB file'
 
 const pathOf = ({ command, deployment }: CommandContext): string =>
   command.text('geoip-file') ?? deployment.config.geoipFile
@@ -41,7 +41,7 @@ const show = (context: CommandContext, value: Readonly<Record<string, unknown>>)
 
 const lookUp = async (context: CommandContext): Promise<number> => {
   const ip = parseIpAddress(context.command.words[0] ?? '')
-  if (ip === null) throw new UsageError('that is not an IP address')
+  if (ip === null) throw new UsageError('not an IP address')
   const path = pathOf(context)
   if (path === '') throw new CommandFailedError(NONE)
   const facts = (await openGeoFile(path, context.clock)).geography.lookup(ip)

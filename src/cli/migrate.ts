@@ -149,8 +149,10 @@ const print = (copied: readonly CopiedTable[], target: StoreTarget, { stdout }: 
     formatTable([['TABLE', 'ROWS', 'SHA-256'], ...copied.map(({ name, rows, sha256 }) => [name, `${rows}`, sha256])]),
   )
   const rows = copied.reduce((sum, table) => sum + table.rows, 0)
-  stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, the same on both sides.\n`)
-  stdout('Set COUNTERSIGN_STORE to it, for the service and for commands; nothing opens the source any more.\n')
+  stdout(`${copied.length} tables with ${rows} rows are in ${describeStore(target)}, identical in both stores.\n`)
+  stdout(
+    'Set COUNTERSIGN_STORE to the new store for the service and for commands. The source can no longer be opened.\n',
+  )
 }
 
 /** Stores the target's location in each folder that used the source. */
@@ -167,13 +169,13 @@ const rememberInFolders = async (dataDirectory: string, source: StoreTarget, tar
 const takeBack = async (store: StoreTarget, dataDirectory: string, { stdout }: CommandOutput): Promise<void> => {
   const database = await openMoved(store)
   try {
-    if (!(await unmarkMoved(database))) throw new CommandFailedError(`${describeStore(store)} was not moved away`)
+    if (!(await unmarkMoved(database))) throw new CommandFailedError(`${describeStore(store)} was not moved`)
   } finally {
     await database.close()
   }
   const folder = dataFolderAt(resolve(dataDirectory))
   if (store.kind === 'sqlite' && store.path === folder.database) await rememberStore(folder, store)
-  stdout(`${describeStore(store)} can be used again, as it was when it was moved.\n`)
+  stdout(`${describeStore(store)} can be used again, in its state before the move.\n`)
 }
 
 /** Returns the exit code: 0 success, 1 failure without a copy, 2 invalid usage. */
@@ -190,11 +192,11 @@ export const runMigrate = (commandArguments: readonly string[], context: Migrate
       output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('migrate takes options only')
+    if (command.positionals.length > 0) throw new UsageError('migrate accepts only options')
     const moved = command.text('take-back')
     if (moved !== undefined) {
       if (command.text('from') !== undefined || command.text('to') !== undefined) {
-        throw new UsageError('--take-back stands alone')
+        throw new UsageError('--take-back excludes all other options')
       }
       await takeBack(readAddress('--take-back', moved, environment), dataDirectory, output)
       return 0
@@ -202,7 +204,7 @@ export const runMigrate = (commandArguments: readonly string[], context: Migrate
     const source = readAddress('--from', command.required('from'), environment)
     const target = readAddress('--to', command.required('to'), environment)
     if (source.kind === 'sqlite' && !existsSync(source.path)) {
-      throw new CommandFailedError(`there is no database in ${source.path}`)
+      throw new CommandFailedError(`no database in ${source.path}`)
     }
     if (source.kind === 'sqlite' && target.kind === 'sqlite' && source.path === target.path) {
       throw new UsageError('--from and --to are the same')

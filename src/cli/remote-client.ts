@@ -15,7 +15,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** @throws UsageError */
 const readKey = (environment: Environment): string => {
   const { [KEY]: key, [`${KEY}_FILE`]: path } = environment
-  if ((key === undefined) === (path === undefined)) throw new UsageError(`--url needs ${KEY} or ${KEY}_FILE`)
+  if ((key === undefined) === (path === undefined)) throw new UsageError(`--url requires ${KEY} or ${KEY}_FILE`)
   if (path === undefined) return key ?? ''
   try {
     return readFileSync(path, 'utf8').trim()
@@ -48,7 +48,7 @@ const requireSuccess = async (response: Response): Promise<void> => {
   if (response.ok) return
   const problem: unknown = await response.json().catch(() => null)
   const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: unknown }
-  const text = typeof detail === 'string' ? printable(detail) : `the server answered ${response.status}`
+  const text = typeof detail === 'string' ? printable(detail) : `the server returned ${response.status}`
   if (response.status === 400) throw new UsageError(text)
   throw new CommandFailedError(text, code)
 }

@@ -92,7 +92,7 @@ export const runScreenerStub = (
       output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('screener-stub takes options only')
+    if (command.positionals.length > 0) throw new UsageError('screener-stub accepts only options')
     const stub = startScreenerStub(listenAddress(command.text('listen') ?? '127.0.0.1:8099'))
     output.stderr(`${NOTICE}\nlistening on ${stub.url}\n`)
     await stopped()

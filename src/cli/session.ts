@@ -65,18 +65,14 @@ export const SESSION_COMMANDS: readonly Command[] = [
     verb: 'decide',
     summary: 'Complete, reject or send back a session',
     words: [
-      { name: 'SESSION', help: 'By id' },
+      { name: 'SESSION', help: 'Session ID' },
       { name: 'DECISION', help: DECISIONS.join(', ') },
     ],
     options: [
       text('comment', 'TEXT', `Comment for the person, at most ${COMMENT_MAX} characters`),
       text('note', 'TEXT', `Comment for operators, at most ${COMMENT_MAX} characters`),
-      text(
-        'fix',
-        'A,B',
-        'With retry: names of fields and documents to submit again, or wallets. Defaults to everything',
-      ),
-      flag('override', 'Complete the session although parts are missing. The audit log records the missing parts'),
+      text('fix', 'A,B', 'With retry: fields and documents to submit again, or wallets. Defaults to everything'),
+      flag('override', 'Complete the session despite missing parts. The audit log records them'),
       flag('revoke', 'Revoke a completed session'),
       authorOption('by'),
       ORG,

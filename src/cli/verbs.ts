@@ -12,10 +12,10 @@ import { LOG_TREE_TABLES } from '../store/copy/log-tree-tables.ts'
 const CORE: Readonly<Record<string, string>> = {
   start: 'Start the service',
   'screener-stub': 'Run a stub screener for trials',
-  migrate: 'Copy a database into another, SQLite or PostgreSQL',
+  migrate: 'Copy a database to another, SQLite or PostgreSQL',
   doctor: 'Check chains, registries, attesters, the machine, the store and backups',
   sbom: 'Print the software bill of materials (CycloneDX)',
-  settings: 'List every setting of the service with its default',
+  settings: 'List all settings of the service with their defaults',
   completion: 'Print a completion script for bash, zsh or fish',
 }
 

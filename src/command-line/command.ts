@@ -85,13 +85,13 @@ export const flag = (name: string, help: string, short?: string): Option => ({
 })
 
 export const authorOption = (name: string): Option =>
-  text(name, 'NAME', 'Author. Defaults to the user who runs the command')
+  text(name, 'NAME', 'Author for the audit log. Defaults to the user who runs the command')
 
-export const ORG = text('org', 'NAME', 'Organization, by short name or id. Defaults to demo')
+export const ORG = text('org', 'NAME', 'Organization slug or ID. Defaults to demo')
 const JSON_OPTION = flag('json', 'Print JSON')
 const HELP: Option = flag('help', 'Print this help', 'h')
 
-const YES = flag('yes', 'Do not ask')
+const YES = flag('yes', 'Skip the confirmation prompt')
 const REMOTE = text(
   'url',
   'URL',
@@ -152,7 +152,9 @@ const checkWords = ({ verb, words = [] }: Command, given: readonly string[]): vo
   if (given.length <= words.length || words.at(-1)?.many) return
   const plural = words.length === 1 ? '' : 's'
   throw new UsageError(
-    words.length === 0 ? `${verb} takes options only` : `${verb} takes ${words.length} word${plural} and options`,
+    words.length === 0
+      ? `${verb} accepts only options`
+      : `${verb} accepts ${words.length} argument${plural} and options`,
   )
 }
 
@@ -169,7 +171,7 @@ export const parseGiven = (command: Command, args: readonly string[]): GivenComm
     return typeof value === 'string' ? value : undefined
   }
   if (values['help'] !== true) {
-    if (verb !== command.verb) throw new UsageError(`write the verb ${command.verb} before other words`)
+    if (verb !== command.verb) throw new UsageError(`put the verb ${command.verb} before other arguments`)
     checkWords(command, words)
     for (const { name, required, choices } of options) {
       if (required && values[name] === undefined && values[`no-${name}`] === undefined)

@@ -11,7 +11,7 @@ type Organization = AnswerOf<'GET /organizations/{organization}'>
 const findOrganization = ({ admin }: Pick<Opened, 'admin'>, name: string, hint = ''): Promise<Organization> =>
   admin.call('GET /organizations/{organization}', {
     params: { organization: name },
-    unknown: `there is no organization ${name}${hint}`,
+    unknown: `unknown organization ${name}${hint}`,
   })
 
 /**
@@ -22,6 +22,6 @@ export const requireOrganization = async (
   opened: Pick<Opened, 'admin'>,
   given: string | undefined,
 ): Promise<string> => {
-  const hint = given === undefined ? ': specify one with --org; the command organization list shows all' : ''
+  const hint = given === undefined ? ': specify one with --org; the command organization list shows all of them' : ''
   return (await findOrganization(opened, given ?? ORGANIZATION_DEFAULT, hint)).id
 }

@@ -25,7 +25,7 @@ const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\
 export const parseMoment = (text: string, flag: string, nowSeconds: number, direction: 'past' | 'future'): number => {
   if (ISO_TIME.test(text) && !Number.isNaN(Date.parse(text))) return Math.floor(Date.parse(text) / 1000)
   if (!/^[0-9]+[smhd]$/.test(text))
-    throw new UsageError(`${flag} must be a time, as 2027-01-31T12:00:00Z, or a duration, as 30d`)
+    throw new UsageError(`${flag} must be a time such as 2027-01-31T12:00:00Z, or a duration such as 30d`)
   const seconds = parseDuration(text, flag)
   return direction === 'past' ? nowSeconds - seconds : nowSeconds + seconds
 }

@@ -61,7 +61,7 @@ export const parseStrictly = (
     return parseArgs({ args: [...commandArguments], options, allowPositionals: true, strict: true })
   } catch (error) {
     const reason = explainArguments(error)
-    const unknown = /^there is no option (--\S+)/.exec(reason)?.[1]
+    const unknown = /^unknown option (--\S+)/.exec(reason)?.[1]
     const names = Object.keys(options).map((name) => `--${name}`)
     throw new UsageError(unknown === undefined ? reason : `${reason}${didYouMean(unknown, names)}`)
   }

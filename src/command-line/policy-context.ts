@@ -12,8 +12,8 @@ import { requireOrganization } from './in-organization.ts'
 import { CommandFailedError, UsageError } from './output.ts'
 import { readText } from './read-text.ts'
 
-export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Id of a revision, its number with --policy, or a file' }
-export const REVISION_OPTION = text('policy', 'ID', 'Policy of a revision that is given by its number')
+export const REVISION_WORD = { name: 'REVISION_OR_FILE', help: 'Revision ID, revision number with --policy, or file' }
+export const REVISION_OPTION = text('policy', 'ID', 'Policy for a revision number')
 
 /** Context of a command with the organization of --org. */
 export interface PolicyContext extends CommandContext {
@@ -58,7 +58,7 @@ export const printWarnings = (
 ): void => {
   if (warnings.length === 0 || command.flag('json')) return
   const what = counted(warnings.length, 'warning', 'warnings')
-  output.stderr(`${what}, which the document may be saved with:\n${renderIssues(source, warnings)}\n`)
+  output.stderr(`${what}, which do not prevent saving the document:\n${renderIssues(source, warnings)}\n`)
 }
 
 const POLICY = '/organizations/{organization}/policies/{policy}'
@@ -67,7 +67,7 @@ type Revision = AnswerOf<`GET ${typeof POLICY}/revisions/{revision}`>
 /** @throws CommandFailedError */
 export const requirePolicy = async ({ admin, organization }: PolicyContext, policy: string | undefined) => {
   if (policy === undefined) throw new UsageError('--policy ID is missing')
-  return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `there is no policy ${policy}` })
+  return admin.call(`GET ${POLICY}`, { params: { organization, policy }, unknown: `unknown policy ${policy}` })
 }
 
 /** Finds a revision of a policy by number or id. @throws CommandFailedError */
@@ -98,7 +98,7 @@ const findRevision = async (context: PolicyContext, reference: string): Promise<
   }
   return admin.call('GET /organizations/{organization}/revisions/{revision}', {
     params: { organization, revision: reference },
-    unknown: `there is no revision ${reference}`,
+    unknown: `unknown revision ${reference}`,
   })
 }
 

@@ -38,12 +38,11 @@ export const splitOverride = (
   reason = reason.trim()
   if (reason === '' || reason.startsWith('--') || reason.length > REASON_MAX || hasHidden(reason)) {
     throw new UsageError(
-      `${OVERRIDE} needs ${REASON} "…": at most ${REASON_MAX} characters that say why nobody could approve it`,
+      `${OVERRIDE} requires ${REASON} "…": the reason why no one could approve the change, at most ${REASON_MAX} characters`,
     )
   }
   return { others, override: { reason } }
 }
 
-export const REFUSAL = `a second person has to approve this: ask for it in the dashboard or the admin API.
-Where nobody can, ${OVERRIDE} ${REASON} "…" does it now; the audit log and the dashboard show the override and the reason.
+export const REFUSAL = `a second person must approve this change: request approval in the dashboard or with the admin API. If no one can approve it, ${OVERRIDE} ${REASON} "…" makes the change now; the audit log and the dashboard show the override and the reason.
 `

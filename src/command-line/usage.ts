@@ -21,7 +21,7 @@ export const usageOf = (help: string, words: readonly string[]): string => {
 export const explainArguments = (error: unknown): string => {
   const { code, message } = error as { readonly code?: string; readonly message: string }
   const option = /'(?:-\w, )?(--?[^' =]+)/.exec(message)?.[1] ?? ''
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `there is no option ${option}`
-  if (message.includes('does not take')) return `${option} takes no value`
-  return `${option} needs a value; a value that begins with a hyphen is written ${option}=VALUE`
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `unknown option ${option}`
+  if (message.includes('does not take')) return `${option} does not accept a value`
+  return `${option} requires a value; if the value starts with a hyphen, use ${option}=VALUE`
 }

@@ -60,7 +60,7 @@ const rpcUrls = (where: string, value: unknown): string[] => {
 
 const address = (where: string, family: ChainFamily, value: unknown): WalletAddress => {
   const parsed = typeof value === 'string' ? parseAddress(family, value) : null
-  return parsed ?? fail(`${where} must be an address of the chain, in quotes`)
+  return parsed ?? fail(`${where} must be an address on the chain, in quotes`)
 }
 
 const genesisHash = (where: string, family: ChainFamily, value: unknown): string => {
@@ -90,16 +90,17 @@ const parseEntry = (name: string, entry: Record<string, unknown>): { settings: C
     else if (key === 'genesis-hash') settings = { ...settings, genesisHash: genesisHash(where, family, value) }
     else fail(`unknown setting ${where}`)
   }
-  if (settings.expiryUnit === 'block' && settings.rpcUrls === undefined) fail(`${name}.expiry block needs ${name}.rpc`)
+  if (settings.expiryUnit === 'block' && settings.rpcUrls === undefined)
+    fail(`${name}.expiry block requires ${name}.rpc`)
   return { settings, id }
 }
 
 /** Checks rules that apply after the RPC URLs of all sources have been merged. @throws SettingInvalidError */
 export const checkChainSettings = (settings: ReadonlyMap<string, ChainSettings>): void => {
   for (const [name, { rpcUrls = [], registry, rpcAgreement = 1 }] of settings) {
-    if (registry !== undefined && rpcUrls.length === 0) fail(`${name}.registry needs ${name}.rpc`)
+    if (registry !== undefined && rpcUrls.length === 0) fail(`${name}.registry requires ${name}.rpc`)
     if (rpcUrls.length > 0 && rpcUrls.length < rpcAgreement) {
-      fail(`${name}.rpc-agreement needs at least ${rpcAgreement} RPC URLs`)
+      fail(`${name}.rpc-agreement requires at least ${rpcAgreement} RPC URLs`)
     }
   }
 }
@@ -115,11 +116,11 @@ export const parseChainSettings = (value: unknown): { added: EvmChain[]; setting
   if (typeof value !== 'object' || Array.isArray(value)) return fail('must be a mapping of chain names')
   const builtIn = new Set(BUILT_IN_CHAINS.map((chain) => chain.name))
   for (const [name, entry] of Object.entries(value)) {
-    if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) fail('a name is 1 to 32 of a-z, 0-9 and -')
+    if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(name)) fail('a name must be 1 to 32 characters of a-z, 0-9 and -')
     if (entry === null || typeof entry !== 'object' || Array.isArray(entry)) fail(`${name} must be a mapping`)
     const parsed = parseEntry(name, entry as Record<string, unknown>)
     if (builtIn.has(name) === (parsed.id !== null)) {
-      fail(builtIn.has(name) ? `${name} is built in and takes no id` : `${name} needs an id`)
+      fail(builtIn.has(name) ? `${name} is built in and must have no id` : `${name} requires an id`)
     }
     if (parsed.id !== null) added.push({ name, family: 'evm', chainId: parsed.id })
     settings.set(name, parsed.settings)

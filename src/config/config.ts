@@ -43,7 +43,7 @@ const resolveChains = (fileChains: unknown, rpcUrls: ReadonlyMap<string, string>
   const byVariable = new Map(table.chains.map((chain) => [chain.name.replaceAll('-', '_').toUpperCase(), chain.name]))
   for (const [variable, url] of rpcUrls) {
     const name = byVariable.get(variable)
-    if (name === undefined) throw new SettingInvalidError(`COUNTERSIGN_RPC_${variable} names no known chain`)
+    if (name === undefined) throw new SettingInvalidError(`COUNTERSIGN_RPC_${variable} does not name a known chain`)
     const rpcUrl = parseWith(`COUNTERSIGN_RPC_${variable}`, url, parseRpcUrl)
     settings.set(name, { ...settings.get(name), rpcUrls: [rpcUrl] })
   }
@@ -91,7 +91,7 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
     for (const setting of settingsOf(module)) {
       const origin = givenText(setting)?.origin ?? environment.secretFiles.get(setting)
       if (origin !== undefined) {
-        throw new SettingInvalidError(`${setting.name} belongs to the module ${module.name}, which is left out`)
+        throw new SettingInvalidError(`${setting.name} belongs to the module ${module.name}, which is disabled`)
       }
     }
   }

@@ -38,10 +38,10 @@ export const readFlags = (settings: readonly Setting<unknown>[], argumentList: r
       } else if (setting.parse === parseBoolean) {
         text = 'true'
       } else {
-        throw new SettingInvalidError(`--${name} needs a value`)
+        throw new SettingInvalidError(`--${name} requires a value`)
       }
     }
-    if (texts.has(setting)) throw new SettingInvalidError(`--${name} is given twice`)
+    if (texts.has(setting)) throw new SettingInvalidError(`--${name} must be given only once`)
     texts.set(setting, { text, origin: `--${name}` })
   }
   return texts

@@ -28,13 +28,13 @@ export const selectModules = <Module extends ModuleSettings>(
   const unknown = without.find((name) => !modules.some((module) => module.name === name))
   if (unknown !== undefined) {
     const names = modules.map(({ name }) => name).join(', ')
-    throw new SettingInvalidError(`without: there is no module ${unknown}; the modules are ${names}`)
+    throw new SettingInvalidError(`without: unknown module ${unknown}; the modules are ${names}`)
   }
   const selected = modules.filter(({ name }) => !without.includes(name))
   for (const { name, needs = [] } of selected) {
     const missing = needs.find((need) => without.includes(need))
     if (missing !== undefined) {
-      throw new SettingInvalidError(`without: ${name} needs ${missing}; leave out ${name}, too, or keep ${missing}`)
+      throw new SettingInvalidError(`without: ${name} requires ${missing}; also disable ${name}, or keep ${missing}`)
     }
   }
   return selected

@@ -70,7 +70,7 @@ export const parsePublicUrl = (text: string): string => {
 export const parseNames = (text: string): readonly string[] => {
   const names = text === '' ? [] : text.split(',').map((name) => name.trim())
   if (names.some((name) => !/^[a-z][a-z0-9-]*$/.test(name)) || new Set(names).size < names.length) {
-    throw new Error('must be a list of names with commas, each once')
+    throw new Error('must be a comma-separated list of names, each only once')
   }
   return names
 }
@@ -81,7 +81,7 @@ export const parseRoles = (text: string): ReadonlySet<ProcessRole> => {
   const names = text.split(',').map((name) => name.trim())
   const roles = PROCESS_ROLES.filter((role) => names.includes(role))
   if (roles.length < names.length) {
-    throw new Error(`must be all, or a list of ${PROCESS_ROLES.join(', ')} with commas, each once`)
+    throw new Error(`must be all, or a comma-separated list of ${PROCESS_ROLES.join(', ')}, each only once`)
   }
   return new Set(roles)
 }
@@ -114,7 +114,7 @@ export const parseByListener = (text: string): ByListener => {
     const [, listener, path] = /^\s*(api|portal|dashboard|metrics)=(.+?)\s*$/.exec(part) ?? []
     if (listener === undefined || path === undefined || files[listener as keyof ByListener] !== '') {
       throw new Error(
-        'must be a file, or a list of api=FILE, portal=FILE, dashboard=FILE and metrics=FILE with commas, each once',
+        'must be a file, or a comma-separated list of api=FILE, portal=FILE, dashboard=FILE and metrics=FILE, each only once',
       )
     }
     files[listener as keyof ByListener] = resolve(parsePath(path))
@@ -140,7 +140,7 @@ export const parseByOrganization =
       const [, slug, number] = /^\s*([a-z0-9][a-z0-9-]*|\*)=([1-9][0-9]{0,8})\s*$/.exec(part) ?? []
       if (slug === undefined || Number(number) > maximum || numbers.has(slug)) {
         throw new Error(
-          `must be a list of ORG=NUMBER with commas, each organization once, * for all others, numbers from 1 to ${maximum}`,
+          `must be a comma-separated list of ORG=NUMBER, each organization only once, * for all others, numbers from 1 to ${maximum}`,
         )
       }
       numbers.set(slug, Number(number))

@@ -28,13 +28,13 @@ export class SettingInvalidError extends NamedError {}
 export const SETTINGS = {
   config: setting({
     name: 'config',
-    description: 'Config file (YAML or JSON): these names as keys, `chains` and `screeners`',
+    description: 'Config file (YAML or JSON) with setting names, `chains` and `screeners` as keys',
     defaultText: '',
     parse: (text) => text,
   }),
   without: setting({
     name: 'without',
-    description: 'Comma-separated list of modules that do not run',
+    description: 'Comma-separated list of disabled modules',
     defaultText: '',
     parse: parseNames,
   }),
@@ -71,7 +71,7 @@ export const SETTINGS = {
   noDemo: setting({
     name: 'no-demo',
     description:
-      'For production: the first start creates only the attesters, without a demo organization, policy and API keys (true or false)',
+      'For production: the first start creates only the attesters, without a demo organization, policy or API keys (true or false)',
     defaultText: 'false',
     parse: parseBoolean,
   }),
@@ -85,7 +85,7 @@ export const SETTINGS = {
   metricsListen: setting({
     name: 'metrics-listen',
     description:
-      'Address of a separate listener for /metrics, or `api` to serve /metrics to every caller of the API listener. By default, the API listener serves /metrics only to programs of this machine',
+      'Address of a separate listener for /metrics, or `api` to serve /metrics to all callers of the API listener. By default, the API listener serves /metrics only to programs on this machine',
     defaultText: '',
     parse: (text) => (text === '' ? null : text === 'api' ? text : parseListen(text)),
   }),
@@ -258,7 +258,8 @@ export const SETTINGS = {
   }),
   warmUp: setting({
     name: 'warm-up',
-    description: 'Evaluate expensive policies before the first job (true or false). A start takes half a second longer',
+    description:
+      'Evaluate expensive policies before the first job (true or false). This delays the start by half a second',
     defaultText: 'true',
     parse: parseBoolean,
   }),
@@ -306,7 +307,7 @@ export const describeSettings = (modules: readonly ModuleSettings[]): string =>
   [
     ...Object.values(SETTINGS).map(describe),
     '  COUNTERSIGN_RPC_<CHAIN>[_FILE]\n      RPC URL of a chain, for example COUNTERSIGN_RPC_BASE: https, or http to loopback',
-    '\nModules, each with its settings (--without NAME leaves one out):',
+    '\nModules and their settings (--without NAME disables a module):',
     ...modules.flatMap(({ name, summary, settings = {} }) => [
       `\n  ${name}: ${summary}`,
       ...Object.values(settings).map(describe),

@@ -7,7 +7,7 @@ import { SESSIONS_PER_WALLET_MAX, WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX
 /**
  * Unknown, of another type, of another organization or of the other environment: the caller cannot tell which (404).
  */
-export class SessionUnknownError extends fixedError('NOT_FOUND', 'there is no such session') {}
+export class SessionUnknownError extends fixedError('NOT_FOUND', 'session not found') {}
 
 /**
  * There is no such session, or this browser may not open it. The caller cannot tell which, so a session's id gives no

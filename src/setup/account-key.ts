@@ -24,7 +24,7 @@ const loadKey = async (
     // A new key could not decrypt secrets from other nodes.
     if ((await deployment.read(ACCOUNT_KEY_CLAIM)) !== null) {
       throw new SettingInvalidError(
-        `${ACCOUNT_KEY} is missing: copy ${path} from another node; if it is lost, put 64 random hex digits there`,
+        `${ACCOUNT_KEY} is missing: copy ${path} from another node; if the key is lost, create the file with 64 random hex digits`,
       )
     }
     makeKeyFile(path)

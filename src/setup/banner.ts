@@ -50,9 +50,9 @@ export const bannerText = (service: StartedService, config: Config): string => {
   if (first && config.noDemo) {
     lines.push(
       '',
-      'The first start made two attesters, and no organization and no key, as --no-demo asks. Make the first account by the',
-      `link below; then make an organization in the dashboard (or: ${PROGRAM} organization create SLUG --name NAME), and in`,
-      'it a policy, a project and keys.',
+      'The first start created two attesters but no organization or key, because of --no-demo. Create the first account with the',
+      `link below. Then create an organization in the dashboard (or: ${PROGRAM} organization create SLUG --name NAME), and`,
+      'add a policy, a project and keys.',
     )
   } else if (first) {
     lines.push(
@@ -60,13 +60,13 @@ export const bannerText = (service: StartedService, config: Config): string => {
       `  identity key     ${values['IDENTITY_API_KEY']}`,
       `  admin key        ${values['ADMIN_API_KEY']}`,
       '',
-      `The first start made an organization, a project, a policy, these keys and two attesters. They are listed in`,
-      `${environmentFile}, readable by you alone; this is the only time the keys are printed.`,
+      `The first start created an organization, a project, a policy, these keys and two attesters. They are listed in`,
+      `${environmentFile}, which only you can read. The keys are printed only this once.`,
     )
   }
   if (first && config.passphrase === null) {
     lines.push(
-      `The keystores' passphrase was made here too: ${displayPath(folder.passphrase)}. Keep a copy of both folders;`,
+      `The passphrase of the keystores was created too: ${displayPath(folder.passphrase)}. Keep a copy of both folders;`,
       'set COUNTERSIGN_PASSPHRASE_FILE to keep the passphrase elsewhere.',
     )
   }
@@ -74,7 +74,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     const until = isoSeconds(service.welcome.expiresAtSeconds)
     lines.push(
       '',
-      `There is no account for the dashboard yet. This link makes the first one, once, until ${until}:`,
+      `The dashboard has no account yet. To create the first one, open this link, which works once, until ${until}:`,
       `  ${service.welcome.url}`,
     )
   }

@@ -51,15 +51,16 @@ const inspectRpc = async (
   const rpc = connect(url)
   try {
     await registry.verify(rpc)
-    report('rpc', host, 'ok', 'answers, and serves the chain')
+    report('rpc', host, 'ok', 'responds and serves the chain')
   } catch (error) {
-    report('rpc', host, 'problem', `${failureReason(error)}: correct rpc under chains, or name another`)
+    report('rpc', host, 'problem', `${failureReason(error)}: correct rpc under chains, or use another`)
     return null
   }
   try {
     const behind = nowSeconds() - (await registry.latestBlockSeconds(rpc))
     const text = `the latest block is ${Math.abs(behind)} s ${behind < 0 ? 'ahead' : 'old'}`
-    if (behind < -AHEAD_MAX_SECONDS) report('clock', host, 'problem', `${text}: set this machine’s clock by NTP`)
+    if (behind < -AHEAD_MAX_SECONDS)
+      report('clock', host, 'problem', `${text}: synchronize this machine’s clock with NTP`)
     else if (behind > BEHIND_MAX_SECONDS) {
       report('clock', host, 'note', `${text}: the node is behind or idle, or this machine’s clock is ahead`)
     } else report('clock', host, 'ok', text)
@@ -77,21 +78,21 @@ const inspectAttester = async (
 ): Promise<void> => {
   const isRegistered = await registry.isAttesterRegistered(rpc, address)
   if (status === 'retired') {
-    if (isRegistered) report('attester', address, 'note', 'retired here and still registered: deregister it')
+    if (isRegistered) report('attester', address, 'note', 'retired here but still registered: deregister it')
   } else if (isRegistered) report('attester', address, 'ok', `${status}, registered`)
   else if (status === 'active')
     report(
       'attester',
       address,
       'problem',
-      'active and not registered, so the chain refuses it: have the registry’s owner register it',
+      'active but not registered, so the chain refuses it: ask the registry’s owner to register it',
     )
   else
     report(
       'attester',
       address,
       'note',
-      'retiring and not registered: the chain refuses attestations that it signed earlier',
+      'retiring but not registered: the chain refuses attestations that it signed earlier',
     )
 }
 
@@ -125,7 +126,7 @@ const inspectRegistry = async (
   const known = new Set(ours.map(({ address }) => address.toLowerCase()))
   for (const address of (await registry.registeredAttesters(rpc)) ?? []) {
     if (!known.has(address.toLowerCase()))
-      report('attester', address, 'note', 'registered and not one of ours: deregister it unless you know whose it is')
+      report('attester', address, 'note', 'registered but unknown here: deregister it unless you know its owner')
   }
 }
 
@@ -142,9 +143,9 @@ const inspectChain = async (input: InspectionInput): Promise<readonly ChainCheck
     usable ??= rpc
   }
   if (settings.registry === undefined) {
-    report('registry', '', 'note', 'none is set: contracts are known by their bindings here alone')
+    report('registry', '', 'note', 'none is configured: contracts are known only by their bindings')
   } else if (usable === null) {
-    report('registry', settings.registry, 'problem', 'no RPC URL to read it by')
+    report('registry', settings.registry, 'problem', 'cannot be read without an RPC URL')
   } else {
     try {
       await inspectRegistry(input, registry, usable, report)

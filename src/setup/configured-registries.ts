@@ -50,7 +50,7 @@ export const createRegistries = (
       clock,
       onError: (error, index) => {
         const host = rpcHost(rpcUrls[index] ?? '')
-        log.warn('a policy registry could not be read', { chain: chain.name, host, reason: failureReason(error) })
+        log.warn('could not read a policy registry', { chain: chain.name, host, reason: failureReason(error) })
       },
     })
     registries.set(chain.name, { registry, choice })

@@ -27,7 +27,7 @@ const keysOf = ({ evidenceKey }: Pick<Config, 'evidenceKey'>, folder: KeyFolder,
   if (evidenceKey?.source === 'environment') return () => [readKey(evidenceKey, WHAT)]
   const path = evidenceKey?.path ?? folder.evidenceKey
   if (evidenceKey === null && !existsSync(path)) {
-    if (inUse) throw new SettingInvalidError(`${WHAT} is gone: put it back at ${path}`)
+    if (inUse) throw new SettingInvalidError(`${WHAT} is missing: restore it at ${path}`)
     makeKeyFile(path)
   }
   return () => readKeysInUse(path, WHAT)
@@ -64,8 +64,7 @@ export const prepareOrganizationKeys = async (
   const requireAll = (fingerprints: readonly string[]): void => {
     if (fingerprints.every((fingerprint) => fingerprint === newest || others.includes(fingerprint))) return
     throw new SettingInvalidError(
-      'the evidence key is not the key with which this deployment encrypts its evidence: all nodes need the same key, ' +
-        'and during a rotation also the next key',
+      'the evidence key does not match this deployment’s key: all nodes need the same key, and during a rotation also the next key',
     )
   }
   requireAll(needed)
@@ -113,7 +112,7 @@ export const rotateEvidenceKey = async (input: {
   }
   const [oldKey, newKey] = [readKeyFile(path, WHAT), readKeyFile(next, WHAT)]
   if (keyFingerprint(oldKey) === keyFingerprint(newKey)) {
-    throw new SettingInvalidError(`${next} holds the key that is in use`)
+    throw new SettingInvalidError(`${next} contains the current key`)
   }
   // From here on, keys of new organizations are no longer wrapped with the old key.
   await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(newKey))
@@ -123,7 +122,7 @@ export const rotateEvidenceKey = async (input: {
   const [current, following] = [readKeyFile(path, WHAT), existsSync(next) ? readKeyFile(next, WHAT) : null]
   if (keyFingerprint(current) === keyFingerprint(newKey)) return { ...rotated, file: path, inPlace: true }
   if (following === null || keyFingerprint(following) !== keyFingerprint(newKey)) {
-    throw new SettingInvalidError(`${next} is no longer the key that wraps everything: restore that key`)
+    throw new SettingInvalidError(`${next} no longer contains the new wrapping key: restore that key`)
   }
   const inPlace = takePlace(next, path)
   return { ...rotated, file: inPlace ? path : next, inPlace }

@@ -46,7 +46,7 @@ const inspectListeners = (settings: ListenSettings): readonly ExposureCheck[] =>
     )
       return []
     if (name !== 'metrics' && hasProxyElsewhere(settings)) return []
-    const detail = `${listenText(address)} is reached from other machines without TLS: set tls-certificate and tls-key, listen on loopback behind a proxy on this machine, or name the proxy’s network in trusted-proxies and see to it that only the proxy reaches the port`
+    const detail = `${listenText(address)} is reachable from other machines without TLS: set tls-certificate and tls-key, listen on loopback behind a local proxy, or add the proxy’s network to trusted-proxies and allow only the proxy to reach the port`
     return [{ check: 'listener', subject: setting, result: 'note', detail }]
   })
 

@@ -56,7 +56,7 @@ const inspectSecret = (path: string, readable: number): AccessProblem | null => 
   if (stats === null || !stats.isFile()) return null
   const { mode } = stats
   if ((mode & WRITE) !== 0) {
-    const detail = `a secret that ${whoHas(mode & WRITE)} can change (${modeText(mode)}): make sure that it is yours, then chmod 600`
+    const detail = `a secret that ${whoHas(mode & WRITE)} can change (${modeText(mode)}): verify its content, then run chmod 600`
     return { path, refused: true, detail }
   }
   if ((mode & READ & ~readable) === 0) return null
@@ -73,11 +73,11 @@ export const inspectAccess = (folder: DataFolder, settings: SecretSettings): rea
   if (process.platform === 'win32') return []
   const secrets = join(folder.root, 'secrets')
   const own = [...filesIn(folder.keystores), ...filesIn(secrets), folder.quickstart]
-  const closed = 'a start of the service makes it private; check what is in it'
+  const closed = 'the next start of the service makes it private; check its content'
   return [
-    inspectFolder(folder.root, 'the data folder', 'chmod 700, unless that is what you want'),
-    inspectFolder(folder.keystores, 'the folder of keystores', closed),
-    inspectFolder(secrets, 'the folder of secrets', closed),
+    inspectFolder(folder.root, 'the data folder', 'run chmod 700, unless this is intended'),
+    inspectFolder(folder.keystores, 'the keystore folder', closed),
+    inspectFolder(secrets, 'the secrets folder', closed),
     ...own.map((path) => inspectSecret(path, 0)),
     ...settings.secretFiles.filter((path) => !own.includes(path)).map((path) => inspectSecret(path, GROUP)),
   ].filter((problem) => problem !== null)

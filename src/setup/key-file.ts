@@ -54,7 +54,7 @@ export const takePlace = (next: string, path: string): boolean => {
 /** Parses 32 bytes in hex. A single trailing line break is ignored. */
 const parseKey = (text: string, where: string): Uint8Array => {
   const digits = text.replace(/\r?\n$/, '')
-  if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must hold 64 hex digits`)
+  if (!/^[0-9a-fA-F]{64}$/.test(digits)) throw new SettingInvalidError(`${where} must contain 64 hex digits`)
   return Uint8Array.fromHex(digits)
 }
 

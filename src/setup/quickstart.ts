@@ -170,7 +170,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
   const logged = readdirSync(folder.decisions).length > 0
   if (existsSync(folder.quickstart) || logged) {
     throw new SettingInvalidError(
-      `the database in ${folder.root} is empty, but the folder was used before: restore countersign.db, or choose another`,
+      `the database in ${folder.root} is empty, but the folder was used before: restore countersign.db, or choose another folder`,
     )
   }
   return true
@@ -186,7 +186,7 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
   if (first) {
     if (keystores === null) {
       throw new SettingInvalidError(
-        'there is no deployment yet: first start a process that serves attestation, which creates the attesters',
+        'no deployment exists yet: first start a process that serves attestation, which creates the attesters',
       )
     }
     const destination = { directory: folder.keystores, ...keystores }

@@ -22,7 +22,7 @@ const readText = (setting: string, path: string): string => {
     return readFileSync(path, 'utf8')
   } catch (error) {
     const missing = isMissingFile(error)
-    throw new SettingInvalidError(`--${setting} ${path} ${missing ? 'is not there' : "can't be read"}`)
+    throw new SettingInvalidError(`--${setting} ${path} ${missing ? 'does not exist' : "can't be read"}`)
   }
 }
 

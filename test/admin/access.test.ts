@@ -237,7 +237,7 @@ describe('every route, every caller, every organization', () => {
           // A refusal says nothing of whether there is such an organization.
           if (wanted === 404) {
             const body = (await response.json()) as { detail: string }
-            if (body.detail !== 'there is no such organization') wrong.push(`${route.operationId}: ${body.detail}`)
+            if (body.detail !== 'organization not found') wrong.push(`${route.operationId}: ${body.detail}`)
           }
         }
       }

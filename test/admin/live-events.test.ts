@@ -53,7 +53,7 @@ test('resizes and policies made live are told in words, of the window only, to t
     revision: { id: string }
   }
   await call('POST', `/organizations/alpha/policies/${made.policy.id}/activate`, { revision_id: made.revision.id })
-  const resized = ['resize', 'Resized to 3 workers in each process, by ada@example.com']
+  const resized = ['resize', 'Resized to 3 workers per process, by ada@example.com']
   const live = ['policy', 'Demo policy of alpha: revision 1 became live']
   expect(await events('15m')).toEqual([live])
   expect(await events('24h')).toEqual([resized, live])

@@ -57,7 +57,9 @@ describe('a body', () => {
     for (const body of bodies) {
       const response = await post(body)
       expect([JSON.stringify(body), response.status]).toEqual([JSON.stringify(body), 400])
-      expect(await detailOf(response)).toContain('it takes name, kind, environment, expires_at, rate_limit, deployment')
+      expect(await detailOf(response)).toContain(
+        'allowed fields are name, kind, environment, expires_at, rate_limit, deployment',
+      )
     }
     expect(await allKeys(harness.store, alpha.id)).toHaveLength(1)
   })
@@ -79,14 +81,14 @@ describe('a body', () => {
     const canary = 'CANARY'
     const [printable, future] = [
       'name must be printable and must not begin or end with a space',
-      'expires_at must be a time in the future, as 2027-01-31T12:00:00Z',
+      'expires_at must be a time in the future, such as 2027-01-31T12:00:00Z',
     ]
     const key = { name: 'x', kind: 'admin' }
     const rows: ReadonlyArray<readonly [object, string]> = [
       [{ name: canary, kind: canary }, 'kind must be one of attestation, identity, admin'],
       [{ ...key, name: '' }, 'name must not be empty'],
       [{ ...key, name: canary.repeat(50) }, 'name must have at most 100 characters'],
-      [{ ...key, name: 5 }, 'name must be text'],
+      [{ ...key, name: 5 }, 'name must be a string'],
       [{ ...key, name: ' x' }, printable],
       [{ ...key, name: 'a\u202eb' }, printable],
       [{ ...key, expires_at: canary }, future],
@@ -105,7 +107,7 @@ describe('a body', () => {
 
   test('names the field that is at fault, and none where it is the request as a whole', async () => {
     const rows: ReadonlyArray<readonly [object, string | undefined, string | undefined]> = [
-      [{ kind: 'attestation' }, 'name', 'is needed'],
+      [{ kind: 'attestation' }, 'name', 'is required'],
       [{ name: '', kind: 'admin' }, 'name', 'must not be empty'],
       [
         { name: 'x', kind: 'admin', rate_limit: { requests_per_second: 1, burst: 1, more: 1 } },
@@ -291,10 +293,7 @@ describe('a change whose answer was lost', () => {
         refuses ? admitted.write(() => Promise.reject(new ConstraintViolatedError('unique'))) : handle(admitted),
     )
     const refused = await call()
-    expect([refused.status, await detailOf(refused)]).toEqual([
-      409,
-      expect.stringContaining('there is one like it already'),
-    ])
+    expect([refused.status, await detailOf(refused)]).toEqual([409, expect.stringContaining('it already exists')])
     refuses = false
     expect((await call()).status).toBe(201)
     expect(await keysMade()).toBe(1)

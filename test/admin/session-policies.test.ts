@@ -52,7 +52,7 @@ test('a policy decides one thing for good: no project takes one of sessions, and
   const saved = await call('POST', `/policies/${people.policyId}/revisions`, { source: REQUESTS })
   expect([saved.status, saved.body['detail']]).toEqual([
     400,
-    'request validation failed: source decides requests, and the policy decides sessions',
+    'request validation failed: source decides requests, but the policy decides sessions',
   ])
   expect((await call('POST', `/policies/${people.policyId}/replay`, { source: REQUESTS })).status).toBe(400)
   expect((await call('POST', '/policies/simulate', { source: PEOPLE, request: {} })).status).toBe(409)
@@ -95,7 +95,7 @@ test('no policy decides by a revision that was not tried lately, whichever of th
   const refused = await call('PUT', path, { policy_id: policyId })
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'revision 1 was not tried on past sessions in the last 30 days: try it first, by replay in the dashboard, ' +
+    'revision 1 was not tried on past sessions in the last 30 days: first try it with a replay in the dashboard, ' +
       `replayPolicy of the admin API or "${PROGRAM} policy replay ${revisionId}"`,
   ])
   expect((await call('GET', path)).body).toEqual(nobody)
@@ -133,7 +133,7 @@ test('a trial on no session does not count once people have decided one', async 
   const refused = await choose()
   expect([refused.status, refused.body['detail']]).toEqual([
     409,
-    'the newest trial of revision 1 covered no session: try it on a period in which people decided sessions',
+    'the newest trial of revision 1 covered no sessions: try it on a period in which reviewers decided sessions',
   ])
   harness.clock.advance(1)
   const input = { contentHash: contentHashOf(PEOPLE) }

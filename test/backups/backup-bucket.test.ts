@@ -60,7 +60,7 @@ test('a backup goes there and comes back as it was, and nothing is left in the t
   const from = `${PLACE}/${name}`
   expect(await command(scratch, 'restore', '--from', from, '--check')).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/^s3:.* files, all as they should be\n$/),
+    stdout: expect.stringMatching(/^s3:.* files, all valid\n$/),
   })
   const data = join(world.root, 'back')
   expect((await command(data, 'restore', '--from', from)).code).toBe(0)
@@ -96,7 +96,10 @@ test('--keep removes the oldest whole ones, and what was never whole only after 
   putCopy(first, '2026-01-02T00-00-00Z', 'manifest.json')
   for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
   const made = await backUp('--keep', '1')
-  expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`${PLACE}/${OLD}: removed, since --keep is 1`)])
+  expect([made.code, made.stderr]).toEqual([
+    0,
+    expect.stringContaining(`${PLACE}/${OLD}: deleted, because --keep is 1`),
+  ])
   expect(names()).toHaveLength(2)
   expect(names()[0]).toBe(`${recent}Z`)
 })
@@ -108,7 +111,7 @@ test('what arrives damaged is no backup, and no older one is removed', async () 
   for (const key of bucket.objects.keys()) if (key.includes(first)) bucket.objects.delete(key)
   bucket.corrupts = true
   const made = await backUp('--keep', '1')
-  expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('is not what was sent')])
+  expect([made.code, made.stderr]).toEqual([1, expect.stringContaining('differs from the upload')])
   expect([...bucket.objects.keys()].filter((key) => key.endsWith('manifest.json'))).toEqual([
     `countersign/${OLD}/manifest.json`,
   ])

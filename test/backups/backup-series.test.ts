@@ -137,7 +137,7 @@ describe('a series', () => {
     const half = HOUR / 2
     const failing = { folder, everyMs: 6 * HOUR, keep: 1, fails: (nowMs: number) => nowMs < START + half }
     const { made, said } = await runFor(HOUR, failing)
-    expect(said.match(/no backup was made: the disk is full; tried again within 15 minutes\n/g)).toHaveLength(2)
+    expect(said.match(/backup failed: the disk is full; will retry within 15 minutes\n/g)).toHaveLength(2)
     expect(made).toEqual(['2026-11-23T05-02-00Z'])
     expect(readdirSync(folder)).toEqual(made)
   })
@@ -190,9 +190,9 @@ test('the command makes them over a running service until it is told to stop, an
 }, 60_000)
 
 test.each([
-  [['--to', '/tmp/a', '--into', '/tmp/b'], 'give --to or --into, not both'],
-  [['--to', '/tmp/a', '--every', '24h'], '--every and --keep need --into'],
-  [['--to', '/tmp/a', '--keep', '3'], '--every and --keep need --into'],
+  [['--to', '/tmp/a', '--into', '/tmp/b'], 'use --to or --into, not both'],
+  [['--to', '/tmp/a', '--every', '24h'], '--every and --keep require --into'],
+  [['--to', '/tmp/a', '--keep', '3'], '--every and --keep require --into'],
   [['--into', '/tmp/b', '--every', '10s'], '--every must be at least 1m'],
   [['--into', '/tmp/b', '--every', 'daily'], '--every must be a duration'],
   [['--into', '/tmp/b', '--keep', '0'], '--keep must be at least 1'],

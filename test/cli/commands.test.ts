@@ -65,7 +65,7 @@ test('a command of a module that is left out is refused before it opens anything
         const code = await runCommand([command], least(command), { ...place(), output, deployment })
         expect({ code, stderr: printed.stderr }).toEqual({
           code: 1,
-          stderr: expect.stringMatching(/^this deployment runs without the module [a-z-]+: to switch it on, .*\n$/),
+          stderr: expect.stringMatching(/^the module [a-z-]+ is disabled: to enable it, .*\n$/),
         })
       }
       expect(`${name} ${noun}: ${commands.length > 0}`).toBe(`${name} ${noun}: true`)

@@ -108,7 +108,7 @@ test('verified people with a hit that nobody has decided, and where they are', a
 
 test('backups, by their entries in the audit log', async () => {
   const backup = async () => (await doctor())('backup')[0]
-  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('no backup was made') })
+  expect(await backup()).toMatchObject({ result: 'note', detail: expect.stringContaining('no backup exists') })
   expect((await world.run('backup', '--to', join(world.root, 'backup'))).code).toBe(0)
   expect(await backup()).toMatchObject({ result: 'ok' })
   world.clock.advance(2 * DAY_SECONDS + 60)
@@ -128,7 +128,7 @@ test.skipIf(process.getuid?.() !== 0)('files of another user, which only root ca
     check: 'access',
     subject: secrets,
     result: 'problem',
-    detail: expect.stringContaining('belong to another user than the data folder'),
+    detail: expect.stringContaining('belong to a different user than the data folder'),
   })
 })
 

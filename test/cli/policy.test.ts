@@ -75,7 +75,7 @@ describe('documents', () => {
   test('check, test and apply say what is likely not meant, and do their work all the same', async () => {
     const path = file('w.yaml', 'name: W\nrules:\n  - { id: a, allow: chain.name == "bas" }\n')
     const shown =
-      '1 warning, which the document may be saved with:\n' +
+      '1 warning, which do not prevent saving the document:\n' +
       '3:35 /rules/0/allow no chain is named "bas": did you mean "base"?\n' +
       '      - { id: a, allow: chain.name == "bas" }\n                                      ^\n'
     const warnings = [{ line: 3, column: 35, pointer: '/rules/0/allow' }]
@@ -108,7 +108,7 @@ describe('documents', () => {
     expect((await run('check', file('t.yaml', stdout))).code).toBe(0)
     const schema = /^# yaml-language-server: \$schema=(file:\S+)\n/.exec(stdout)?.[1] ?? ''
     expect(JSON.parse(readFileSync(new URL(schema), 'utf8'))).toHaveProperty('$schema')
-    expect(await run('new', '--template', 'none')).toMatchObject({ code: 1, stderr: 'there is no template none\n' })
+    expect(await run('new', '--template', 'none')).toMatchObject({ code: 1, stderr: 'unknown template none\n' })
     expect((await run('new')).code).toBe(2)
     expect(JSON.parse((await run('schema')).stdout)).toHaveProperty('$schema')
   })
@@ -152,7 +152,7 @@ describe('revisions', () => {
     expect((await run('shadow', first.policy, '--revision', '2')).code).toBe(0)
     expect(await store.policies.find(organizationId, first.policy)).toMatchObject({ shadowRevisionId: draft.revision })
     expect((await run('list')).stdout).toContain(draft.revision)
-    expect((await run('shadow', first.policy, '--revision', '1')).stderr).toBe('that revision is the active one\n')
+    expect((await run('shadow', first.policy, '--revision', '1')).stderr).toBe('that revision is already active\n')
     expect((await run('shadow', first.policy, '--revision', 'none')).code).toBe(0)
     expect(await store.policies.find(organizationId, first.policy)).toMatchObject({ shadowRevisionId: null })
 
@@ -176,7 +176,7 @@ describe('revisions', () => {
     expect(code).toBe(0)
     expect(value.data).toMatchObject([{ id: draft.revision, number: 1 }])
     expect((await run('show', draft.policy)).stderr).toBe(
-      `${draft.policy} has no active revision: name one with --revision\n`,
+      `${draft.policy} has no active revision: specify one with --revision\n`,
     )
   })
 
@@ -242,9 +242,9 @@ describe('replay', () => {
     const { code, stdout } = await run('replay', path, '--policy', policy)
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `3 decisions: 2 the same, 0 the same verdict by another rule, 1 another verdict
+      stdout: `3 decisions: 2 the same, 0 with only a different rule, 1 with a different verdict
 
-COUNT  WAS            WOULD BE       FOR EXAMPLE
+COUNT  WAS            WOULD BE       EXAMPLES
 1      deny by limit  allow by fine  ${decided(policy, 2, 6).uuid}
 `,
     })
@@ -269,7 +269,7 @@ COUNT  WAS            WOULD BE       FOR EXAMPLE
       policy,
     )
     expect(stdout).toContain("1 can't be replayed: identity.verified is not in the record\n")
-    expect(stdout).toContain("1 were decided by the organization's own lists, before any policy\n")
+    expect(stdout).toContain("1 were decided by the organization's lists before any policy\n")
     const failing = file('f.yaml', 'name: P\nrules: [{ id: a, allow: tx.value - ether(9) > 0 }]\n')
     expect((await run('replay', failing, '--policy', policy)).stdout).toContain(
       '1 would fail in rule a: no verdict, 422',

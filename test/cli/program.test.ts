@@ -148,7 +148,7 @@ describe('with --url', () => {
     }
     const key = world.environment['COUNTERSIGN_ADMIN_KEY'] ?? ''
     delete world.environment['COUNTERSIGN_ADMIN_KEY']
-    expect((await world.run('list', 'list', '--url', url)).stderr).toStartWith('--url needs COUNTERSIGN_ADMIN_KEY')
+    expect((await world.run('list', 'list', '--url', url)).stderr).toStartWith('--url requires COUNTERSIGN_ADMIN_KEY')
     world.environment['COUNTERSIGN_ADMIN_KEY_FILE'] = world.file('admin-key', `${key}\n`)
     expect((await world.run('list', 'list', '--url', url)).code).toBe(0)
   })

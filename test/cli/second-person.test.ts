@@ -93,7 +93,7 @@ test('waits where the organization asks for it, and an override is on record wit
       stdout: '',
       rows: before,
     })
-    expect(refused.stderr).toContain('a second person has to approve this')
+    expect(refused.stderr).toContain('a second person must approve this')
   }
 }, 60_000)
 

@@ -32,13 +32,13 @@ test('every form is shown where no verb was named', () => {
 })
 
 test.each([
-  [['--nope'], 'there is no option --nope'],
-  [['--nope=secret'], 'there is no option --nope'],
-  [['-x'], 'there is no option -x'],
-  [['--to'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
-  [['--to', '--now'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
-  [['-t'], '--to needs a value; a value that begins with a hyphen is written --to=VALUE'],
-  [['--now=1'], '--now takes no value'],
+  [['--nope'], 'unknown option --nope'],
+  [['--nope=secret'], 'unknown option --nope'],
+  [['-x'], 'unknown option -x'],
+  [['--to'], '--to requires a value; if the value starts with a hyphen, use --to=VALUE'],
+  [['--to', '--now'], '--to requires a value; if the value starts with a hyphen, use --to=VALUE'],
+  [['-t'], '--to requires a value; if the value starts with a hyphen, use --to=VALUE'],
+  [['--now=1'], '--now does not accept a value'],
 ])('%j is refused in a sentence', (words, sentence) => {
   const options = { to: { type: 'string', short: 't' }, now: { type: 'boolean' } } as const
   expect(() => parseCommand(words, options)).toThrow(sentence)
@@ -48,7 +48,7 @@ test('without the demo organization, the refusal says which option names another
   const temporary = await openTemporaryStore()
   const opened = await openOver(temporary)()
   await expect(requireOrganization(opened, undefined)).rejects.toThrow('specify one with --org')
-  await expect(requireOrganization(opened, 'acme')).rejects.toThrow('there is no organization acme')
+  await expect(requireOrganization(opened, 'acme')).rejects.toThrow('unknown organization acme')
   const { id } = await temporary.store.organizations.create({ slug: 'acme', name: 'Acme' })
   expect(await requireOrganization(opened, 'acme')).toBe(id)
   await temporary.remove()

@@ -57,7 +57,7 @@ test('an account key that the settings name is the one, and none is made', async
     `the account key can't be read: ${path}`,
   )
   writeFileSync(path, 'too short')
-  await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow('must hold 64 hex digits')
+  await expect(prepareAccountKey(named, folder, store.deployment)).rejects.toThrow('must contain 64 hex digits')
   writeFileSync(path, `${'a1'.repeat(32)}\n`)
   expect(Buffer.from(await prepareAccountKey(named, folder, store.deployment)).toString('hex')).toBe('a1'.repeat(32))
   expect(readdirSync(join(folder.root, 'secrets'))).toEqual([])
@@ -134,6 +134,6 @@ test('a rotation whose next key was exchanged for another puts nothing in the pl
       makeKeyFile(next)
     },
   })
-  await expect(rotation).rejects.toThrow('is no longer the key')
+  await expect(rotation).rejects.toThrow('no longer contains the new wrapping key')
   expect(readFileSync(folder.evidenceKey, 'utf8')).toBe(before)
 })

@@ -77,16 +77,16 @@ describe('without', () => {
   })
 
   test.each([
-    [['--without', 'ship'], 'without: there is no module ship; the modules are tank, pump'],
-    [['--without', 'tank'], 'without: pump needs tank; leave out pump, too, or keep tank'],
-    [['--without', 'pump,pump'], '--without must be a list of names with commas, each once'],
-    [['--without', 'tank,pump', '--tank-size', '6'], 'tank-size belongs to the module tank, which is left out'],
+    [['--without', 'ship'], 'without: unknown module ship; the modules are tank, pump'],
+    [['--without', 'tank'], 'without: pump requires tank; also disable pump, or keep tank'],
+    [['--without', 'pump,pump'], '--without must be a comma-separated list of names, each only once'],
+    [['--without', 'tank,pump', '--tank-size', '6'], 'tank-size belongs to the module tank, which is disabled'],
   ])('%p is refused', (flags, message) => {
     expect(refusal(flags)).toBe(message)
   })
 
   test('refuses secrets of a module that is left out', () => {
-    const message = 'tank-pin belongs to the module tank, which is left out'
+    const message = 'tank-pin belongs to the module tank, which is disabled'
     expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN: 'x' })).toBe(message)
     expect(refusal(['--without', 'tank,pump'], { COUNTERSIGN_TANK_PIN_FILE: '/run/pin' })).toBe(message)
   })

@@ -166,7 +166,7 @@ describe('problems', () => {
     expect(fieldProblemOf(refused(new FieldInvalidError('entries[1].address', 'must be an address')))?.text).toBe(
       'Entry 2 must be an address.',
     )
-    expect(fieldProblemOf(refused(new FieldInvalidError('the request', 'is not as it should be')))).toBeNull()
+    expect(fieldProblemOf(refused(new FieldInvalidError('the request', 'is invalid')))).toBeNull()
     expect(fieldProblemOf(new NetworkError('could not reach the server'))).toBeNull()
   })
 

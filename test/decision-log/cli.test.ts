@@ -212,10 +212,10 @@ describe('ship', () => {
     writeFileSync(join(folder, 'file'), '')
     const failed = await run(['ship', '--to', `dir:${folder}/file`, '--once'], { openTarget })
     expect(failed.code).toBe(1)
-    expect(failed.err).toContain('not everything could be shipped')
+    expect(failed.err).toContain('could not ship everything')
     expect(await run(['verify', '--from', `dir:${folder}`], { openTarget })).toMatchObject({
       code: 1,
-      out: 'nothing has been shipped there\n',
+      out: 'nothing has been shipped to this location\n',
     })
   })
 

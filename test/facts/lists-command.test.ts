@@ -91,7 +91,7 @@ describe('countersign list', () => {
     expect(await run('find', 'deny', evm(1))).toMatchObject({ code: 1, stdout: expect.stringContaining('no') })
     expect(await run('add', 'partners', evm(1))).toMatchObject({
       code: 1,
-      stderr: 'there is no such list\n',
+      stderr: 'list not found\n',
     })
     // Another organization sees none of it.
     expect((await run('find', 'deny', evm(2), '--org', 'other')).code).toBe(1)
@@ -120,7 +120,7 @@ describe('countersign list', () => {
       stdout: '',
       stderr:
         'line 2: it is not an EVM or Solana address\nline 4: it is not an EVM or Solana address\n' +
-        'nothing was changed; --skip-bad takes the 2 good lines\n',
+        'nothing was changed; to import the 2 valid lines, use --skip-bad\n',
     })
     expect(await done('export', 'a')).toBe(`${evm(7)}\n`)
     expect(JSON.parse((await run('upload', 'a', bad, '--json')).stdout)).toMatchObject({
@@ -147,7 +147,7 @@ describe('countersign list', () => {
   test('takes the Treasury’s file, and says what it left out', async () => {
     await done('create', 'sanctions', '--shared')
     expect(await done('upload', 'sanctions', join(DATA, 'sdn_advanced_sample.xml'), '--shared')).toBe(
-      'sanctions: 3 entries, 4 read from the file\nleft out, of unsupported chains: 1 XBT\n',
+      'sanctions: 3 entries, 4 read from the file\nskipped, unsupported chains: 1 XBT\n',
     )
   })
 
@@ -164,7 +164,7 @@ describe('countersign list', () => {
       skipped: 0,
     })
     expect(await done('refresh', 'ofac', '--shared')).toStartWith('ofac: 152 entries, confirmed')
-    expect((await run('add', 'ofac', evm(1), '--shared')).stderr).toContain('is kept by its source')
+    expect((await run('add', 'ofac', evm(1), '--shared')).stderr).toContain('is maintained by its source')
     expect(await done('delete-source', 'ofac', '--shared')).toBe('delete list-source ofac: done\n')
     expect(await done('add', 'ofac', evm(1), '--shared')).toBe('ofac: 1 added, 153 entries\n')
   })
@@ -177,7 +177,7 @@ describe('countersign list', () => {
     expect(await run('refresh', 'a')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'a: line 1: it is not an EVM or Solana address; the last good content stays (1 entries)\n',
+      stderr: 'a: line 1: it is not an EVM or Solana address; the previous content remains (1 entries)\n',
     })
     expect(await done('show-source', 'a')).toContain('line 1')
     expect(await run('update', 'a', '--from', 'https://127.0.0.1/list.txt')).toMatchObject({

@@ -191,7 +191,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
     test('is told a wrong PIN once, whoever tries', () => {
       const first = openBehind('111111')
       first.shim.trouble('reset')
-      expect(failure(() => first.token.look(EVM)).detail).toContain('refuses the PIN (CKR_PIN_INCORRECT)')
+      expect(failure(() => first.token.look(EVM)).detail).toContain('refused the PIN (CKR_PIN_INCORRECT)')
       first.token.turn(60_000)
       const again = failure(() => first.token.look(EVM))
       expect(again).toBeInstanceOf(TokenUnusableError)

@@ -57,7 +57,7 @@ describe('the sandbox', () => {
 
   test('moves a reused session on, and leaves one that is there already', async () => {
     const first = await register('test', 'retry')
-    expect(first.session.publicComment).toBe('The sandbox asks for another try.')
+    expect(first.session.publicComment).toBe('The sandbox requests another attempt.')
     const second = await register('test', 'completed')
     expect(second).toMatchObject({ created: false, session: { id: first.session.id, status: 'completed' } })
     expect(second.wallets).toHaveLength(1)

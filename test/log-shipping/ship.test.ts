@@ -271,13 +271,13 @@ describe.each([
     damaged[damaged.length - 30] = (damaged[damaged.length - 30] as number) ^ 1
     place.write(`${NODE}/w00/${first}`, damaged)
     const changed = await verifyNodes(place.target)
-    expect(changed.nodes[0]?.problems).toEqual([`w00/${first} is not what its .sha256 says`])
+    expect(changed.nodes[0]?.problems).toEqual([`w00/${first} does not match its .sha256`])
 
     const newest = segmentNames(log).at(-1) as string
     expect(place.names()).toContain(pieceObject(NODE, 'w00', newest, 4_000))
     place.remove(pieceObject(NODE, 'w00', newest, 0))
     const gap = await verifyNodes(place.target)
-    expect(gap.nodes[0]?.problems.at(-1)).toBe(`w00/${newest} has a gap: the piece that begins at byte 0 is missing`)
+    expect(gap.nodes[0]?.problems.at(-1)).toBe(`w00/${newest} has a gap: the piece that starts at byte 0 is missing`)
   })
 })
 

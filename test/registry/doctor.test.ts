@@ -52,7 +52,7 @@ describeOnChain('countersign doctor', () => {
         check: 'attester',
         subject: attester,
         result: 'problem',
-        detail: 'active and not registered, so the chain refuses it: have the registry’s owner register it',
+        detail: 'active but not registered, so the chain refuses it: ask the registry’s owner to register it',
       },
     ])
     await register(attester)

@@ -166,7 +166,7 @@ describeOnChain('contracts that are looked up on their chain', () => {
   })
 
   test('leave no trace of what nodes said in the log, and name hosts alone', async () => {
-    const line = await service.logLine((entry) => entry['message'] === 'a policy registry could not be read')
+    const line = await service.logLine((entry) => entry['message'] === 'could not read a policy registry')
     expect(line).toMatchObject({ level: 'warn' })
     const { stderr } = service.output()
     expect(stderr).not.toContain('secret-key')

@@ -49,7 +49,7 @@ describe('countersign screening', () => {
     for (const given of ['72', '7e1', '1000']) {
       expect(await run('check', '--file', 'none.csv', '--threshold', `${given}.5`)).toMatchObject({ code: 2 })
     }
-    expect((await run('trial')).stderr).toContain('no list of sanctioned people was read yet')
+    expect((await run('trial')).stderr).toContain('no sanctions list has been read yet')
     expect(await run('update', '--screener-score', '0x10')).toMatchObject({ code: 2 })
   })
 
@@ -92,7 +92,7 @@ describe('countersign screening', () => {
     expect((await run('import', 'cut', UN, '--format', 'un-xml')).code).toBe(0)
     const refused = await run('import', 'cut', join(DATA, 'eu.xml'))
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('the content before it stays (7 entries)')
+    expect(refused.stderr).toContain('the previous content remains (7 entries)')
     expect(JSON.parse((await run('list', '--json')).stdout)).toMatchObject({
       items: [{ name: 'cut', entries: 7, hosts: [] }],
     })

@@ -72,7 +72,7 @@ test('are found down to the score that is asked for, the highest first, and one 
   const first = nearNames('alpha', 70)
   const second = nearNames('beta', 70).catch((error: unknown) => String(error))
   started.resolve()
-  expect(await second).toContain('ask again')
+  expect(await second).toContain('try again')
   const found = await first
   expect(found).toMatchObject({ sessions: 5, unread: 1, exact: false })
   expect(found?.near.map(({ sessionId, score }) => [sessionId, score >= 70])).toEqual([

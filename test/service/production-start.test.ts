@@ -34,7 +34,7 @@ afterAll(async () => {
 test('the first start makes two attesters and the log’s key and nothing else, and says how to make the rest', async () => {
   const { stdout } = service.output()
   expect(stdout).not.toMatch(/(attestation|identity|admin) key|Try it/)
-  expect(stdout).toContain('no organization and no key')
+  expect(stdout).toContain('no organization or key')
   expect(stdout).toContain('organization create SLUG')
   const link = new RegExp(`${dashboard}/\\S+`).exec(stdout)?.[0] ?? ''
   expect(link).not.toBe('')

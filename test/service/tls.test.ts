@@ -137,8 +137,8 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
     const expected: readonly (readonly [certificate: string, key: string, says: string])[] = [
       [certificate, key, ''],
       ['', '', ''],
-      [at('none'), key, `--tls-certificate ${at('none')} is not there`],
-      [certificate, at('none'), `--tls-key ${at('none')} is not there`],
+      [at('none'), key, `--tls-certificate ${at('none')} does not exist`],
+      [certificate, at('none'), `--tls-key ${at('none')} does not exist`],
       [folder, key, `--tls-certificate ${folder} can't be read`],
       [at('empty'), key, 'is not a certificate'],
       [key, key, 'is not a certificate'],

@@ -261,7 +261,7 @@ test('a fact that can not be had, and a policy that can not be used, leave it to
   const other = await handIn('1980-01-01')
   await decider()(other)
   expect(await decisions(other)).toMatchObject([
-    { decided: { outcome: 'review', problem: 'the revision cannot be used' } },
+    { decided: { outcome: 'review', problem: 'could not use the revision' } },
   ])
   expect(failures).toHaveLength(1)
 })

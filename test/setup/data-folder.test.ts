@@ -82,6 +82,6 @@ test('stops the start with exit code 2 and that line', async () => {
   const [code, stderr] = await Promise.all([child.exited, new Response(child.stderr).text()])
   expect({ code, stderr }).toEqual({
     code: 2,
-    stderr: `countersign: the data folder ${file} can't be used: a file is in its way; change that, or set another --data-dir\n`,
+    stderr: `countersign: the data folder ${file} can't be used: a file is in its way; fix this, or set another --data-dir\n`,
   })
 })

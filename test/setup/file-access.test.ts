@@ -43,9 +43,9 @@ describe('what is looked at', () => {
     chmodSync(folder.keystores, 0o750)
     chmodSync(join(folder.root, 'secrets'), 0o777)
     expect(found()).toEqual([
-      `said ${folder.root}: the data folder is open to everyone (mode 0755): chmod 700, unless that is what you want`,
-      `said ${folder.keystores}: the folder of keystores is open to its group (mode 0750): a start of the service makes it private; check what is in it`,
-      `said ${folder.root}/secrets: the folder of secrets is open to everyone (mode 0777): a start of the service makes it private; check what is in it`,
+      `said ${folder.root}: the data folder is open to everyone (mode 0755): run chmod 700, unless this is intended`,
+      `said ${folder.keystores}: the keystore folder is open to its group (mode 0750): the next start of the service makes it private; check its content`,
+      `said ${folder.root}/secrets: the secrets folder is open to everyone (mode 0777): the next start of the service makes it private; check its content`,
     ])
   })
 
@@ -58,8 +58,8 @@ describe('what is looked at', () => {
       [
         `said ${keystore}: a secret that its group can read (mode 0640): chmod 600`,
         `said ${folder.evidenceKey}: a secret that everyone can read (mode 0604): chmod 600`,
-        `refused ${folder.passphrase}: a secret that its group can change (mode 0620): make sure that it is yours, then chmod 600`,
-        `refused ${folder.quickstart}: a secret that everyone can change (mode 0602): make sure that it is yours, then chmod 600`,
+        `refused ${folder.passphrase}: a secret that its group can change (mode 0620): verify its content, then run chmod 600`,
+        `refused ${folder.quickstart}: a secret that everyone can change (mode 0602): verify its content, then run chmod 600`,
       ].sort(),
     )
   })
@@ -94,7 +94,7 @@ describe('who says it', () => {
       expect(code).toBe(2)
       expect(stderr).toContain(`countersign: ${folder.passphrase} is a secret that everyone can change (mode 0666)`)
     }
-    expect(found()[0]).toContain('the folder of secrets is open to everyone (mode 0755)')
+    expect(found()[0]).toContain('the secrets folder is open to everyone (mode 0755)')
   })
 
   test('a start that goes on says it once', async () => {

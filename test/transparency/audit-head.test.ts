@@ -58,7 +58,7 @@ test('a head of the tree, of another key, or none at all is no head of the audit
   }
 })
 
-test('an audit log that was cut, set back or rewritten is told, by each place', async () => {
+test('an audit log that was truncated, rolled back or rewritten is told, by each place', async () => {
   const temporary: TemporaryStore = await openTemporaryStore()
   try {
     for (const slug of ['one', 'two', 'three']) {
@@ -82,11 +82,11 @@ test('an audit log that was cut, set back or rewritten is told, by each place', 
     expect(await problems()).toEqual([])
     await tree.writer.keepAuditHead(signAuditHead({ sequence: sequence + 1, hash: hashOf(1) }, TEST_SIGNER))
     expect(await problems()).toEqual([
-      `the audit head next to the tree: the audit log was cut, set back or rewritten: its entry ${sequence + 1} is missing`,
+      `the audit head next to the tree: the audit log was truncated, rolled back or rewritten: its entry ${sequence + 1} is missing`,
     ])
     writeFileSync(file, signAuditHead({ sequence, hash: hashOf(1) }, TEST_SIGNER))
     expect((await problems())[0]).toBe(
-      `${file}: the audit log was cut, set back or rewritten: its entry ${sequence} is another one`,
+      `${file}: the audit log was truncated, rolled back or rewritten: its entry ${sequence} is another one`,
     )
     writeFileSync(file, 'none')
     expect((await problems())[0]).toBe(`${file}: this is not a signed note`)

@@ -162,7 +162,7 @@ describe('a witness', () => {
     [
       'that lies about the head',
       (note: string) => new Response(cosign(note.replace('\n4\n', '\n5\n'), NOW, LIAR)),
-      'does not fit',
+      'does not match',
     ],
     [
       'that answers with nothing of its own',
@@ -176,7 +176,7 @@ describe('a witness', () => {
     ],
     ['that answers nonsense', () => new Response('nonsense'), 'not a signed note'],
     ['without an end', () => new Response(new Uint8Array(70_000)), 'answers too much'],
-    ['that fails', () => new Response('', { status: 500 }), 'it answers 500'],
+    ['that fails', () => new Response('', { status: 500 }), 'it returned 500'],
     ['that leads elsewhere', () => Response.redirect('http://127.0.0.1:1/'), "can't be reached"],
     [
       'that knows more lines than there are',
@@ -301,8 +301,8 @@ describe('the witness that is asked', () => {
     const place = ['--listen', ':0', '--state', join(root, 'w')]
     const words = [...place, '--log-key', encodeVerifierKey(TEST_SIGNER.key), '--name', 'w']
     const ended = runWitness(words, { output, unixSeconds: () => NOW, signal: stopping.signal })
-    await until(() => printed.stderr.includes('listens at'))
-    const [, url = ''] = /listens at (\S+)/.exec(printed.stderr) ?? []
+    await until(() => printed.stderr.includes('listening at'))
+    const [, url = ''] = /listening at (\S+)/.exec(printed.stderr) ?? []
     const [, key = ''] = /witness key: (\S+)/.exec(printed.stderr) ?? []
     const cosigning = cosigningWith([{ key: parseVerifierKey(key), url }])
     cosigning.offer(await grow(5))

@@ -39,7 +39,7 @@ describe('notes', () => {
   test('a changed text, another key, another name and no signature are refused', () => {
     const example = parseVerifierKey(EXAMPLE_KEY)
     const changed = EXAMPLE_NOTE.replace('example message', 'exemple message')
-    expect(() => openNote(changed, example)).toThrow('does not fit')
+    expect(() => openNote(changed, example)).toThrow('does not match')
     expect(() => openNote(EXAMPLE_NOTE, key)).toThrow('not signed by log.example/1')
     const renamed = EXAMPLE_NOTE.replace('— example.com/foo', '— example.com/bar')
     expect(() => openNote(renamed, example)).toThrow('not signed by example.com/foo')
@@ -75,7 +75,7 @@ describe('checkpoints', () => {
     expect(openCheckpoint(signed, key)).toEqual({ origin: key.name, size: 3, root: HEAD.root })
     expect(signCheckpoint(HEAD, { key, sign: signer.sign })).toBe(signed)
     const larger = signed.replace('\n3\n', '\n4\n')
-    expect(() => openCheckpoint(larger, key)).toThrow('does not fit')
+    expect(() => openCheckpoint(larger, key)).toThrow('does not match')
     const other = verifierKeyOf('log.example/2', 'ed25519', signer.publicKey)
     expect(() => openCheckpoint(signed, other)).toThrow('not signed by log.example/2')
   })

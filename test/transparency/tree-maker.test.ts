@@ -211,7 +211,7 @@ describe('an older copy of the tables is not signed on', () => {
 
   test('by what the head file says', async () => {
     const { root } = await prepare()
-    expect(await refusesOf(root)).toContain('the tree only 6: the tree is an older copy, or was cut')
+    expect(await refusesOf(root)).toContain('the tree has only 6: the tree is an older copy, or was truncated')
   })
 
   test('by what the store says, with the file gone', async () => {

@@ -184,7 +184,7 @@ describe('found', () => {
     }
     restore()
     expect((await verify('--chains')).code).toBe(0)
-    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves and the tree only \d+/)
+    await expectProblem(/tree PROBLEM: "the head file: the head has \d+ leaves but the tree has only \d+/)
     rmSync(placesIn(root).headFile)
     await expectProblem(/tree PROBLEM: "the head in the store: the head has/)
     stored = null
@@ -193,7 +193,7 @@ describe('found', () => {
     expect((await verify()).code).toBe(0)
     const kept = join(temporaryDirectory(), 'kept')
     writeFileSync(kept, newest)
-    await expectProblem(/kept: the head has \d+ leaves and the tree only \d+/, '--checkpoint', kept)
+    await expectProblem(/kept: the head has \d+ leaves but the tree has only \d+/, '--checkpoint', kept)
   })
 
   test('a log and a tree that were made anew, by a head that somebody kept', async () => {
@@ -221,7 +221,7 @@ describe('found', () => {
   test('a file that was put in later, and lines that were added to a closed one', async () => {
     const [first = '', second = ''] = segmentNames(log())
     writeFileSync(log('w00', first.replace('-000001', '-000000')), readFileSync(log('w00', first)))
-    await expectProblem(/tree PROBLEM: "w00\/\S+-000000\.ndjson: the tree does not hold it"/)
+    await expectProblem(/tree PROBLEM: "w00\/\S+-000000\.ndjson: the tree does not contain it"/)
     rmSync(log('w00', first.replace('-000001', '-000000')))
     const lines = readFileSync(log('w00', second), 'utf8')
     writeFileSync(log('w00', second), `${lines}${lines.split('\n').at(-2)}\n`)
@@ -268,7 +268,7 @@ describe('shipped copies', () => {
     expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/tree PROBLEM: "w01\/\S+: the file is missing/)])
     rmSync(join(placesIn(root).shipped, TEST_NODE), { recursive: true })
     const all = await verify('--from', 'shipped')
-    expect([all.code, all.out]).toEqual([1, expect.stringContaining(`node ${TEST_NODE}: nothing of it is here`)])
+    expect([all.code, all.out]).toEqual([1, expect.stringContaining(`node ${TEST_NODE}: all its files are missing`)])
   })
 })
 

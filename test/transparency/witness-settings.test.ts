@@ -39,10 +39,10 @@ describe('refused is', () => {
   test.each([
     ['a key without an address', keyOf('one.example'), undefined, 'KEY URL'],
     ['an address in clear text', `${keyOf('one.example')} http://one.example`, undefined, 'https URL'],
-    ['the key of a log', `${keyOf('one.example', 'ed25519')} https://one.example`, undefined, 'keys of witnesses'],
-    ['a key that is none', 'one.example+x https://one.example', undefined, 'log key reads'],
-    ['a witness twice', `${one},${one}`, undefined, 'each once'],
-    ['more cosignatures than witnesses', one, '2', 'witnesses-required is 2, and witnesses names 1'],
+    ['the key of a log', `${keyOf('one.example', 'ed25519')} https://one.example`, undefined, 'witness keys'],
+    ['a key that is none', 'one.example+x https://one.example', undefined, 'log key must have the form'],
+    ['a witness twice', `${one},${one}`, undefined, 'each only once'],
+    ['more cosignatures than witnesses', one, '2', 'witnesses-required is 2, but witnesses contains 1'],
   ] as const)('%s', (_what, witnesses, required, reason) => {
     expect(() => load(witnesses, required)).toThrow(SettingInvalidError)
     expect(() => load(witnesses, required)).toThrow(reason)

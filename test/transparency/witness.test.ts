@@ -97,7 +97,7 @@ test('heads that go on from the last are cosigned with the time, over http and f
   expect(code).toBe(0)
   expect(openCosignature(cosigned(), witnessKeyOf(out))).toBe(1_900_000_000)
   const moved = cosigned().replace(/\n\d+\n/, '\n1\n')
-  expect(() => openCosignature(moved, witnessKeyOf(out))).toThrow('does not fit')
+  expect(() => openCosignature(moved, witnessKeyOf(out))).toThrow('does not match')
 })
 
 test('a log that is away is named by its address', async () => {
@@ -151,7 +151,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   const evidence = (): number => readdirSync(state).filter((name) => name.startsWith('evidence-')).length
   const kept = evidence()
   // Not there, or not yet: no offence.
-  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('are not there yet') })
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('are not available yet') })
   expect([evidence(), cosigned()]).toEqual([kept, before])
   renameSync(`${leaves}.away`, leaves)
   for (const name of readdirSync(leaves, { recursive: true })) {
@@ -164,7 +164,7 @@ test('a fork is refused: another history that is longer, one of the same size, a
   writeFileSync(join(published, 'checkpoint'), 'nonsense')
   expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('refused: this is not a signed note') })
   rmSync(join(published, 'checkpoint'))
-  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint there') })
+  expect(await witness()).toMatchObject({ code: 1, out: expect.stringContaining('no checkpoint at this location') })
 })
 
 test('a wrong call leaves nothing behind, and the log key may be in a file', async () => {
@@ -208,7 +208,7 @@ test('two witnesses can not use one folder', async () => {
 test('what is published of another history is not written over', async () => {
   await grow(0, 300)
   const other = temporaryDirectory()
-  await expect(grow(1_000, 400, other)).rejects.toThrow('is not of this tree')
+  await expect(grow(1_000, 400, other)).rejects.toThrow('belong to another tree')
 })
 
 test('a run of publish that began earlier and ends later leaves the newer head', async () => {

@@ -9,7 +9,7 @@ export const PASSWORD = Type.String({ description: '12 to 256 characters', minLe
 export const CODE = Type.String({ description: 'Six digits, or a recovery code', minLength: 6, maxLength: 23 })
 export const CHALLENGE_ID = Type.String({ minLength: 1, maxLength: 64 })
 export const CREDENTIAL = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'What navigator.credentials answered, as JSON (Web Authentication, level 3: PublicKeyCredential.toJSON)',
+  description: 'Result of navigator.credentials as JSON (Web Authentication Level 3, PublicKeyCredential.toJSON)',
 })
 export const OPTIONS = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Options for navigator.credentials, as JSON',

@@ -36,7 +36,7 @@ const requireRelyingParty = (origin: string): string => {
   if (found === null) {
     throw new FieldInvalidError(
       'origin',
-      'must be a name for passkeys: open the dashboard as localhost or by its domain',
+      'must be a hostname to use passkeys: open the dashboard at localhost or its domain',
     )
   }
   return found

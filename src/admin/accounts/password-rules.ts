@@ -102,7 +102,7 @@ export const refuseCommonPassword = (password: string, about: readonly string[])
   if (isBreachedPassword(password)) {
     throw new FieldInvalidError(
       'password',
-      'must not be one that was stolen elsewhere and published: take four random words or let a password manager make it',
+      'must not appear in published password breaches: use four random words or a password manager',
     )
   }
   const words = [...wordsOf([...about, ...PRODUCT]), ...COMMON]
@@ -118,7 +118,7 @@ export const refuseCommonPassword = (password: string, about: readonly string[])
   if (spellings.some((spelling) => remaining(spelling, words) + others < REMAINING_MIN)) {
     throw new FieldInvalidError(
       'password',
-      'must be harder to guess: it is made of common words, names, keyboard runs or repetitions; take four random words or let a password manager make it',
+      'must be harder to guess, without common words, names, keyboard runs or repetitions: use four random words or a password manager',
     )
   }
 }

@@ -50,7 +50,7 @@ export const setSecondFactorRule = async (
   if (required && user !== null) {
     const now = (await tables.users.lock(user.id)) ?? user
     if (!(await hasSecondFactor(tables, now))) {
-      throw new ConflictError('your own account has no second factor: add one-time codes or a passkey to it first')
+      throw new ConflictError('your own account has no second factor: first add one-time codes or a passkey')
     }
   }
   return { before: await tables.organizationSettings.requireSecondFactor(organizationId, required) }

@@ -9,7 +9,7 @@ const TAG_BYTES = 16
 /** The sealed bytes were created with another key or context, or were changed. */
 export class SealBrokenError extends NamedError {
   constructor(cause: unknown) {
-    super('a sealed secret cannot be opened', { cause })
+    super('could not decrypt a stored secret', { cause })
   }
 }
 

@@ -11,11 +11,13 @@ export const FILTER = {
   project_id: Type.Optional(Type.String({ maxLength: 100 })),
   policy_id: Type.Optional(Type.String({ maxLength: 100 })),
   verdict: Type.Optional(oneOf(['compliant', 'denied'])),
-  rule: Type.Optional(Type.String({ maxLength: 100, description: 'A rule’s id; empty: the policy’s default decided' })),
+  rule: Type.Optional(
+    Type.String({ maxLength: 100, description: 'ID of the decisive rule. Empty for the policy’s default' }),
+  ),
   chain: Type.Optional(Type.String({ maxLength: 100 })),
-  shadow_revision_id: Type.Optional(Type.String({ maxLength: 100, description: 'With `shadow`' })),
+  shadow_revision_id: Type.Optional(Type.String({ maxLength: 100, description: 'Shadow revision. Requires `shadow`' })),
   shadow: Type.Optional(
-    oneOf(['same', 'different', 'failed'], 'How `shadow_revision_id` would have decided beside the active revision'),
+    oneOf(['same', 'different', 'failed'], 'Outcome of `shadow_revision_id` compared with the active revision'),
   ),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
@@ -32,10 +34,7 @@ const shadowFilterOf = (query: Static<typeof FILTER_QUERY>): Pick<DecisionFilter
   const { shadow, shadow_revision_id: revisionId } = query
   if (shadow === undefined && revisionId === undefined) return {}
   if (shadow === undefined || revisionId === undefined) {
-    throw new FieldInvalidError(
-      shadow === undefined ? 'shadow_revision_id' : 'shadow',
-      'comes with the other of the two',
-    )
+    throw new FieldInvalidError(shadow === undefined ? 'shadow_revision_id' : 'shadow', 'requires both fields together')
   }
   return { shadow: { revisionId, outcome: shadow } }
 }

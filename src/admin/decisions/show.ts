@@ -8,13 +8,13 @@ import { closed, named, nullable, oneOf, type Static, Type, time } from '../sche
 export const DECISION = named(
   'Decision',
   closed({
-    uuid: Type.String({ description: 'Of the attestation, or the task’s id' }),
+    uuid: Type.String({ description: 'UUID of the attestation, or the task ID' }),
     at: time(),
     kind: oneOf(['attestation', 'task']),
     verdict: oneOf(['compliant', 'denied']),
     withheld: Type.Boolean({
       description:
-        'The answer came after the deadline and was not sent then; a repetition with the same Idempotency-Key may still get it',
+        'True if the response missed the deadline and was not sent. A retry with the same Idempotency-Key may still return it',
     }),
     project_id: Type.String(),
     policy_id: Type.String(),
@@ -23,12 +23,12 @@ export const DECISION = named(
     verification_hash: Type.String(),
     chain: Type.String(),
     from: Type.String(),
-    on_behalf: Type.Union([Type.String(), Type.Null()], { description: 'The user whom `from` represents' }),
+    on_behalf: Type.Union([Type.String(), Type.Null()], { description: 'User on whose behalf `from` acts' }),
     to: Type.String(),
     value: Type.String(),
     data_sha256: Type.String(),
     data_size: Type.Integer(),
-    rule: Type.Union([Type.String(), Type.Null()], { description: 'The one that decided; null: the policy’s default' }),
+    rule: Type.Union([Type.String(), Type.Null()], { description: 'Rule that decided; null for the policy’s default' }),
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     expiration: Type.Integer(),
@@ -41,13 +41,13 @@ export const DECISION = named(
         closed({
           revision_id: Type.String(),
           verdict: Type.Union([oneOf(['compliant', 'denied']), Type.Null()], {
-            description: 'null: it could not be evaluated, and `rule` is the one that failed',
+            description: 'Null if the evaluation failed; `rule` is then the failed rule',
           }),
           rule: nullable(Type.String()),
         }),
         Type.Null(),
       ],
-      { description: 'What the shadow revision would have decided' },
+      { description: 'Outcome of the shadow revision' },
     ),
   }),
 )
@@ -55,11 +55,11 @@ export const DECISION = named(
 /** Current names; null for deleted objects. */
 export const DECISION_NAMES = closed({
   project: nullable(Type.String()),
-  revision: nullable(Type.Integer({ description: 'Its number in the policy' })),
+  revision: nullable(Type.Integer({ description: 'Revision number' })),
   shadow_revision: nullable(Type.Integer()),
   key: nullable(Type.String()),
-  to: nullable(Type.String({ description: 'The project that the contract at `to` is bound to' })),
-  contract: nullable(Type.String({ description: 'The label of that contract' })),
+  to: nullable(Type.String({ description: 'Project to which the contract at `to` is bound' })),
+  contract: nullable(Type.String({ description: 'Label of the contract at `to`' })),
 })
 
 export const namesOf = async (
@@ -99,10 +99,10 @@ export const labelsOf = async (
 export const BASIS = named(
   'DecisionBasis',
   closed({
-    requested_at: Type.Union([time(), Type.Null()], { description: 'The time that the rules saw' }),
-    data: Type.Union([Type.String(), Type.Null()], { description: 'Call data; null where it was too long to keep' }),
+    requested_at: Type.Union([time(), Type.Null()], { description: 'Time used for the evaluation' }),
+    data: Type.Union([Type.String(), Type.Null()], { description: 'Call data; null if it was too long to store' }),
     facts: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()], {
-      description: 'What the rules were told beyond the request, with what is personal as keyed hashes',
+      description: 'Facts beyond the request. Personal data is stored as keyed hashes',
     }),
   }),
 )
@@ -111,15 +111,15 @@ export const PROOF = named(
   'DecisionProof',
   closed({
     slot: Type.String(),
-    segment: Type.String({ description: 'File of the log' }),
-    offset: Type.Integer({ description: 'Where its line begins, bytes' }),
+    segment: Type.String({ description: 'Log file' }),
+    offset: Type.Integer({ description: 'Offset of the line in the file, in bytes' }),
     length: Type.Integer(),
-    line: Type.String({ description: 'The line as it is in the file' }),
+    line: Type.String({ description: 'Raw line from the file' }),
     hash: Type.String({ description: 'SHA-256 of the line' }),
-    previous_hash: Type.String({ description: 'Which the line carries of the one before it' }),
+    previous_hash: Type.String({ description: 'Hash of the previous line, as stored in this line' }),
     previous_matches: Type.Boolean(),
     next_matches: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'The line after it carries its hash; null while it is the newest of its file',
+      description: 'Whether the next line stores the hash of this line; null for the newest line of a file',
     }),
   }),
 )

@@ -9,7 +9,7 @@ export const LIVE_EVENT = named(
   closed({
     at: Type.Number({ description: 'Unix milliseconds' }),
     kind: oneOf(['start', 'resize', 'policy']),
-    text: Type.String({ description: 'In words' }),
+    text: Type.String({ description: 'Human-readable text' }),
   }),
 )
 export type LiveEvent = Static<typeof LIVE_EVENT>
@@ -46,7 +46,7 @@ const newOf = (change: unknown): string | null =>
 const resizeText = (detail: Readonly<Record<string, unknown>>): string => {
   const parts = [
     ['processes', newOf(detail['processes'])],
-    ['workers in each process', newOf(detail['workers'])],
+    ['workers per process', newOf(detail['workers'])],
   ].flatMap(([what, count]) => (count === null ? [] : [`${count} ${what}`]))
   return `Resized to ${parts.join(', ')}`
 }

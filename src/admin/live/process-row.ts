@@ -4,12 +4,13 @@ import { type LivePoint, type LiveReading, livePoint } from './point.ts'
 import type { ProcessesLook, ProcessLook } from './processes.ts'
 
 export const PROCESS_ROW = closed({
-  process: Type.Integer({ description: 'From 0; the first serves the dashboard and the portal as well' }),
-  pid: nullable(Type.Integer({ description: 'The operating system’s number' })),
+  process: Type.Integer({
+    description: 'Process number, starting at 0. Process 0 also serves the dashboard and the portal',
+  }),
+  pid: nullable(Type.Integer({ description: 'Process ID of the operating system' })),
   state: oneOf(
     ['starting', 'ready', 'silent', 'leaving', 'down'],
-    '`silent`: it did not answer in time, and is ended and started again if that lasts; `leaving`: it finishes what it ' +
-      'has; `down`: it ended and is started again',
+    '`silent`: not responding, and restarted if this persists; `leaving`: finishing its requests in flight; `down`: exited and restarting',
   ),
   uptime_seconds: nullable(Type.Number()),
   figures: nullable(
@@ -22,7 +23,7 @@ export const PROCESS_ROW = closed({
       }),
       queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
       decisions_per_second: Type.Number(),
-      cpu_cores: Type.Number({ description: 'CPU time over the time between the last two looks' }),
+      cpu_cores: Type.Number({ description: 'Average CPU cores in use between the last two measurements' }),
       event_loop_p99_ms: nullable(Type.Number()),
       memory_bytes: Type.Number(),
     }),

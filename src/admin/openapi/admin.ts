@@ -6,26 +6,26 @@ import type { DescribedOperation } from './operation.ts'
 import { ADMIN_PROBLEM } from './problem.ts'
 
 const PARAMETERS: Readonly<Record<string, { readonly description: string }>> = {
-  organization: { description: 'Id or short name' },
+  organization: { description: 'ID or slug' },
 }
 
 const needs = (access: Access): string => {
   switch (access.kind) {
     case 'public':
-      return 'Open to anyone.'
+      return 'No authentication required.'
     case 'second-factor':
-      return 'For a browser whose second factor is still owed.'
+      return 'For sign-ins that still require a second factor.'
     case 'person':
-      return 'Needs a person who is signed in.'
+      return 'Requires a signed-in person.'
     case 'caller':
-      return 'Needs a person who is signed in, or an admin key.'
+      return 'Requires a signed-in person or an admin key.'
     case 'deployment':
       return access.person
-        ? 'Needs a person who is a deployment admin.'
-        : 'Needs a deployment admin, or an admin key with the scope `deployment`.'
+        ? 'Requires a signed-in deployment admin.'
+        : 'Requires a deployment admin or an admin key with the scope `deployment`.'
     case 'organization': {
-      const person = access.person ? ' A key will not do.' : ''
-      return `Needs the role \`${access.role}\` in the organization, or one above it.${person}`
+      const person = access.person ? ' Keys are not accepted.' : ''
+      return `Requires at least the role \`${access.role}\` in the organization.${person}`
     }
   }
 }
@@ -34,8 +34,8 @@ const needs = (access: Access): string => {
 const FRESHNESS: Readonly<Record<Route['freshness'], string>> = {
   never: '',
   sometimes:
-    'Where it gives the rights of an admin, a person’s password or passkey has to be fresh: see `POST /me/confirm`.',
-  always: 'A person’s password or passkey has to be fresh: see `POST /me/confirm`.',
+    'If the change grants admin rights, a person must have confirmed with a password or passkey recently: see `POST /me/confirm`.',
+  always: 'A person must have confirmed with a password or passkey recently: see `POST /me/confirm`.',
 }
 
 const securityOf = (access: Access): string[] => {
@@ -81,7 +81,7 @@ const describe = (route: Route): DescribedOperation => ({
     ? [
         {
           name: 'Idempotency-Key',
-          description: 'A repeated request with the same key gets the first answer, for a day.',
+          description: 'Retries with the same key return the first response for one day.',
           schema: Type.String({ minLength: 1, maxLength: 255 }),
         },
       ]
@@ -101,20 +101,20 @@ const describe = (route: Route): DescribedOperation => ({
   security: securityOf(route.access),
 })
 
-const DESCRIPTION = `Everything that the dashboard can do: it uses nothing else.
+const DESCRIPTION = `Covers everything in the dashboard, which uses only this API.
 
-**Who may call.** People sign in and get a cookie; programs send an admin key of their organization as
-\`Authorization: Bearer csm_…\`. A key may do what an organization admin may do in its own organization, and with the scope
-\`deployment\` what belongs to the deployment as well. What is another organization's does not exist for the caller (404).
+**Authentication.** People sign in and get a cookie; programs send an admin key of their organization as
+\`Authorization: Bearer csm_…\`. A key has the rights of an organization admin in its own organization. With the scope
+\`deployment\`, it can also manage the deployment. Resources of other organizations return 404.
 
-**Pages.** Lists answer \`data\` and \`next_cursor\`; send the cursor for the next page. Nothing is shown twice or left out
-because of what is written meanwhile.
+**Pagination.** Lists return \`data\` and \`next_cursor\`; send the cursor to get the next page. Concurrent writes cause no
+duplicate or missing items.
 
-**Changes** take an \`Idempotency-Key\`, and each is in the audit log by the time it is answered. A cookie's change has to
+**Changes** accept an \`Idempotency-Key\`, and are in the audit log before the response is sent. Changes with a cookie must
 come from the dashboard's own pages.
 
-**Errors** are problems (RFC 9457) with a stable \`code\` and the id of the request. Where one field is at fault, \`field\`
-names it and \`rule\` says what is expected.`
+**Errors** are problems (RFC 9457) with a stable \`code\` and the request ID. If a single field is invalid, \`field\` names it
+and \`rule\` states the requirement.`
 
 const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string }> = [
   { name: 'Account', description: 'Sign-in, sign-out, and the caller’s own account.' },
@@ -122,22 +122,22 @@ const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string 
   { name: 'Members', description: 'The members of an organization and their roles.' },
   { name: 'Accounts', description: 'The accounts of the deployment.' },
   { name: 'Keys', description: 'API keys.' },
-  { name: 'Projects', description: 'What an organization attests for.' },
+  { name: 'Projects', description: 'Products or contracts for which an organization attests.' },
   { name: 'Bindings', description: 'The contracts and programs of each project.' },
   { name: 'Policies', description: 'Policy documents, their revisions, and the active one.' },
-  { name: 'Policy trials', description: 'Checking, testing and simulating, without any effect.' },
+  { name: 'Policy trials', description: 'Checking, testing and simulating policies without side effects.' },
   { name: 'Lists', description: 'Addresses that policies look up.' },
-  { name: 'Shared lists', description: 'The deployment’s lists, which every organization’s policies may read.' },
-  { name: 'Sessions', description: 'Reviewing people and businesses.' },
-  { name: 'Screening', description: 'Lists of sanctioned people and companies, and the hits of sessions.' },
+  { name: 'Shared lists', description: 'Lists of the deployment, which the policies of all organizations can read.' },
+  { name: 'Sessions', description: 'Review of people and businesses.' },
+  { name: 'Screening', description: 'Sanctions lists, and hits in sessions.' },
   { name: 'Decisions', description: 'Decisions, and the log that proves them.' },
   { name: 'Jobs', description: 'Tasks that take longer than a request.' },
-  { name: 'Approvals', description: 'Changes that wait for a second person.' },
+  { name: 'Approvals', description: 'Changes that await approval by a second person.' },
   { name: 'Webhooks', description: 'Endpoints that receive session events, and the state of each message.' },
   { name: 'Audit', description: 'The audit log.' },
-  { name: 'Attesters', description: 'The keys that sign.' },
+  { name: 'Attesters', description: 'Signing keys.' },
   { name: 'Workers', description: 'The signing workers and their queue.' },
-  { name: 'Live', description: 'The service’s figures by the second.' },
+  { name: 'Live', description: 'Live metrics of the service.' },
   { name: 'Deployment', description: 'The deployment and its settings.' },
   { name: 'Reference', description: 'The OpenAPI documents.' },
 ]

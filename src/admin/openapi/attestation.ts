@@ -7,9 +7,7 @@ import { PROBLEM } from './problem.ts'
 
 const ON_BEHALF = Type.String({
   description:
-    'The user whom `from`, a relayer, represents: held against the organization’s lists as `from` is, recorded, and at ' +
-    'hand for policies as `onBehalf.address`. Not signed. On EVM chains also 32 bytes of hex: an EVM address after ' +
-    'twelve zero bytes, or a Solana public key.',
+    'User on whose behalf `from`, a relayer, acts. Checked against the organization’s lists like `from`, recorded, and available to policies as `onBehalf.address`. Not signed. On EVM chains, 32 bytes of hex are also accepted: an EVM address after twelve zero bytes, or a Solana public key.',
 })
 
 const REQUEST = named(
@@ -19,10 +17,10 @@ const REQUEST = named(
     chain: Type.String({ description: 'Name of the chain, for example `base` or `solana`' }),
     verification_hash: Type.Optional(Type.String({ description: 'Project; send this or `to`, not both' })),
     to: Type.Optional(Type.String({ description: 'Contract or program; send this or `verification_hash`, not both' })),
-    data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex; where the policy reads it' })),
-    msg_value: Type.Optional(Type.String({ description: 'Wei or lamports, decimal; where the policy reads it' })),
+    data: Type.Optional(Type.String({ description: 'Encoded function call, 0x-hex. Required if the policy reads it' })),
+    msg_value: Type.Optional(Type.String({ description: 'Wei or lamports, decimal. Required if the policy reads it' })),
     on_behalf: Type.Optional(ON_BEHALF),
-    user_ip: Type.Optional(Type.String({ description: 'End user’s IP address; where the policy reads it' })),
+    user_ip: Type.Optional(Type.String({ description: 'End user’s IP address. Required if the policy reads it' })),
   }),
 )
 
@@ -31,16 +29,16 @@ const RESPONSE = named(
   closed({
     policy_id: Type.String(),
     policy_name: Type.String(),
-    verification_hash: Type.String({ description: 'What the contract carries as its policy id; signed' }),
+    verification_hash: Type.String({ description: 'Policy ID stored in the contract; part of the signed data' }),
     is_compliant: Type.Boolean(),
     attestation: closed({
-      uuid: Type.String({ description: 'UUID v4, spent on use' }),
+      uuid: Type.String({ description: 'UUID v4; each can be used once' }),
       expiration: Type.Integer({ description: 'Unix seconds; 0 when not compliant' }),
       attester: Type.String({ description: 'Address or public key; empty when not compliant' }),
       signature: Type.String({ description: '0x-hex; empty when not compliant' }),
     }),
     reason: Type.Optional(
-      closed({ code: Type.String(), message: Type.String() }, 'Reason of a denial, if the policy has one'),
+      closed({ code: Type.String(), message: Type.String() }, 'Reason for a denial, if the policy states one'),
     ),
   }),
 )
@@ -61,10 +59,10 @@ const TASK_RESPONSE = named(
   'TaskResponse',
   closed({
     is_compliant: Type.Boolean(),
-    signers: Type.Array(Type.String(), { description: 'Ascending; empty when not compliant' }),
+    signers: Type.Array(Type.String(), { description: 'In ascending order; empty when not compliant' }),
     signature: Type.Array(Type.String(), { description: 'In the order of `signers`' }),
     expiry_block: Type.Integer({
-      description: 'Block number, or Unix seconds where the chain is set so; 0 when not compliant',
+      description: 'Block number, or Unix seconds if the chain is configured for them; 0 when not compliant',
     }),
     task_id: Type.String(),
   }),
@@ -79,7 +77,7 @@ const BATCH_REQUEST = named(
         Type.Object({
           idempotency_key: Type.Optional(
             Type.String({
-              description: 'Of this element: repeated in any batch, it gets the same answer',
+              description: 'Idempotency key of this element. The same key in any batch returns the same result',
               maxLength: 255,
             }),
           ),
@@ -93,12 +91,14 @@ const BATCH_REQUEST = named(
 const BATCH_ELEMENT = named(
   'BatchElement',
   closed({
-    index: Type.Integer({ description: 'Of the request, from 0' }),
-    status: Type.Integer({ description: 'As if it had been asked alone' }),
+    index: Type.Integer({ description: 'Index of the request, starting at 0' }),
+    status: Type.Integer({ description: 'HTTP status of the request as if sent alone' }),
     answer: Type.Optional(RESPONSE),
     problem: Type.Optional(PROBLEM),
-    retry_after_seconds: Type.Optional(Type.Integer({ description: 'Of a 429 or 503' })),
-    replayed: Type.Optional(Type.Boolean({ description: 'True: the answer of an earlier request' })),
+    retry_after_seconds: Type.Optional(
+      Type.Integer({ description: 'Seconds to wait before a retry, for 429 and 503' }),
+    ),
+    replayed: Type.Optional(Type.Boolean({ description: 'True if this is the result of an earlier request' })),
   }),
 )
 
@@ -111,7 +111,7 @@ const PROBLEMS = [400, 401, 403, 408, 409, 413, 415, 422, 429, 500, 503]
 
 const IDEMPOTENCY = {
   name: 'Idempotency-Key',
-  description: 'A repeated request with the same key gets the same answer for as long as the attestation lives.',
+  description: 'Retries with the same key return the same response until the attestation expires.',
   schema: Type.String({ minLength: 1, maxLength: 255 }),
 }
 
@@ -123,10 +123,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'attest',
     ...ATTESTATION_PATHS.attestation,
     tag: 'Attestation',
-    summary: 'Evaluate a wallet or a transaction, and attest',
+    summary: 'Evaluate a wallet or a transaction, and sign an attestation',
     description:
-      'A denial is no error: it is a 200 with `is_compliant` false and no signature. A `data`, `msg_value` or `user_ip` that ' +
-      'the policy reads has to be sent.',
+      'A denial is not an error: it has status 200, `is_compliant` false and no signature. If the policy reads `data`, `msg_value` or `user_ip`, the field is required.',
     headers: [IDEMPOTENCY],
     bodies: {
       'application/json': {
@@ -157,10 +156,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'attestMany',
     ...ATTESTATION_PATHS.batch,
     tag: 'Attestation',
-    summary: 'Up to 1,000 attestations in one call',
+    summary: 'Request up to 1,000 attestations',
     description:
-      'Each element is decided by itself and answered in its place, with a verdict or its own problem; the rate limit ' +
-      'counts elements. With `Accept: application/x-ndjson` each answer is a line, sent as soon as those before it are there.',
+      'Each element is decided independently and has its own result: a verdict or a problem. The rate limit counts elements. With `Accept: application/x-ndjson`, each result is one line, sent as soon as all previous results are ready.',
     bodies: { 'application/json': { schema: BATCH_REQUEST, required: true } },
     answers: [
       {
@@ -178,7 +176,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     ...ATTESTATION_PATHS.task,
     tag: 'Attestation',
     summary: 'Evaluate a transaction (v1)',
-    description: 'Signed by as many attesters as the policy’s quorum.',
+    description: 'Signed by as many attesters as the policy’s quorum requires.',
     headers: [IDEMPOTENCY],
     bodies: { 'application/json': { schema: TASK_REQUEST, required: true } },
     answers: [{ status: 200, description: 'The verdict.', schema: TASK_RESPONSE }],
@@ -190,11 +188,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'readProof',
     ...ATTESTATION_PATHS.proof,
     tag: 'Attestation',
-    summary: 'Show the proof that a decision is in the log',
+    summary: 'Get a proof that a decision is in the log',
     description:
-      'For attestations and tasks of the key’s organization, compliant or denied. The proof is a C2SP tlog-proof with the ' +
-      'line of the log; whoever has the log’s key checks it offline (`countersign proof check`, or the client). A decision ' +
-      'is in a signed head some seconds after its answer: until then this is a 404 or a 503 with `Retry-After`.',
+      'For attestations and tasks of the key’s organization, compliant or denied. The proof is a C2SP tlog-proof with the log line. Verify it offline with the log’s key (`countersign proof check` or the client). A signed head covers a decision a few seconds after the response. Until then, the status is 404, or 503 with `Retry-After`.',
     parameters: { uuid: { description: '`uuid` of the attestation, or `task_id`' } },
     answers: [
       {
@@ -212,7 +208,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     method: 'GET',
     path: '/livez',
     tag: 'Operation',
-    summary: 'Whether the process answers',
+    summary: 'Check that the process responds',
     description: '',
     answers: [{ status: 200, description: '`ok`', schema: Type.String(), contentType: 'text/plain' }],
   },
@@ -222,9 +218,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     method: 'GET',
     path: '/readyz',
     tag: 'Operation',
-    summary: 'Whether it can attest',
+    summary: 'Check that the process can attest',
     description: '',
-    answers: [{ status: 200, description: 'It can.', schema: READINESS }],
+    answers: [{ status: 200, description: 'The process can attest.', schema: READINESS }],
     problems: [503],
   },
   {
@@ -233,7 +229,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     method: 'GET',
     path: '/metrics',
     tag: 'Operation',
-    summary: 'Metrics for Prometheus',
+    summary: 'Get metrics for Prometheus',
     description: '',
     answers: [
       { status: 200, description: 'Text exposition format.', schema: Type.String(), contentType: 'text/plain' },
@@ -247,7 +243,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     method: 'GET',
     path: '/openapi.json',
     tag: 'Reference',
-    summary: 'This API and the identity API in one document',
+    summary: 'Get one document for this API and the identity API',
     description: 'Not served when the setting `docs` is false.',
     answers: [
       { status: 200, description: 'An OpenAPI 3.1 document.', schema: Type.Record(Type.String(), Type.Unknown()) },
@@ -259,11 +255,10 @@ const OPERATIONS: readonly DescribedOperation[] = [
 export const ATTESTATION_INTERFACE: InterfaceDescription = {
   title: 'Countersign attestation API',
   description:
-    'Decides by policy whether a wallet may do what it wants to do, and signs that decision for a smart contract or a ' +
-    'Solana program. For backend servers only: keys don’t belong into frontend code.',
+    'Decides by policy whether a wallet may perform an action, and signs that decision for a smart contract or a Solana program. For backend servers only: never put keys in frontend code.',
   tags: [
     { name: 'Attestation', description: 'Verdicts and signatures.' },
-    { name: 'Operation', description: 'For orchestrators and monitors; expose them to your own network only.' },
+    { name: 'Operation', description: 'For orchestrators and monitoring. Expose these only to your own network.' },
     { name: 'Reference', description: 'For tools that read OpenAPI.' },
   ],
   securitySchemes: {

@@ -13,15 +13,15 @@ const TEXTS: Readonly<Record<number, string>> = {
   400: 'The request is malformed.',
   401: 'Not signed in, or the key is missing, invalid or expired.',
   403: 'Not allowed.',
-  404: 'It does not exist, or it belongs to somebody else.',
+  404: 'The resource does not exist, or belongs to another organization.',
   408: 'The request took too long; retry with exponential backoff.',
-  409: 'The request conflicts with the present state, or the same request is still being handled.',
+  409: 'The request conflicts with the current state, or the same request is still in progress.',
   413: 'The body is too large.',
-  415: 'The body has another media type.',
-  422: 'The Idempotency-Key was used with another request, or a rule of the policy fails for this request.',
-  429: 'Too many requests; Retry-After says when to retry.',
-  500: 'A fault of the service; the request id names it in the log.',
-  503: 'The service is at capacity or a part of it is down; Retry-After says when to retry.',
+  415: 'The media type of the body is not supported.',
+  422: 'The Idempotency-Key was used with a different request, or a policy rule fails for this request.',
+  429: 'Too many requests. Retry-After states when to retry.',
+  500: 'Internal error. Find it in the log by the request ID.',
+  503: 'The service is at capacity or partly unavailable. Retry-After states when to retry.',
 }
 
 /** Custom keywords, omitted because JSON Schema doesn't define them. */

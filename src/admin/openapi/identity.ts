@@ -12,7 +12,7 @@ const CREATED = named(
   closed({
     sessionId: Type.String({ description: 'UUID' }),
     redirectUrl: Type.String({ description: 'Hosted verification link' }),
-    qrCode: Type.String({ description: 'PNG as a data URI, of the same link' }),
+    qrCode: Type.String({ description: 'QR code of the link, a PNG data URI' }),
   }),
 )
 
@@ -23,10 +23,10 @@ const SESSION = named(
   closed({
     sessionId: Type.String(),
     status: STATUS,
-    userId: Type.Optional(Type.String({ description: 'When the session has an identity' })),
-    completedAt: Type.Optional(Type.String({ description: 'ISO 8601; only when completed' })),
-    verifiedWallets: Type.Array(WALLET, { description: 'Filled only when completed' }),
-    unverifiedWallets: Type.Array(WALLET, { description: 'Filled only when not completed' }),
+    userId: Type.Optional(Type.String({ description: 'Present if the session has an identity' })),
+    completedAt: Type.Optional(Type.String({ description: 'ISO 8601. Present only if completed' })),
+    verifiedWallets: Type.Array(WALLET, { description: 'Empty unless completed' }),
+    unverifiedWallets: Type.Array(WALLET, { description: 'Empty if completed' }),
   }),
 )
 
@@ -45,7 +45,7 @@ const VERIFIED = named(
 
 const PARAMETERS = {
   type: { schema: TYPE },
-  sessionId: { description: 'UUID from creating the session' },
+  sessionId: { description: 'UUID returned when the session was created' },
 }
 const PROBLEMS = [401, 403, 404, 408, 429, 500, 503]
 const shared = { parameters: PARAMETERS, query: null, headers: [], bodies: {}, security: ['identityKey'] } as const
@@ -57,7 +57,7 @@ const register = (type: 'individual' | 'business'): DescribedOperation => ({
   tag: 'Sessions',
   summary: `Create a session for ${type === 'individual' ? 'a person' : 'a business'}`,
   description:
-    'With `walletAddress`, a session of the same type for that wallet that is pending, in retry or completed is reused.',
+    'With `walletAddress`, returns an existing session of the same type for that wallet if it is pending, in retry or completed.',
   query: Type.Object({
     size: Type.Optional(
       Type.Integer({ minimum: 80, maximum: 2_000, description: 'Size of the QR code in pixels. Defaults to 300' }),
@@ -66,7 +66,7 @@ const register = (type: 'individual' | 'business'): DescribedOperation => ({
   headers: [
     {
       name: 'Idempotency-Key',
-      description: 'A repeated request with the same key gets the same session for a day.',
+      description: 'Retries with the same key return the same session for one day.',
       schema: Type.String({ minLength: 1, maxLength: 255 }),
     },
   ],
@@ -76,8 +76,8 @@ const register = (type: 'individual' | 'business'): DescribedOperation => ({
       schema: named(
         'Registration',
         Type.Object({
-          walletAddress: Type.Optional(Type.String({ description: 'The only wallet that may connect' })),
-          originUrl: Type.Optional(Type.String({ description: 'Absolute https URL to go back to' })),
+          walletAddress: Type.Optional(Type.String({ description: 'Restricts the session to this wallet' })),
+          originUrl: Type.Optional(Type.String({ description: 'Absolute https URL to return to' })),
         }),
       ),
     },
@@ -97,7 +97,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'readStatus',
     ...IDENTITY_PATHS.status,
     tag: 'Sessions',
-    summary: 'A session’s status, once',
+    summary: 'Get a session’s status',
     description: '',
     answers: [{ status: 200, description: 'The status.', schema: SESSION }],
     problems: PROBLEMS,
@@ -107,10 +107,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'followStatus',
     ...IDENTITY_PATHS.stream,
     tag: 'Sessions',
-    summary: 'A session’s status, as it changes',
+    summary: 'Stream a session’s status',
     description:
-      'Server-sent events: each `data` line is a status object. The current one comes first, then one a change; `: keep-alive` ' +
-      'every 15 seconds. The stream stays open after a final status.',
+      'Server-sent events: each `data` line is a status object. The current status comes first, then one per change, and `: keep-alive` every 15 seconds. The stream stays open after a final status.',
     answers: [{ status: 200, description: 'The stream.', schema: SESSION, contentType: 'text/event-stream' }],
     problems: PROBLEMS,
   },
@@ -119,10 +118,9 @@ const OPERATIONS: readonly DescribedOperation[] = [
     operationId: 'verifyWallet',
     ...IDENTITY_PATHS.verify,
     tag: 'Wallets',
-    summary: 'Whether a wallet belongs to a verified identity',
+    summary: 'Check whether a wallet belongs to a verified identity',
     description:
-      'At the calling organization’s current level. With `chain`, a contract wallet is verified only on the chains on ' +
-      'which it was proven. Without `chain`, compare the chains in `wallets`.',
+      'Uses the calling organization’s current level. With `chain`, a contract wallet is verified only on the chains where its owner proved control. Without `chain`, compare the chains in `wallets`.',
     bodies: {
       'application/json': {
         required: true,
@@ -132,7 +130,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
         ),
       },
     },
-    answers: [{ status: 200, description: 'The answer.', schema: VERIFIED }],
+    answers: [{ status: 200, description: 'The verification.', schema: VERIFIED }],
     problems: [400, 413, 415, ...PROBLEMS],
   },
 ]
@@ -140,11 +138,10 @@ const OPERATIONS: readonly DescribedOperation[] = [
 export const IDENTITY_INTERFACE: InterfaceDescription = {
   title: 'Countersign identity API',
   description:
-    'Verification sessions for people and businesses, and whether a wallet belongs to a verified identity. For backend ' +
-    'servers only; a browser follows a stream through a relay that adds the key.',
+    'Runs verification sessions for people and businesses, and checks whether a wallet belongs to a verified identity. For backend servers only; browsers follow a stream through a relay that adds the key.',
   tags: [
-    { name: 'Sessions', description: 'Creating and following sessions.' },
-    { name: 'Wallets', description: 'Asking for wallets.' },
+    { name: 'Sessions', description: 'Creation and status of sessions.' },
+    { name: 'Wallets', description: 'Verification of wallets.' },
   ],
   securitySchemes: {
     identityKey: { type: 'http', scheme: 'bearer', description: 'An identity key: csi_live_… or csi_test_…' },

@@ -3,14 +3,14 @@ import { POLICY_ISSUE } from '../policies/issue.ts'
 import { named, Type } from '../schema.ts'
 
 const MEMBERS = {
-  type: Type.String({ description: 'Name of the kind of problem' }),
+  type: Type.String({ description: 'Problem type' }),
   title: Type.String(),
   status: Type.Integer(),
-  detail: Type.String({ description: 'What is wrong; repeats nothing of the request' }),
-  code: Type.String({ description: 'Stable; for programs' }),
-  request_id: Type.String({ description: 'Names the request in the log' }),
-  message: Type.String({ description: 'As `detail`, for existing clients' }),
-  error: Type.String({ description: 'As `detail`, for existing clients' }),
+  detail: Type.String({ description: 'Description of the problem, without data from the request' }),
+  code: Type.String({ description: 'Stable error code for programs' }),
+  request_id: Type.String({ description: 'Request ID, as in the log' }),
+  message: Type.String({ description: 'Same as `detail`, for existing clients' }),
+  error: Type.String({ description: 'Same as `detail`, for existing clients' }),
 }
 
 export const PROBLEM = named(
@@ -30,13 +30,13 @@ export const ADMIN_PROBLEM = named(
     ...MEMBERS,
     field: Type.Optional(
       Type.String({
-        description: 'The field at fault: `name`, `add[0].address`. Omitted if no single field is at fault.',
+        description: 'The invalid field, such as `name` or `add[0].address`. Omitted if no single field is invalid.',
       }),
     ),
-    rule: Type.Optional(Type.String({ description: 'What that field requires: `must not be empty`' })),
+    rule: Type.Optional(Type.String({ description: 'Requirement of the field, such as `must not be empty`' })),
     issues: Type.Optional(
       Type.Array(POLICY_ISSUE, {
-        description: 'For a policy document that can’t be saved: every mistake with its place',
+        description: 'For an invalid policy document: all errors with their locations',
       }),
     ),
   }),

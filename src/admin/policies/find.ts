@@ -23,7 +23,7 @@ export const requirePolicy = async (
  */
 export const requireSameSubject = (decides: PolicySubject, { document }: CompiledPolicy): void => {
   if (document.decides === decides) return
-  throw new FieldInvalidError('source', `decides ${document.decides}, and the policy decides ${decides}`)
+  throw new FieldInvalidError('source', `decides ${document.decides}, but the policy decides ${decides}`)
 }
 
 /** Finds a policy that decides requests (for projects) or sessions. @throws FieldInvalidError, SubjectUnknownError */

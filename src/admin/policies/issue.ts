@@ -8,12 +8,12 @@ export const POLICY_ISSUE = named(
     line: Type.Integer(),
     column: Type.Integer(),
     message: Type.String(),
-    pointer: Type.String({ description: 'JSON pointer to the place in the document' }),
+    pointer: Type.String({ description: 'JSON Pointer to the location in the document' }),
   }),
 )
 
 export const WARNINGS = Type.Array(POLICY_ISSUE, {
-  description: 'What is likely not meant, with what probably is. It keeps nothing from being saved',
+  description: 'Likely mistakes, with suggestions. They do not prevent saving',
 })
 
 /** Returns the API form of issues with their positions. */

@@ -39,6 +39,6 @@ export const activate = async (
 /** @throws ConflictError */
 export const requireVersion = (policy: Policy, version: number | undefined): void => {
   if (version !== undefined && version !== policy.version) {
-    throw new ConflictError('the policy has changed since it was read; look at it again')
+    throw new ConflictError('the policy has changed since it was read: read it again')
   }
 }

@@ -40,14 +40,12 @@ const shadowText = async (
     })
   try {
     const [same, different, failed] = await Promise.all([count('same'), count('different'), count('failed')])
-    if (same.count + different.count + failed.count === 0) return ['As shadow: no decisions yet']
+    if (same.count + different.count + failed.count === 0) return ['Shadow: no decisions yet']
     const exact = same.exact && different.exact && failed.exact ? '' : 'at least '
-    return [
-      `As shadow: ${exact}${same.count} decided the same, ${different.count} otherwise, ${failed.count} not at all`,
-    ]
+    return [`Shadow: ${exact}${same.count} the same, ${different.count} different, ${failed.count} failed`]
   } catch (error) {
     // The figures are optional: without the index, people can still request the change.
-    if (error instanceof DependencyUnavailableError) return ['As shadow: its figures can’t be read now']
+    if (error instanceof DependencyUnavailableError) return ['Shadow: the results are not available']
     throw error
   }
 }
@@ -69,12 +67,12 @@ const replayText = async (
     const { sessions, completed, rejected, left, agreed } = result
     const otherwise = Number(completed) + Number(rejected) - Number(agreed)
     return [
-      `Tried on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did`,
+      `Tried on ${counted(Number(sessions), 'session', 'sessions')}: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers`,
     ]
   }
   const { decisions, same, other_verdict: otherVerdict, other_rule: otherRule } = result
   return [
-    `Replayed over ${counted(Number(decisions), 'decision', 'decisions')}: ${same} the same, ${otherVerdict} another verdict, ${otherRule} only another rule`,
+    `Replayed against ${counted(Number(decisions), 'decision', 'decisions')}: ${same} the same, ${otherVerdict} with a different verdict, ${otherRule} with only a different rule`,
   ]
 }
 
@@ -98,7 +96,7 @@ export const seeActivation = async (
     changes: [
       { what: 'decides', before: active === null ? null : revisionText(active), after: revisionText(revision) },
       ...(then.document.name === policy.name ? [] : [{ what: 'name', before: policy.name, after: then.document.name }]),
-      ...(projects === null ? [] : [{ what: 'for the projects', before: projects, after: projects }]),
+      ...(projects === null ? [] : [{ what: 'projects', before: projects, after: projects }]),
     ],
     differences: (active === null ? describePolicy(then) : diffPolicies(await compileRevision(active), then)).map(
       (difference) => ({ ...difference }),

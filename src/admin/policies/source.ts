@@ -18,7 +18,7 @@ export const compiledOf = async (
   { source, revision_id: revisionId }: { source?: string; revision_id?: string },
 ): Promise<{ readonly source: string; readonly policy: CompiledPolicy }> => {
   if (source !== undefined && revisionId !== undefined) {
-    throw new FieldInvalidError('source', 'and revision_id exclude each other')
+    throw new FieldInvalidError('source', 'and revision_id are mutually exclusive')
   }
   if (source !== undefined) {
     const { policy } = await policyWork.run(organizationId, sourceSteps(source), deadline)

@@ -23,14 +23,13 @@ const requireTrial = async (
   const trial = await tasks.newestDone(organizationId, REPLAY_KIND, { contentHash }, TRIAL_DAYS * DAY_SECONDS)
   if (trial === null) {
     throw new ConflictError(
-      `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: try it first, by replay in the ` +
-        `dashboard, replayPolicy of the admin API or "${PROGRAM} policy replay ${id}"`,
+      `revision ${number} was not tried on past sessions in the last ${TRIAL_DAYS} days: first try it with a replay in the dashboard, replayPolicy of the admin API or "${PROGRAM} policy replay ${id}"`,
     )
   }
   if (trial.result?.['sessions'] !== 0) return
   if ((await sessions.findDecidedByPeople(organizationId, EVER, SESSIONS_SEARCHED)).length === 0) return
   throw new ConflictError(
-    `the newest trial of revision ${number} covered no session: try it on a period in which people decided sessions`,
+    `the newest trial of revision ${number} covered no sessions: try it on a period in which reviewers decided sessions`,
   )
 }
 

@@ -26,11 +26,11 @@ const USER_SESSION = named(
   'UserSession',
   closed({
     id: Type.String(),
-    current: Type.Boolean({ description: 'The session of this request' }),
+    current: Type.Boolean({ description: 'Whether this is the session of the request' }),
     user_agent: Type.String(),
     address: Type.String(),
     created_at: time(),
-    last_seen_at: time('Within a minute'),
+    last_seen_at: time('Accurate to one minute'),
     expires_at: time(),
   }),
 )
@@ -39,22 +39,24 @@ const ACCOUNT = named(
   'Account',
   closed({
     kind: oneOf(['person', 'key']),
-    id: Type.String({ description: 'As in the audit log' }),
+    id: Type.String({ description: 'Name as in the audit log' }),
     name: Type.String(),
     email: nullable(Type.String()),
-    deployment_admin: Type.Boolean({ description: 'May administer the deployment' }),
+    deployment_admin: Type.Boolean({ description: 'Whether the account can manage the deployment' }),
     memberships: Type.Array(closed({ organization_id: Type.String(), role: ROLE })),
     has_totp: Type.Boolean(),
     recovery_codes_left: Type.Integer(),
     has_passkeys: Type.Boolean(),
     passkeys_possible: Type.Boolean({
-      description: 'False when the page’s address is an IP address: passkeys need a host name',
+      description: 'False if the page’s address is an IP address, because passkeys require a hostname',
     }),
     second_factor_missing: closed({
       deployment: Type.Boolean({
-        description: 'The deployment is closed to this account until it has a second factor',
+        description: 'Whether the account must add a second factor to access the deployment',
       }),
-      organization_ids: Type.Array(Type.String(), { description: 'These organizations are closed to it' }),
+      organization_ids: Type.Array(Type.String(), {
+        description: 'Organizations that require the account to add a second factor',
+      }),
     }),
   }),
 )
@@ -80,7 +82,7 @@ export const ACCOUNT_ROUTES = [
   route('readAccount', 'GET', '/me', {
     access: CALLER,
     command: false,
-    summary: 'The caller',
+    summary: 'Show the caller’s account',
     answer: ACCOUNT,
     handle: async ({ services, actor, request }) => {
       // A command has no account.
@@ -112,7 +114,7 @@ export const ACCOUNT_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Change the caller’s name',
-    body: closed({ name: label('As colleagues see it') }),
+    body: closed({ name: label('Name shown to colleagues') }),
     handle: async ({ actor, body, write }) => {
       await write(async (tables, note) => {
         await tables.users.rename(actor.user.id, body.name)
@@ -130,7 +132,7 @@ export const ACCOUNT_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Change the caller’s password',
-    description: 'Ends the account’s other sessions, and recovery links that are newer than this session.',
+    description: 'Ends the account’s other sessions, and revokes recovery links that are newer than this session.',
     body: closed({ current_password: PASSWORD, new_password: PASSWORD }),
     errors: [401, 429],
     handle: async ({ services, actor, body, caller, write }) => {
@@ -157,7 +159,7 @@ export const ACCOUNT_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Confirm the session with the password',
     description:
-      'For five minutes, the session may make changes that need a fresh confirmation. It gets a new cookie; the cookie before stops working.',
+      'For five minutes, the session can make changes that require a recent confirmation. The response sets a new cookie, which replaces the old one.',
     body: closed({ password: PASSWORD }),
     errors: [401, 429],
     handle: async ({ services, actor, body, caller }) => {
@@ -168,7 +170,7 @@ export const ACCOUNT_ROUTES = [
   route('confirmPasskeyOptions', 'POST', '/me/confirm/passkey/options', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Begin to confirm the session with a passkey',
+    summary: 'Start to confirm the session with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     handle: async ({ services, actor, origin }) => {
@@ -179,7 +181,7 @@ export const ACCOUNT_ROUTES = [
   route('confirmPasskey', 'POST', '/me/confirm/passkey', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Confirm the session with a passkey of the account',
+    summary: 'Confirm the session with a passkey',
     description: 'Has the same effect as the password.',
     body: closed({ challenge_id: CHALLENGE_ID, credential: CREDENTIAL }),
     errors: [401],
@@ -192,7 +194,7 @@ export const ACCOUNT_ROUTES = [
 
   route('listOwnSessions', 'GET', '/me/sessions', {
     access: PERSON,
-    summary: 'The caller’s sessions, newest first',
+    summary: 'List the caller’s sessions, newest first',
     answer: closed({ data: Type.Array(USER_SESSION) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.userSessions.listOf(actor.user.id)).map((session) =>
@@ -216,8 +218,8 @@ export const ACCOUNT_ROUTES = [
   route('endOtherSessions', 'DELETE', '/me/sessions', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'End all of the caller’s sessions but this one',
-    description: 'Recovery links that are newer than this session end as well.',
+    summary: 'End all of the caller’s other sessions',
+    description: 'Also revokes recovery links that are newer than this session.',
     fresh: true,
     answer: closed({ ended: Type.Integer() }),
     handle: ({ actor, write }) =>

@@ -18,13 +18,12 @@ import type { Services } from '../services.ts'
 const route = declareRoutes('Approvals')
 
 const STATE = oneOf(['pending', 'approved', 'rejected', 'expired'])
-const DECISION = closed({ approve: Type.Boolean({ description: 'False rejects; the requester may only reject' }) })
-const WAITING = closed({ waiting: Type.Integer({ description: 'Changes that can be decided now' }) })
+const DECISION = closed({ approve: Type.Boolean({ description: 'False to reject. The requester can only reject' }) })
+const WAITING = closed({ waiting: Type.Integer({ description: 'Number of changes that can be decided now' }) })
 
 const DECIDING = {
   description:
-    'Approving does it at once, if what it was based on is still so. Who approves was an administrator before it was asked ' +
-    'for, and neither made, invited nor recovered the account of who asked, nor the other way round.',
+    'Approval makes the change immediately, unless its basis has changed. The approver must have been an administrator before the request. Neither the approver nor the requester may have created, invited or recovered the other’s account.',
   body: DECISION,
   // A stolen cookie alone must not be sufficient for an approval.
   fresh: ({ approve }: Static<typeof DECISION>) => approve,
@@ -54,7 +53,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
   return [
     route('listApprovals', 'GET', '/organizations/{organization}/approvals', {
       access: VIEWER,
-      summary: 'List the changes that wait, or waited, for a second person, newest first',
+      summary: 'List approval requests, newest first',
       query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
       answer: pageOf(APPROVAL),
       handle: ({ services, organization, query }) => approvalPage(services, organization.id, query),
@@ -62,7 +61,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     route('countApprovals', 'GET', '/organizations/{organization}/approvals/waiting', {
       access: VIEWER,
       command: false,
-      summary: 'Count the changes that wait for a second person',
+      summary: 'Count pending approval requests',
       answer: WAITING,
       handle: async ({ services, organization }) => ({
         waiting: await services.store.approvals.countPending(organization.id),
@@ -77,7 +76,7 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     }),
     route('listDeploymentApprovals', 'GET', '/approvals', {
       access: DEPLOYMENT,
-      summary: 'List the deployment’s changes that wait, or waited, for a second person, newest first',
+      summary: 'List the deployment’s approval requests, newest first',
       query: Type.Object({ ...PAGE_QUERY, state: Type.Optional(STATE) }),
       answer: pageOf(APPROVAL),
       handle: ({ services, query }) => approvalPage(services, null, query),
@@ -85,14 +84,14 @@ export const approvalRoutes = (routes: readonly Route[]) => {
     route('countDeploymentApprovals', 'GET', '/approvals/waiting', {
       access: DEPLOYMENT,
       command: false,
-      summary: 'Count the deployment’s changes that wait for a second person',
+      summary: 'Count the deployment’s pending approval requests',
       answer: WAITING,
       handle: async ({ services }) => ({ waiting: await services.store.approvals.countPending(null) }),
     }),
     route('decideDeploymentApproval', 'POST', '/approvals/{approval}/decide', {
       access: DEPLOYMENT_PERSON,
       alone: 'decides-approvals',
-      summary: 'Approve or reject a change of the deployment',
+      summary: 'Approve or reject a change to the deployment',
       ...DECIDING,
       handle: (call) => decide(call, call.params.approval, call.body.approve),
     }),

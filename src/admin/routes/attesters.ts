@@ -24,12 +24,12 @@ const ATTESTER = named(
     kind: KIND,
     address: Type.String({ description: 'EIP-55 address, or base58 public key' }),
     token_key: Type.Union([Type.String(), Type.Null()], {
-      description: 'PKCS#11 URI of the key in the hardware token; null: the key is in a keystore',
+      description: 'PKCS#11 URI of the key in the hardware token; null if the key is in a keystore',
     }),
     keystore_file: Type.Union([Type.String(), Type.Null()], {
-      description: 'Name of the keystore among the deployment’s; null: the key is in the token',
+      description: 'Name of the keystore; null if the key is in a hardware token',
     }),
-    status: oneOf(['active', 'retiring', 'retired'], 'Active ones sign; retired ones are not loaded, for good'),
+    status: oneOf(['active', 'retiring', 'retired'], 'Active keys sign; retired keys are never loaded again'),
     created_at: time(),
   }),
   ['address', 'kind', 'status', 'created_at', 'token_key'],
@@ -40,7 +40,7 @@ const CHAIN_FINDING = named(
   closed({
     chain: Type.String(),
     check: oneOf(['rpc', 'clock', 'registry', 'attester']),
-    subject: Type.String({ description: 'The host of an RPC URL, the registry’s address, or an attester’s' }),
+    subject: Type.String({ description: 'Host of an RPC URL, or address of the registry or attester' }),
     result: oneOf(['ok', 'note', 'problem'], 'problem: attestations fail or are refused'),
     detail: Type.String(),
   }),
@@ -70,10 +70,10 @@ const findTokenKey = async (
   if (key === null) throw new FieldInvalidError('token_key', 'must be a label, or pkcs11: with object or id')
   const ask = findService(ASK_TOKEN)
   if (ask === null)
-    throw new FieldInvalidError('token_key', 'can’t be used: this deployment runs without hardware keys')
+    throw new FieldInvalidError('token_key', 'can’t be used: hardware keys are disabled in this deployment')
   const [finding] = await ask([{ kind, key, address: null }])
   if (finding?.ok === true) return { kind, address: finding.address, keystoreFile: key }
-  const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not answer' }
+  const { name, detail } = finding ?? { name: 'TokenUnavailableError', detail: 'the token does not respond' }
   if (name === 'TokenUnavailableError') throw new DependencyUnavailableError(detail)
   throw new FieldInvalidError('token_key', `can’t be used: ${detail}`)
 }
@@ -105,10 +105,10 @@ const retireAttester = async (
   const all = await tables.attesters.list()
   const others = all.filter(({ id, kind, status: of }) => id !== before.id && kind === before.kind && of === 'active')
   if (before.status === 'active' && others.length === 0) {
-    throw new ConflictError(`it is the only active ${before.kind} attester: add another first`)
+    throw new ConflictError(`it is the only active ${before.kind} attester: add another one first`)
   }
   const after = await tables.attesters.setStatus(before.id, status)
-  if (after === null) throw new ConflictError('it is retired already')
+  if (after === null) throw new ConflictError('it is already retired')
   note({
     action: 'attester.retire',
     subject: before.id,
@@ -144,7 +144,7 @@ export const ATTESTER_COMMANDS = [
   route('importAttester', 'POST', '/attesters/import', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Sign with a key whose keystore was made here',
+    summary: 'Sign with a key whose keystore was created here',
     body: closed({
       kind: KIND,
       address: Type.String({ maxLength: 100 }),
@@ -168,23 +168,21 @@ export const ATTESTER_COMMANDS = [
 export const ATTESTER_ROUTES = [
   route('listAttesters', 'GET', '/attesters', {
     access: CALLER,
-    summary: 'List the keys that sign, oldest first',
-    description: 'Their addresses are public: contracts know them.',
+    summary: 'List the attester keys, oldest first',
+    description: 'The addresses are public, because registries list them.',
     answer: closed({ data: Type.Array(ATTESTER) }),
     handle: async ({ services }) => ({ data: (await services.store.attesters.list()).map(showAttester) }),
   }),
   route('addAttester', 'POST', '/attesters', {
     access: DEPLOYMENT,
     command: { fields: { token_key: { option: 'pkcs11' } } },
-    summary: 'Create an attester key, or use a key of the hardware token',
+    summary: 'Create an attester key, or add a key from the hardware token',
     description:
-      'Made on this machine and kept in an encrypted keystore; or, with `token_key`, found in the token that the settings ' +
-      'name, where it stays. The oldest active key of a kind signs, so nothing changes until the old one retires. A ' +
-      'running service loads it within a second.',
+      'The key is created on this machine and stored in an encrypted keystore. With `token_key`, a key in the configured hardware token is used, and never leaves it. The oldest active key of a kind signs, so the new key is not used until the old one retires. A running service loads it within a second.',
     body: closed({
       kind: KIND,
       token_key: Type.Optional(
-        Type.String({ minLength: 1, maxLength: 500, description: 'Label of the key in the token, or its PKCS#11 URI' }),
+        Type.String({ minLength: 1, maxLength: 500, description: 'Label or PKCS#11 URI of the key in the token' }),
       ),
     }),
     status: 201,
@@ -222,7 +220,7 @@ export const ATTESTER_ROUTES = [
     summary: 'Stop signing with a key',
     description: 'With `final`, the key is never loaded again. The last active key of a kind cannot be retired.',
     body: closed({
-      final: Type.Optional(Type.Boolean({ description: 'Never load the key again; this cannot be undone' })),
+      final: Type.Optional(Type.Boolean({ description: 'Never load the key again. This cannot be undone' })),
     }),
     answer: ATTESTER,
     errors: [409],
@@ -244,10 +242,9 @@ export const ATTESTER_ROUTES = [
   }),
   route('inspectChains', 'GET', '/chain-checks', {
     access: DEPLOYMENT,
-    summary: 'Check every configured chain',
+    summary: 'Check all configured chains',
     description:
-      'That each RPC URL answers and serves the chain, how far its clock is from this machine’s, that there is a registry ' +
-      'and that it knows the attesters here. Takes as long as the chains do; empty where no chain has an RPC URL.',
+      'Checks that each RPC URL responds and serves the chain, compares the chain’s clock with this machine’s, and checks that the registry exists and contains these attesters. Waits for the response of each chain. Empty if no chain has an RPC URL.',
     answer: closed({ data: Type.Array(CHAIN_FINDING) }),
     handle: async ({ services }) => ({
       data: (await services.inspectChains()).map(({ chain, check, subject, result, detail }) => ({

@@ -22,15 +22,15 @@ const ENTRY = named(
     action: Type.String(),
     subject: Type.String(),
     subject_name: nullable(
-      Type.String({ description: 'As it is called now; null where it has no other name or is gone' }),
+      Type.String({ description: 'Current name; null if the subject has no other name or was deleted' }),
     ),
     detail: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Given values; for a changed value, before and after',
+      description: 'Values of the change; for changed values, before and after',
     }),
     request_id: Type.String(),
-    address: Type.String({ description: 'The client’s address; empty for the command line' }),
+    address: Type.String({ description: 'IP address of the client; empty for the command line' }),
     previous_hash: Type.String(),
-    hash: Type.String({ description: 'SHA-256 over the entry and the hash of the one before it' }),
+    hash: Type.String({ description: 'SHA-256 of the entry and the previous entry’s hash' }),
   }),
   ['sequence', 'at', 'actor_name', 'actor', 'address', 'action', 'subject', 'detail'],
 )
@@ -40,28 +40,30 @@ const VERIFICATION = named(
   closed({
     ok: Type.Boolean(),
     entries: Type.Integer(),
-    broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'The first entry that breaks the chain' }),
+    broken_at: Type.Union([Type.Integer(), Type.Null()], { description: 'First entry that breaks the chain' }),
     head_hash: Type.String({
       description:
         'Hash of the newest entry. Store it elsewhere to prove later that no entry up to this one was changed.',
     }),
     problems: Type.Array(Type.String(), {
-      description: 'Differences between the log and its signed heads, which are kept beside the decision log’s tree',
+      description: 'Differences between the log and its signed heads, which are stored with the decision log’s tree',
     }),
   }),
 )
 
 const FILTERS = {
   action: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Prefix of the action: `key.` finds all changes of keys' }),
+    Type.String({ maxLength: 100, description: 'Prefix of the action: `key.` finds all key changes' }),
   ),
-  actor: Type.Optional(Type.String({ maxLength: 254, description: 'The actor’s id, or name at that time' })),
+  actor: Type.Optional(Type.String({ maxLength: 254, description: 'ID of the actor, or its name at the time' })),
   subject: Type.Optional(Type.String({ maxLength: 200 })),
-  sequence: Type.Optional(Type.Integer({ minimum: 1, description: 'This entry alone' })),
+  sequence: Type.Optional(Type.Integer({ minimum: 1, description: 'Return only this entry' })),
   since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
   until: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
   overridden: Type.Optional(
-    Type.Boolean({ description: 'True: only changes that overrode the rule of the second person at the command line' }),
+    Type.Boolean({
+      description: 'True to return only changes that overrode the second-person rule on the command line',
+    }),
   ),
 }
 
@@ -113,7 +115,7 @@ const EXPORT_ROWS = 500
 const EXPORT_MAX = 100_000
 const EXPORT_TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv; charset=utf-8; header=present' } as const
 const EXPORT_ANSWER = {
-  description: `Streams as it is read, newest first, at most ${EXPORT_MAX.toLocaleString('en')} entries. Taking it out is an entry itself.`,
+  description: `Streams up to ${EXPORT_MAX.toLocaleString('en')} entries, newest first. The export is itself recorded in the audit log.`,
   query: EXPORT_QUERY,
   streams: true,
   media: ['application/x-ndjson', 'text/csv'],

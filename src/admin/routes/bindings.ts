@@ -21,7 +21,7 @@ const BINDING = named(
     project_id: Type.String(),
     chain: Type.String(),
     address: Type.String({ description: 'EIP-55 for EVM, base58 for Solana' }),
-    label: nullable(Type.String({ description: 'What people call it' })),
+    label: nullable(Type.String({ description: 'Label of the contract or program' })),
     created_at: time(),
   }),
   ['id', 'chain', 'address', 'label', 'project_id'],
@@ -38,7 +38,7 @@ const showBinding = (binding: Binding) => ({
 
 const FIND_BINDING: FieldOverride = { find: { in: 'listBindings', by: ['id', 'address'], narrows: true } }
 
-const LABEL = label('What people call the contract or program, for example `Router`')
+const LABEL = label('Label of the contract or program, for example `Router`')
 
 const contractText = (contract: { readonly label: string | null; readonly address: string; readonly chain: string }) =>
   `${contract.label === null ? '' : `${contract.label}, `}${contract.address} on ${contract.chain}`
@@ -104,7 +104,7 @@ export const BINDING_ROUTES = [
         throw new FieldInvalidError('chain', `must be one of ${names}`)
       }
       const address = parseAddress(chain.family, body.address)
-      if (address === null) throw new FieldInvalidError('address', `must be an address of ${chain.name}`)
+      if (address === null) throw new FieldInvalidError('address', `must be a valid address on ${chain.name}`)
       return write(async (tables, note) => {
         const project = await requireProject(tables, organization.id, body.project_id)
         const binding = await tables.bindings.create({
@@ -124,7 +124,7 @@ export const BINDING_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { binding: FIND_BINDING } },
     alone: 'texts',
-    summary: 'Name a bound contract or program',
+    summary: 'Label a bound contract or program',
     body: closed({ label: nullable(LABEL) }),
     answer: BINDING,
     handle: ({ organization, params, body, write }) =>

@@ -12,7 +12,7 @@ export const DECISION_LOG_ROUTES = [
     summary: 'Show the progress of the search index',
     answer: closed({
       decisions: Type.Integer(),
-      unreadable: Type.Integer({ description: 'Lines of the log that could not be read since the start' }),
+      unreadable: Type.Integer({ description: 'Log lines that could not be read since the service started' }),
       newest_at: nullable(time()),
       up_to_date: Type.Boolean(),
     }),
@@ -30,7 +30,7 @@ export const DECISION_LOG_ROUTES = [
   route('rebuildDecisionIndex', 'POST', '/decision-index/rebuild', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Delete the search index and build it again from the log',
+    summary: 'Rebuild the search index from the log',
     body: closed({}),
     status: 202,
     answer: closed({}),
@@ -46,9 +46,9 @@ export const DECISION_LOG_ROUTES = [
   route('verifyDecisions', 'POST', '/decision-log/verify', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Check the whole decision log, as a job',
+    summary: 'Verify the whole decision log in a job',
     description:
-      'Every hash, every line, the ties between files, that no uuid occurs twice, and the log against its tree and signed heads.',
+      'Verifies every hash and line, the links between files, that all UUIDs are unique, and that the log matches its tree and signed heads.',
     body: closed({}),
     status: 202,
     answer: TASK,

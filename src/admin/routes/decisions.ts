@@ -61,8 +61,8 @@ export const DECISION_ROUTES = [
           'Labels of the bound contracts at `to`, by chain and address (`base/0x…`); contracts without a label are omitted',
       }),
       next_cursor: nullable(Type.String()),
-      complete: Type.Boolean({ description: 'False: the search stopped early and continues with the next page' }),
-      up_to_date: Type.Boolean({ description: 'False: the newest decisions may be missing' }),
+      complete: Type.Boolean({ description: 'False if the search stopped early and continues on the next page' }),
+      up_to_date: Type.Boolean({ description: 'False if the newest decisions may be missing' }),
     }),
     errors: [503],
     handle: async ({ services, organization, query }) => {
@@ -91,11 +91,11 @@ export const DECISION_ROUTES = [
   route('countDecisions', 'GET', '/organizations/{organization}/decisions/count', {
     access: VIEWER,
     command: false,
-    summary: 'How many decisions a search finds',
+    summary: 'Count the results of a search for decisions',
     query: FILTER_QUERY,
     answer: closed({
       count: Type.Integer(),
-      exact: Type.Boolean({ description: 'False: there are more; the count stopped early' }),
+      exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
     }),
     errors: [503],
     handle: ({ services, organization, query }) =>
@@ -127,7 +127,7 @@ export const DECISION_ROUTES = [
   route('readDecision', 'GET', '/organizations/{organization}/decisions/{uuid}', {
     access: VIEWER,
     command: { fields: { uuid: { word: 'UUID' } } },
-    summary: 'Show a decision in full, with its place in the log’s chain',
+    summary: 'Show a decision in full, with its position in the log',
     answer: closed({ decision: DECISION, names: DECISION_NAMES, basis: BASIS, proof: PROOF }),
     errors: [503],
     handle: async ({ services, organization, params }) => {

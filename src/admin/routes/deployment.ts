@@ -9,7 +9,7 @@ const DEPLOYMENT_SETTINGS = named(
   'DeploymentSettings',
   closed({
     second_person: Type.Boolean({
-      description: 'Whether changes of attester keys, deployment admins and shared lists need a second person',
+      description: 'Whether changes to attester keys, deployment admins and shared lists require a second person',
     }),
   }),
 )
@@ -22,7 +22,7 @@ export const DEPLOYMENT_ROUTES = [
       id: Type.String(),
       version: Type.String(),
       signer: Type.String({ description: 'Signing backend' }),
-      api_url: Type.String({ description: 'Where the attestation and identity APIs answer, without a trailing slash' }),
+      api_url: Type.String({ description: 'Base URL of the attestation and identity APIs, without a trailing slash' }),
       reference: Type.Boolean({ description: 'Whether the API reference is served at `/docs`' }),
       chains: Type.Array(
         closed({ name: Type.String(), family: oneOf(['evm', 'solana']), chain_id: nullable(Type.Integer()) }),
@@ -44,7 +44,7 @@ export const DEPLOYMENT_ROUTES = [
   deployment('readDeploymentSettings', 'GET', '/deployment/settings', {
     access: DEPLOYMENT,
     command: { name: 'second-person-rule show' },
-    summary: 'Show whether changes of the deployment need a second person',
+    summary: 'Show whether changes to the deployment require a second person',
     answer: DEPLOYMENT_SETTINGS,
     handle: async ({ services }) => ({
       second_person: await services.store.organizationSettings.readDeploymentSecondPerson(),
@@ -53,9 +53,9 @@ export const DEPLOYMENT_ROUTES = [
   deployment('changeDeploymentSettings', 'PATCH', '/deployment/settings', {
     access: DEPLOYMENT,
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
-    summary: 'Require a second person for attester keys, deployment admins and shared lists, or end the rule',
+    summary: 'Turn the second-person rule for attester keys, deployment admins and shared lists on or off',
     description:
-      'Refused where fewer than two people could approve. No longer asking for one needs a second person itself.',
+      'Refused if fewer than two people could approve. Turning the rule off itself requires a second person.',
     body: closed({ second_person: Type.Boolean() }),
     answer: DEPLOYMENT_SETTINGS,
     errors: [409],
@@ -65,7 +65,7 @@ export const DEPLOYMENT_ROUTES = [
       see: async () => ({
         subject: 'deployment',
         name: 'the deployment',
-        changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
+        changes: [{ what: 'second person', before: 'yes', after: 'no' }],
       }),
     },
     handle: ({ body, write }) =>

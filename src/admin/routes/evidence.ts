@@ -52,11 +52,11 @@ export const EVIDENCE_ROUTES = [
   route('listEvidence', 'GET', `${BASE}/{session}/evidence`, {
     access: REVIEWER,
     command: false,
-    summary: 'The evidence of a session, and what is missing',
+    summary: 'Show a session’s evidence and its missing parts',
     answer: closed({
-      fields: Type.Array(Type.String(), { description: 'Names of the fields that have a value' }),
+      fields: Type.Array(Type.String(), { description: 'Names of the fields with a value' }),
       documents: Type.Array(DOCUMENT),
-      missing: Type.Array(Type.String(), { description: 'What the session’s level still requires' }),
+      missing: Type.Array(Type.String(), { description: 'Evidence that the session’s level still requires' }),
     }),
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
@@ -81,7 +81,7 @@ export const EVIDENCE_ROUTES = [
     access: REVIEWER,
     command: false,
     alone: 'one-session',
-    summary: 'Read the typed fields',
+    summary: 'Read the entered fields',
     description: 'Each access is recorded.',
     body: closed({}),
     answer: FIELDS,
@@ -95,8 +95,8 @@ export const EVIDENCE_ROUTES = [
   }),
   route('openDocument', 'GET', `${BASE}/{session}/evidence/documents/{document}`, {
     access: REVIEWER,
-    summary: 'One document, as it was stored',
-    description: 'Each reading is recorded. Its headers keep browsers from running anything in it.',
+    summary: 'Download a document as stored',
+    description: 'Each access is recorded. The response headers prevent browsers from running active content.',
     streams: true,
     media: ['application/octet-stream'],
     handle: async ({ services, organization, actor, params, requestId, write }) => {
@@ -141,13 +141,13 @@ export const EVIDENCE_ROUTES = [
         return {
           subject: session.id,
           name: session.id,
-          changes: [{ what: 'evidence', before: `of a ${session.status} session`, after: 'erased for good' }],
+          changes: [{ what: 'evidence', before: `of a ${session.status} session`, after: 'erased permanently' }],
           basis: session.sequence,
         }
       },
     },
-    summary: 'Erase a session’s evidence for good',
-    description: 'Its keys are destroyed, then its files. The decision and its history stay.',
+    summary: 'Erase a session’s evidence permanently',
+    description: 'Its keys are destroyed, then its files. The decision and its history remain.',
     body: closed({}),
     answer: closed({ erased: Type.Integer({ description: 'Number of documents; all fields together count as one' }) }),
     handle: async ({ services, organization, actor, params, write }) => {

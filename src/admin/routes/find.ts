@@ -18,18 +18,17 @@ export const FIND_ROUTES = [
   route('find', 'GET', '/organizations/{organization}/find', {
     access: VIEWER,
     command: false,
-    summary: 'Find things of an organization by a part of their name, by id, or by wallet',
+    summary: 'Search an organization’s resources by part of a name, by ID or by wallet',
     description:
-      'A few of each kind whose page the caller may see: webhooks only for organization admins, sessions (by id or ' +
-      'wallet) only for reviewers. `decisions` says that decisions about the wallet can be searched for.',
+      'Returns a few results of each kind that the caller can view: webhooks only for organization admins, sessions (by ID or wallet) only for reviewers. `decisions` means that you can search for the wallet’s decisions.',
     query: Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: closed({
       found: Type.Array(
         closed({
           kind: oneOf([...FOUND_KINDS, 'session', 'decision', 'decisions']),
-          id: Type.String({ description: 'Id of what was found; for `decisions` the wallet to search for' }),
+          id: Type.String({ description: 'ID of the result; for `decisions`, the wallet to search for' }),
           name: Type.String(),
-          detail: Type.String({ description: 'Tells it apart from others of the same name' }),
+          detail: Type.String({ description: 'Distinguishes results with the same name' }),
         }),
       ),
     }),

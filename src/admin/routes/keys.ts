@@ -19,7 +19,7 @@ import { closed, label, named, nullable, oneOf, PAGE_QUERY, pageOf, Type, time, 
 const route = declareRoutes('Keys')
 
 const KIND = oneOf(['attestation', 'identity', 'admin'], 'API that the key can use')
-const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys see identity sessions of test keys only')
+const ENVIRONMENT = oneOf(['live', 'test'], 'Test keys can only access identity sessions of test keys')
 const RATE = Type.Integer({ minimum: 1, maximum: 1_000_000, description: 'Requests per second' })
 const BURST = { minimum: 1, maximum: 10_000_000 }
 const RATE_LIMIT = closed({
@@ -46,8 +46,8 @@ const KEY = named(
     created_at: time(),
     expires_at: nullable(time()),
     revoked_at: nullable(time()),
-    last_used_at: nullable(time('Within a minute')),
-    replaced_by: nullable(Type.String({ description: 'The key that replaces it' })),
+    last_used_at: nullable(time('Accurate to one minute')),
+    replaced_by: nullable(Type.String({ description: 'ID of the replacement key' })),
   }),
   ['id', 'kind', 'environment', 'status', 'created_at', 'expires_at', 'last_used_at', 'rate_limit', 'name'],
 )
@@ -56,7 +56,7 @@ const KEY = named(
 const FIND_KEY: FieldOverride = { find: { in: 'listKeys', by: ['id'], everywhere: true } }
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
-  description: 'The key itself, which is not stored: shown this once, null when the request is repeated',
+  description: 'The key itself, which is not stored and is shown only once; null if the request is retried',
 })
 
 const showKey = (key: ApiKeyRecord, nowSeconds: number) => ({
@@ -82,7 +82,7 @@ const expiryOf = (text: string | null | undefined, nowSeconds: number): number |
   if (text === undefined || text === null) return null
   const seconds = Math.floor(Date.parse(text) / 1000)
   if (!Number.isSafeInteger(seconds) || seconds <= nowSeconds) {
-    throw new FieldInvalidError('expires_at', 'must be a time in the future, as 2027-01-31T12:00:00Z')
+    throw new FieldInvalidError('expires_at', 'must be a time in the future, such as 2027-01-31T12:00:00Z')
   }
   return seconds
 }
@@ -114,10 +114,10 @@ export const KEY_ROUTES = [
       fields: { 'rate_limit.requests_per_second': { option: 'rate' }, 'rate_limit.burst': { option: 'burst' } },
     },
     alone: 'key',
-    summary: 'Issue a key',
+    summary: 'Create a key',
     fresh: ({ kind }) => kind === 'admin',
     description:
-      'Works immediately. With `deployment`, an admin key may administer the deployment; only a caller with that right can set it.',
+      'The key works immediately. With `deployment`, an admin key can manage the deployment; only a caller with that right can set it.',
     body: closed({
       name: label('Purpose of the key'),
       kind: KIND,
@@ -125,10 +125,10 @@ export const KEY_ROUTES = [
       expires_at: Type.Optional(nullable(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to never' }))),
       rate_limit: Type.Optional(
         Type.Union([NEW_RATE_LIMIT, Type.Null()], {
-          description: `Null: none. Left out: ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
+          description: `Null for no limit. Defaults to ${DEFAULT_RATE_LIMIT.requestsPerSecond}/s with bursts of ${DEFAULT_RATE_LIMIT.burst}`,
         }),
       ),
-      deployment: Type.Optional(Type.Boolean({ description: 'Whether an admin key can administer the deployment' })),
+      deployment: Type.Optional(Type.Boolean({ description: 'Whether an admin key can manage the deployment' })),
     }),
     status: 201,
     answer: closed({ key: SECRET, record: KEY }),
@@ -193,7 +193,7 @@ export const KEY_ROUTES = [
         Type.Integer({
           minimum: 0,
           maximum: 2_592_000,
-          description: 'Defaults to a day. 0 revokes the old key immediately',
+          description: 'Defaults to one day. 0 revokes the old key immediately',
         }),
       ),
     }),
@@ -206,11 +206,11 @@ export const KEY_ROUTES = [
       return write(async (tables, note) => {
         const result = await tables.apiKeys.regenerate(organization.id, params.key, overlapSeconds)
         if (result.status === 'already-regenerated') {
-          throw new ConflictError(`the key was regenerated before: regenerate ${result.replacedByKeyId}`)
+          throw new ConflictError(`the key was already regenerated: regenerate ${result.replacedByKeyId}`)
         }
         if (result.status !== 'regenerated') {
           if (result.status === 'unknown') throw new SubjectUnknownError('key')
-          throw new ConflictError('the key is revoked: issue another')
+          throw new ConflictError('the key is revoked: create a new one')
         }
         note({
           action: 'key.regenerate',
@@ -227,7 +227,7 @@ export const KEY_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { irreversible: true, fields: { key: FIND_KEY } },
     alone: 'takes-access-away',
-    summary: 'Revoke a key for good',
+    summary: 'Revoke a key permanently',
     description: 'Takes effect everywhere within a second.',
     body: closed({}),
     answer: KEY,

@@ -16,7 +16,11 @@ import { closed, named, nullable, PAGE_QUERY, pageOf, Type, time, timeOrNull } f
 import { needsForEdit, seeEdit } from '../second-person/see-list.ts'
 import { editContext, LIST, type ListOwner, ownerOf, showList } from './list-shapes.ts'
 
-const MEMO = Type.String({ maxLength: MEMO_LENGTH_MAX, printable: true, description: 'Why the address is in the list' })
+const MEMO = Type.String({
+  maxLength: MEMO_LENGTH_MAX,
+  printable: true,
+  description: 'Reason that the address is in the list',
+})
 
 const ENTRY = named(
   'ListEntry',
@@ -24,7 +28,7 @@ const ENTRY = named(
     address: Type.String(),
     memo: Type.String(),
     author: Type.String(),
-    key_name: nullable(Type.String({ description: 'Present name of the key, if the author is a key' })),
+    key_name: nullable(Type.String({ description: 'Current name of the key, if the author is a key' })),
     added_at: time(),
   }),
 )
@@ -69,7 +73,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     route(`edit${suffix}List`, 'POST', '/lists/{list}/entries', {
       access: access.write,
       command: false,
-      summary: 'Add and remove single addresses, all or none',
+      summary: 'Add and remove individual addresses, all or none',
       description: 'Takes effect within a second.',
       body: closed({
         add: Type.Optional(
@@ -99,10 +103,10 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
       access: access.read,
       command: { deploymentFlag: 'shared', name: 'list show-entries' },
       summary: 'List the addresses of a list',
-      description: 'EVM before Solana, each in the order of their bytes.',
+      description: 'EVM addresses come before Solana addresses, each in byte order.',
       query: Type.Object({
         ...PAGE_QUERY,
-        search: Type.Optional(Type.String({ maxLength: 100, description: 'An address, or how one begins' })),
+        search: Type.Optional(Type.String({ maxLength: 100, description: 'An address or the beginning of one' })),
       }),
       answer: pageOf(ENTRY),
       handle: async ({ services, organization, params, query }) => {
@@ -118,7 +122,7 @@ export const listEntryRoutes = <Prefix extends string>({ tag, prefix, suffix, ac
     route(`find${suffix}ListEntry`, 'GET', '/lists/{list}/entries/{address}', {
       access: access.read,
       command: { deploymentFlag: 'shared', name: 'list find', fails: ({ listed }) => listed === false },
-      summary: 'Show whether an address is in a list, and why',
+      summary: 'Show whether an address is in a list, with its memo',
       answer: closed({
         address: Type.String(),
         listed: Type.Boolean(),

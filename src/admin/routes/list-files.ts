@@ -9,12 +9,12 @@ import { editContext, type ListOwner, ownerOf } from './list-shapes.ts'
 const UPLOADED = named(
   'UploadedList',
   closed({
-    applied: Type.Boolean({ description: 'False: some lines are bad, and nothing was changed' }),
+    applied: Type.Boolean({ description: 'False if some lines are invalid and nothing was changed' }),
     entries: Type.Integer({ description: 'Number of entries in the list after the upload' }),
     read: Type.Integer({ description: 'Entries read from the file' }),
     bad_line_count: Type.Integer(),
     bad_lines: Type.Array(closed({ line: Type.Integer(), problem: Type.String() }), {
-      description: 'The first hundred',
+      description: 'First 100 invalid lines',
     }),
     skipped: Type.Record(Type.String(), Type.Integer(), { description: 'Number of addresses of unsupported chains' }),
   }),
@@ -25,10 +25,9 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
   return [
     route(`upload${suffix}List`, 'PUT', '/lists/{list}/content', {
       access: access.write,
-      summary: 'Replace a list by a file, or add the file to it',
+      summary: 'Replace a list with a file, or add the file to it',
       description:
-        'One address a line, or CSV of address and memo; or the US Treasury’s sdn_advanced.xml. All of it or nothing: with ' +
-        'a bad line nothing changes, unless `skip_bad` says to take the good ones.',
+        'One address per line, CSV of address and memo, or the US Treasury’s sdn_advanced.xml. If a line is invalid, nothing changes, unless `skip_bad` is set to skip invalid lines.',
       query: Type.Object({
         merge: Type.Optional(Type.Boolean({ description: 'Add to the list instead of replacing it' })),
         skip_bad: Type.Optional(Type.Boolean()),
@@ -81,7 +80,7 @@ export const listFileRoutes = <Prefix extends string>({ tag, prefix, suffix, acc
     }),
     route(`export${suffix}List`, 'GET', '/lists/{list}/content', {
       access: access.read,
-      summary: 'The list as a file',
+      summary: 'Download a list as a file',
       query: Type.Object({ format: Type.Optional(oneOf(['csv', 'text'])) }),
       streams: true,
       media: ['text/csv', 'text/plain'],

@@ -40,13 +40,13 @@ export const LIST = named(
     name: Type.String(),
     description: Type.String(),
     shared: Type.Boolean({
-      description: 'Whether it is the deployment’s, so that every organization’s policies may read it',
+      description: 'Whether the list belongs to the deployment, so that the policies of all organizations can read it',
     }),
     entries: Type.Integer(),
     version: Type.Integer(),
-    kept_by: oneOf(LIST_KEEPERS, '`screening`: the wallets that a list of sanctioned people names'),
+    kept_by: oneOf(LIST_KEEPERS, '`screening`: wallets from a sanctions list'),
     confirmed_at: Type.Union([Type.String(), Type.Null()], {
-      description: 'When its source last confirmed the content; null before that, and for lists kept by people',
+      description: 'Time when the source last confirmed the content; null before that, and for lists without a source',
     }),
     created_at: time(),
     updated_at: time(),

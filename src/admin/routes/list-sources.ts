@@ -12,25 +12,25 @@ import { locationText } from '../second-person/location-text.ts'
 import { seeSource } from '../second-person/see-list.ts'
 import { type ListOwner, OWN_LISTS, SHARED_LISTS } from './list-shapes.ts'
 
-const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], 'sdn-advanced: the US Treasury’s sdn_advanced.xml')
-const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that its address may be in')
+const FORMAT = oneOf(['text', 'csv', 'sdn-advanced'], '`sdn-advanced`: the US Treasury’s sdn_advanced.xml')
+const REACH = oneOf(['public', 'private', 'loopback'], 'Networks that the source’s address can be in')
 
 const SOURCE = named(
   'ListSource',
   closed({
     location: Type.Union([Type.String(), Type.Null()], {
-      description: 'The URL; null for a file of the deployment’s machine, which is set from the command line',
+      description: 'URL; null for a file on the server, which is set on the command line',
     }),
     format: FORMAT,
     reach: REACH,
-    skips_bad_lines: Type.Boolean({ description: 'False: one bad line refuses the whole file' }),
+    skips_bad_lines: Type.Boolean({ description: 'If false, one invalid line rejects the whole file' }),
     every_seconds: Type.Integer(),
     due_at: time(),
     attempted_at: nullable(time()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the last attempt failed: the list keeps the last good content and grows older',
+      description: 'Reason that the last attempt failed. The list keeps its previous content',
     }),
-    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When the source was last read successfully' }),
+    confirmed_at: Type.Union([time(), Type.Null()], { description: 'Time when the source was last read successfully' }),
     file_sha256: nullable(Type.String()),
     file_bytes: nullable(Type.Integer()),
     skipped: Type.Union([Type.Integer(), Type.Null()], { description: 'Number of addresses of unsupported chains' }),
@@ -113,7 +113,7 @@ const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }
   declareRoutes(tag, prefix)(`read${suffix}ListSourceHere`, 'GET', '/lists/{list}/source-here', {
     access: access.write,
     command: false,
-    summary: 'A list’s source, also where it is a file of this machine',
+    summary: 'Show a list’s source, including a file on this machine',
     answer: SOURCE,
     handle: async ({ services, organization, params }) => {
       const list = await requireList(services.store, organization?.id ?? null, params.list)
@@ -124,7 +124,7 @@ const sourceHereRoutes = <Prefix extends string>({ tag, prefix, suffix, access }
   declareRoutes(tag, prefix)(`set${suffix}ListSourceHere`, 'PUT', '/lists/{list}/source-here', {
     access: access.write,
     command: false,
-    summary: 'Keep a list by a URL or a file of this machine',
+    summary: 'Set a URL or a file on this machine as a list’s source',
     body: closed(HERE),
     answer: SOURCE,
     secondPerson: {
@@ -151,7 +151,7 @@ const SETTINGS = {
     Type.Integer({
       minimum: INTERVAL_MIN_SECONDS,
       maximum: INTERVAL_MAX_SECONDS,
-      description: 'Defaults to a day',
+      description: 'Defaults to one day',
     }),
   ),
   skip_bad_lines: Type.Optional(Type.Boolean()),
@@ -174,7 +174,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`read${suffix}ListSource`, 'GET', '/lists/{list}/source', {
       access: access.write,
       command: { deploymentFlag: 'shared' },
-      summary: 'Show a list’s source and the result of its last reads',
+      summary: 'Show a list’s source and the result of the last read',
       answer: SOURCE,
       handle: async ({ services, organization, params }) =>
         showSource(
@@ -184,9 +184,9 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`set${suffix}ListSource`, 'PUT', '/lists/{list}/source', {
       access: access.write,
       command: false,
-      summary: 'Keep a list by a URL, which is read now and then regularly',
+      summary: 'Set a URL as a list’s source, which is read immediately and then regularly',
       description:
-        'The list can’t be changed by hand any more. Until the first successful read it keeps its content, and its age is unknown.',
+        'The list can no longer be edited by hand. Until the first successful read, it keeps its content, and its age is unknown.',
       body: settings,
       answer: SOURCE,
       secondPerson: {
@@ -206,7 +206,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
       command: false,
       alone: 'regular-read',
       summary: 'Read the source now',
-      description: 'Happens within seconds; `readListSource` answers the result.',
+      description: 'The source is read within seconds; `readListSource` returns the result.',
       body: closed({}),
       status: 202,
       answer: SOURCE,
@@ -223,7 +223,7 @@ const sourceRoutes = <Prefix extends string, Body extends TObject<typeof SETTING
     route(`remove${suffix}ListSource`, 'DELETE', '/lists/{list}/source', {
       access: access.write,
       command: { deploymentFlag: 'shared' },
-      summary: 'Remove a list’s source, and keep its content',
+      summary: 'Remove a list’s source and keep its content',
       secondPerson: {
         action: 'list.source-end',
         see: (tables, { organization, params }) => seeSource(tables, organization?.id ?? null, params.list, null),

@@ -18,8 +18,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     route(`list${suffix}Lists`, 'GET', '/lists', {
       access: access.read,
       command: { deploymentFlag: 'shared' },
-      summary: 'List the lists of addresses by name',
-      description: 'For an organization: its own and the shared ones.',
+      summary: 'List the address lists by name',
+      description: 'For an organization, returns its own and the shared lists.',
       answer: closed({ data: Type.Array(LIST) }),
       handle: async ({ services, organization }) => {
         const shared = await services.store.lists.list(null)
@@ -63,8 +63,8 @@ const listRoutes = <Prefix extends string>(owner: ListOwner<Prefix>) => {
     route(`remove${suffix}List`, 'DELETE', '/lists/{list}', {
       access: access.write,
       command: { deploymentFlag: 'shared' },
-      summary: 'Remove a list with all its entries',
-      description: 'A policy that reads the list fails from then on.',
+      summary: 'Delete a list with all its entries',
+      description: 'Policies that read the list then fail.',
       secondPerson: {
         action: 'list.remove',
         see: (tables, { organization, params }) => seeRemoval(tables, ownerOf({ organization }), params.list),

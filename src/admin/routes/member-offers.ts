@@ -45,8 +45,8 @@ const seenOffer = ({ id, email }: MembershipOffer) => ({
 export const MEMBER_OFFER_ROUTES = [
   route('listMemberOffers', 'GET', '/organizations/{organization}/member-offers', {
     access: VIEWER,
-    summary: 'List open offers of membership, oldest first',
-    description: 'Declined and withdrawn offers, and those older than a week, are not listed.',
+    summary: 'List open membership offers, oldest first',
+    description: 'Declined, withdrawn and expired offers are not listed. Offers expire after one week.',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(OFFER),
     handle: async ({ services, organization, query }) =>
@@ -57,7 +57,7 @@ export const MEMBER_OFFER_ROUTES = [
   }),
   route('changeMemberOffer', 'PATCH', '/organizations/{organization}/member-offers/{offer}', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Offer another role',
+    summary: 'Change the role of an offer',
     fresh: ({ role }) => role === 'organization-admin',
     body: closed({ role: ROLE }),
     answer: OFFER,
@@ -99,9 +99,9 @@ export const MEMBER_OFFER_ROUTES = [
   route('renewMemberOffer', 'POST', '/organizations/{organization}/member-offers/{offer}/link', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'member-offer renew' },
-    summary: 'Create another link for an offer',
+    summary: 'Create a new link for an offer',
     fresh: true,
-    description: 'The link before stops working; the offer is valid for another week.',
+    description: 'The previous link stops working; the offer is valid for another week.',
     body: closed({}),
     answer: LINK,
     secondPerson: {
@@ -131,7 +131,7 @@ export const MEMBER_OFFER_ROUTES = [
 
   own('listOwnOffers', 'GET', '/me/offers', {
     access: PERSON,
-    summary: 'Offers of membership to the caller, newest first',
+    summary: 'List the caller’s membership offers, newest first',
     answer: closed({ data: Type.Array(OWN_OFFER) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.membershipOffers.listOf(actor.user.id)).map((offer) => ({
@@ -148,10 +148,9 @@ export const MEMBER_OFFER_ROUTES = [
   own('acceptOffer', 'POST', '/me/offers/{offer}/accept', {
     access: PERSON,
     alone: 'offer',
-    summary: 'Accept an offer of membership',
+    summary: 'Accept a membership offer',
     description:
-      'Takes the code of the link that the organization’s admin handed over: being signed in to the account that an ' +
-      'address was used for does not prove that one is who was meant.',
+      'Requires the code from the link that the organization’s admin sent. Being signed in to the account of the email address does not prove that the caller is the intended person.',
     body: closed({ code: Type.String({ minLength: 1, maxLength: 100 }) }),
     errors: [401, 409],
     handle: async ({ actor, params, body, write }) => {
@@ -175,7 +174,7 @@ export const MEMBER_OFFER_ROUTES = [
   own('declineOffer', 'POST', '/me/offers/{offer}/decline', {
     access: PERSON,
     alone: 'offer',
-    summary: 'Decline an offer of membership',
+    summary: 'Decline a membership offer',
     body: closed({}),
     handle: async ({ actor, params, write }) => {
       await write(async (tables, note) => {

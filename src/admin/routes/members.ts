@@ -67,7 +67,7 @@ export const MEMBER_ROUTES = [
       'password. ' +
       'If the person has an account, the response contains `offer` and `acceptance`: a link with which its owner, signed in, becomes a ' +
       'member. Neither link works for the other purpose.',
-    body: closed({ email: EMAIL, name: label('As colleagues see it. Used only for a new account'), role: ROLE }),
+    body: closed({ email: EMAIL, name: label('Name shown to colleagues. Used only for a new account'), role: ROLE }),
     status: 201,
     answer: closed({
       member: nullable(MEMBER),
@@ -107,7 +107,7 @@ export const MEMBER_ROUTES = [
               })
             : ((await tables.users.lock(known.id)) ?? known)
         if ((await tables.memberships.find(organization.id, user.id)) !== null) {
-          throw new ConflictError('they are a member already')
+          throw new ConflictError('this person is already a member')
         }
         if (known !== null && !(await mayInvite(tables, organization.id, user))) {
           const wanted = { organizationId: organization.id, userId: user.id, role }
@@ -128,7 +128,7 @@ export const MEMBER_ROUTES = [
   }),
   route('changeMember', 'PATCH', '/organizations/{organization}/members/{user}', {
     access: ORGANIZATION_ADMIN,
-    summary: 'Give a member another role',
+    summary: 'Change a member’s role',
     fresh: ({ role }) => role === 'organization-admin',
     body: closed({ role: ROLE }),
     answer: MEMBER,
@@ -156,8 +156,7 @@ export const MEMBER_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Remove a member',
     description:
-      'The account stays; what it could do here is gone with the next request. So is the link of an invitation that was ' +
-      'not taken up.',
+      'The account remains but loses its access to the organization with the next request. An unused invitation link stops working too.',
     secondPerson: {
       action: 'member.remove',
       leavesApprovers: true,
@@ -180,11 +179,10 @@ export const MEMBER_ROUTES = [
   route('inviteMemberAgain', 'POST', '/organizations/{organization}/members/{user}/invitation', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'member invite' },
-    summary: 'Create another link for a member who has not accepted the invitation',
+    summary: 'Create a new link for a member who has not accepted the invitation',
     fresh: true,
     description:
-      'The link before it stops working. Only for an account that this organization made, that was not taken up and has no ' +
-      'rights elsewhere.',
+      'The previous link stops working. Only for an unused account that this organization created and that has no rights elsewhere.',
     body: closed({}),
     answer: LINK,
     errors: [409],
@@ -204,7 +202,7 @@ export const MEMBER_ROUTES = [
         const user = await requireAccount(tables, params.user)
         if (!(await mayInvite(tables, organization.id, user))) {
           throw new ConflictError(
-            'the account was taken up, or was not made here: a deployment admin can let its owner in again',
+            'the account is already in use, or was not created here: a deployment admin can recover it',
           )
         }
         await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)

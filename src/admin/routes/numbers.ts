@@ -21,7 +21,7 @@ const DAY_MAX_MS = 25 * HOUR_MS
 const LATENCY = nullable(
   closed(
     { p50: Type.Number(), p95: Type.Number() },
-    'How long answers with a verdict took, and those that came too late for one; null: there were none, or nothing was measured then',
+    'Time to verdict, including responses past the deadline; null if there were none or nothing was measured',
   ),
 )
 const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_ms: LATENCY })
@@ -29,21 +29,21 @@ const DAY = closed({ compliant: Type.Integer(), denied: Type.Integer(), latency_
 const NUMBERS = named(
   'OrganizationNumbers',
   closed({
-    up_to_date: Type.Boolean({ description: 'False: decisions of the last moments may not be counted yet' }),
-    any: Type.Boolean({ description: 'Something was decided, however long ago' }),
-    days: Type.Array(DAY, { description: 'As asked for' }),
+    up_to_date: Type.Boolean({ description: 'False if the newest decisions may not be counted yet' }),
+    any: Type.Boolean({ description: 'Whether any decision was ever made' }),
+    days: Type.Array(DAY, { description: 'Counts for each requested interval' }),
     hours: closed(
       {
-        since: time('When the first hour begins'),
+        since: time('Start of the first hour'),
         compliant: Type.Array(Type.Integer()),
         denied: Type.Array(Type.Integer()),
         p50_ms: Type.Array(nullable(Type.Number())),
         p95_ms: Type.Array(nullable(Type.Number())),
       },
-      '24 of each, one for each hour',
+      '24 values each, one per hour',
     ),
     rules: Type.Array(TALLY, {
-      description: 'By rule, the most frequent first; of these, the ones of the first day stand in `later`',
+      description: 'Counts by rule, most frequent first. `later` has the counts of the first day',
     }),
   }),
 )
@@ -104,15 +104,15 @@ export const NUMBER_ROUTES = [
   route('readNumbers', 'GET', '/organizations/{organization}/numbers', {
     access: VIEWER,
     command: false,
-    summary: 'Decisions and latency of some days, of 24 hours one by one, and by rule',
-    description: `Counted by quarters of an hour, in UTC: where an interval begins or ends within one, that one counts as a whole. Latencies are kept for nine days and written once a minute.`,
+    summary: 'Show decisions and latency by day, by hour and by rule',
+    description: `Decisions are counted per quarter-hour in UTC. An interval that starts or ends within a quarter-hour includes all of it. Latencies are stored once per minute and kept for nine days.`,
     query: closed({
       days: Type.String({
         maxLength: 500,
-        description: 'ISO 8601 intervals with commas between them, as `2027-01-31T00:00Z/2027-01-31T12:00Z`; at most 8',
+        description: 'At most 8 comma-separated ISO 8601 intervals, such as `2027-01-31T00:00Z/2027-01-31T12:00Z`',
       }),
-      hours_since: Type.String({ maxLength: 40, description: 'ISO 8601; when the first of the 24 hours begins' }),
-      rules_since: Type.String({ maxLength: 40, description: 'ISO 8601; at most 31 days back' }),
+      hours_since: Type.String({ maxLength: 40, description: 'Start of the first of the 24 hours, ISO 8601' }),
+      rules_since: Type.String({ maxLength: 40, description: 'ISO 8601, at most 31 days ago' }),
     }),
     answer: NUMBERS,
     errors: [503],

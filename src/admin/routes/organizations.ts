@@ -16,12 +16,12 @@ const route = declareRoutes('Organizations')
 
 const LEVEL = oneOf(
   Object.keys(LEVELS) as LevelName[],
-  'How closely people and businesses are checked; a wallet verified at a lower one is not verified',
+  'Amount of evidence required. Wallets verified at a lower level do not count as verified',
 )
 
 const ORGANIZATION_FIELDS = {
   id: Type.String(),
-  slug: Type.String({ description: 'Short name; may be used instead of the id in paths' }),
+  slug: Type.String({ description: 'Slug, accepted instead of the ID in paths' }),
   name: Type.String(),
   level: LEVEL,
   created_at: time(),
@@ -32,7 +32,7 @@ const CREATED_ORGANIZATION = named(
   closed({
     ...ORGANIZATION_FIELDS,
     admin_key: Type.Union([Type.String(), Type.Null()], {
-      description: 'The key that was asked for, shown this once; null without one, and for a repeated request',
+      description: 'The requested key, shown only once; null without one and for retries',
     }),
   }),
   ['slug', 'id', 'level', 'created_at', 'name'],
@@ -42,7 +42,7 @@ const SETTINGS = named(
   'OrganizationSettings',
   closed({
     second_person: Type.Boolean({
-      description: 'Whether changes of who gets signed for need a second person',
+      description: 'Whether changes that affect signing require a second person',
     }),
   }),
 )
@@ -65,7 +65,7 @@ const reread = async (tables: Tables, id: string) => {
 export const ORGANIZATION_ROUTES = [
   route('listOrganizations', 'GET', '/organizations', {
     access: CALLER,
-    summary: 'List the organizations that the caller may see, oldest first',
+    summary: 'List the organizations that the caller can view, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(ORGANIZATION),
     handle: async ({ services, actor, query }) =>
@@ -84,13 +84,13 @@ export const ORGANIZATION_ROUTES = [
       slug: Type.String({
         pattern: '^[a-z0-9][a-z0-9-]{0,62}$',
         rule: 'must be 1 to 63 lower-case letters, digits and hyphens, not starting with a hyphen',
-        description: 'Short name, unique in the deployment',
+        description: 'Slug, unique in the deployment',
       }),
-      name: Type.Optional(label('As people read it. Defaults to the short name')),
+      name: Type.Optional(label('Display name. Defaults to the slug')),
       level: Type.Optional(LEVEL),
       admin_key: Type.Optional(
         Type.Boolean({
-          description: 'Also issues its first admin key: keys stay in their organization, this one’s too',
+          description: 'Also create a first admin key, which works only in this organization',
         }),
       ),
     }),
@@ -135,7 +135,7 @@ export const ORGANIZATION_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Change an organization’s name or level',
     description: 'Raising the level ends the verification of wallets below it within a second.',
-    body: partial({ name: label('As people read it'), level: LEVEL }),
+    body: partial({ name: label('Display name'), level: LEVEL }),
     answer: ORGANIZATION,
     secondPerson: {
       action: 'organization.level',
@@ -167,7 +167,7 @@ export const ORGANIZATION_ROUTES = [
   route('readSettings', 'GET', '/organizations/{organization}/settings', {
     access: VIEWER,
     command: { name: 'second-person-rule show' },
-    summary: 'Show whether changes in the organization need a second person',
+    summary: 'Show whether changes in the organization require a second person',
     answer: SETTINGS,
     handle: async ({ services, organization }) => {
       const { secondPerson } = await services.store.organizationSettings.read(organization.id)
@@ -177,11 +177,10 @@ export const ORGANIZATION_ROUTES = [
   route('changeSettings', 'PATCH', '/organizations/{organization}/settings', {
     access: ORGANIZATION_ADMIN,
     command: { name: 'second-person-rule update', fields: { second_person: { option: 'required' } } },
-    summary: 'Require a second person, or end the rule',
+    summary: 'Turn the second-person rule on or off',
     description:
-      'Refused if fewer than two people could approve. Starting to require a second person withdraws open offers of membership. ' +
-      'Ending the rule itself needs a second person.',
-    body: closed({ second_person: Type.Boolean({ description: 'Whether changes need a second person' }) }),
+      'Refused if fewer than two people could approve. Turning the rule on withdraws open membership offers. Turning it off itself requires a second person.',
+    body: closed({ second_person: Type.Boolean({ description: 'Whether changes require a second person' }) }),
     answer: SETTINGS,
     errors: [409],
     secondPerson: {
@@ -190,7 +189,7 @@ export const ORGANIZATION_ROUTES = [
       see: async (_tables, { organization }) => ({
         subject: organization.id,
         name: organization.name,
-        changes: [{ what: 'a second person is asked', before: 'yes', after: 'no' }],
+        changes: [{ what: 'second person', before: 'yes', after: 'no' }],
       }),
     },
     handle: ({ organization, body, write }) =>

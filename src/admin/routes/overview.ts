@@ -23,49 +23,49 @@ const OVERVIEW = named(
   closed({
     reviews: closed({
       waiting: Type.Integer(),
-      exact: Type.Boolean({ description: 'False: there are more' }),
-      oldest_at: nullable(time('When the session that has waited longest was submitted')),
+      exact: Type.Boolean({ description: 'False if there are more' }),
+      oldest_at: nullable(time('Submission time of the longest-waiting session')),
     }),
     verified: closed(
       {
         people: Type.Integer(),
         businesses: Type.Integer(),
-        exact: Type.Boolean({ description: 'False: only the newest sessions were counted' }),
+        exact: Type.Boolean({ description: 'False if only the newest sessions were counted' }),
       },
       'Each session is counted once; test sessions are not counted',
     ),
     hits: closed(
       {
         verified: Type.Integer({ description: 'Completed sessions with an open hit' }),
-        exact: Type.Boolean({ description: 'False: there are more' }),
+        exact: Type.Boolean({ description: 'False if there are more' }),
       },
       'Hits on people and businesses that are verified',
     ),
     first_steps: closed(
       {
-        policy: Type.Boolean({ description: 'One is live' }),
-        project: nullable(closed({ id: Type.String(), name: Type.String() }, 'The oldest')),
-        key: Type.Boolean({ description: 'An attestation key that works' }),
+        policy: Type.Boolean({ description: 'Whether a policy is live' }),
+        project: nullable(closed({ id: Type.String(), name: Type.String() }, 'Oldest project')),
+        key: Type.Boolean({ description: 'Whether a working attestation key exists' }),
       },
-      'What there has to be before the first attestation',
+      'Prerequisites of the first attestation',
     ),
-    approvals: Type.Integer({ description: 'Changes that wait for a second person' }),
+    approvals: Type.Integer({ description: 'Number of changes awaiting approval' }),
     keys: Type.Array(closed({ id: Type.String(), name: Type.String(), expires_at: time() }), {
       description: 'Active keys that expire within 30 days, the earliest first',
     }),
     lists: Type.Array(
       closed({
         name: Type.String(),
-        of: oneOf(['addresses', 'people'], '`people`: a list of sanctioned people, the deployment’s'),
+        of: oneOf(['addresses', 'people'], '`people`: a sanctions list of the deployment'),
         confirmed_at: nullable(time()),
         failure: nullable(Type.String()),
       }),
-      { description: 'Lists whose source missed two reads or failed at the last one' },
+      { description: 'Lists whose source missed two reads or whose last read failed' },
     ),
     webhooks: nullable(
       Type.Array(closed({ id: Type.String(), url: Type.String(), failed: Type.Integer(), since: time() }), {
         description:
-          'Endpoints that accepted none of the newest messages: how many failed, and since when. Null unless the caller is an admin',
+          'Endpoints that accepted none of the newest messages, with the number of failed messages and the time of the first. Null unless the caller is an admin',
       }),
     ),
   }),
@@ -101,7 +101,7 @@ export const OVERVIEW_ROUTES = [
   route('readOverview', 'GET', '/organizations/{organization}/overview', {
     access: VIEWER,
     command: false,
-    summary: 'What waits, fails or ends soon',
+    summary: 'Show pending work, failures and upcoming expirations',
     answer: OVERVIEW,
     handle: async ({ services: { store, clock }, organization: { id }, actor }) => {
       const nowSeconds = clock.unixSeconds()

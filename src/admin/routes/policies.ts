@@ -22,11 +22,14 @@ export const POLICY = named(
   'Policy',
   closed({
     id: Type.String(),
-    name: Type.String({ description: '`policy_name` of the answers' }),
+    name: Type.String({ description: 'Name; `policy_name` in responses' }),
     decides: oneOf(POLICY_SUBJECTS, 'What the policy decides; fixed by its first document'),
-    active_revision_id: Type.Union([Type.String(), Type.Null()], { description: 'The active revision, which decides' }),
+    active_revision_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'ID of the active revision, which decides',
+    }),
     shadow_revision_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'The shadow revision, evaluated beside the active one; its verdicts are recorded only',
+      description:
+        'ID of the shadow revision, which is evaluated alongside the active one. Its verdicts are only recorded',
     }),
     revisions: Type.Integer(),
     version: Type.Integer({ description: 'Increases when the name, the active or the shadow revision changes' }),
@@ -40,7 +43,7 @@ const REVISION_FIELDS = {
   policy_id: Type.String(),
   number: Type.Integer(),
   content_hash: Type.String({ description: 'SHA-256 of the document' }),
-  quorum: Type.Integer({ description: 'v1: how many attester keys sign' }),
+  quorum: Type.Integer({ description: 'Number of attester keys that sign v1 tasks' }),
   active: Type.Boolean(),
   shadow: Type.Boolean(),
   created_at: time(),
@@ -108,7 +111,7 @@ export const POLICY_COMMANDS = [
   route('findRevisionHere', 'GET', '/organizations/{organization}/revisions/{revision}', {
     access: VIEWER,
     command: false,
-    summary: 'One revision of any policy, with its document',
+    summary: 'Show a revision of any policy, with its document',
     answer: REVISION_WITH_SOURCE,
     handle: async ({ services, organization, params }) => {
       const revision = await services.store.policies.findRevision(organization.id, params.revision)
@@ -138,7 +141,7 @@ export const POLICY_ROUTES = [
     command: false,
     alone: 'not-live',
     summary: 'Create a policy with its first revision',
-    description: 'Named by its document. It decides once the revision is activated.',
+    description: 'The document contains its name. The policy decides once the revision is activated.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
@@ -195,7 +198,7 @@ export const POLICY_ROUTES = [
     command: false,
     alone: 'not-live',
     summary: 'Save a document as the policy’s next revision',
-    description: 'Not live until it is activated. Never changed or deleted.',
+    description: 'The revision is not live until it is activated. It is never changed or deleted.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     status: 201,
@@ -236,7 +239,7 @@ export const POLICY_ROUTES = [
     query: Type.Object({ from: Type.String({ maxLength: 100 }), to: Type.String({ maxLength: 100 }) }),
     answer: closed({
       differences: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-        description: 'In the words of the documents: rules and tests added, removed, changed, reordered',
+        description: 'Rules and tests that were added, removed, changed or reordered',
       }),
     }),
     handle: async ({ services, organization, params, query, deadline }) => {
@@ -254,7 +257,7 @@ export const POLICY_ROUTES = [
     command: { fields: { revision_id: FIND_REVISION } },
     summary: 'Activate a revision',
     description:
-      'Takes effect within a second. Activate an earlier revision to roll back. With `version`, it is refused if the policy has changed since.',
+      'Takes effect within a second. Activate an earlier revision to roll back. With `version`, the request fails if the policy has changed since then.',
     body: closed({
       revision_id: Type.String({ maxLength: 100 }),
       version: Type.Optional(Type.Integer({ minimum: 1 })),

@@ -20,14 +20,14 @@ export const POLICY_LANGUAGE_ROUTES = [
   route('describePolicyLanguage', 'GET', '/policy-language', {
     access: CALLER,
     command: false,
-    summary: 'Facts and functions for rules',
+    summary: 'List the facts and functions for rules',
     answer: closed({
       facts: Type.Array(
         closed({
           name: Type.String(),
           type: Type.String(),
           description: Type.String(),
-          decides: oneOf(POLICY_SUBJECTS, 'Kinds of policies that may read it'),
+          decides: oneOf(POLICY_SUBJECTS, 'Kinds of policies that can read it'),
         }),
       ),
       functions: Type.Array(Type.String()),
@@ -51,14 +51,14 @@ export const POLICY_LANGUAGE_ROUTES = [
   route('readPolicySchema', 'GET', '/policy-language/schema', {
     access: CALLER,
     command: false,
-    summary: 'The policy document as JSON Schema, for editors',
+    summary: 'Get the JSON Schema of policy documents, for editors',
     answer: Type.Record(Type.String(), Type.Unknown()),
     handle: async () => ({ ...POLICY_JSON_SCHEMA }),
   }),
   route('listPolicyTemplates', 'GET', '/policy-templates', {
     access: CALLER,
     command: false,
-    summary: 'Templates of documents',
+    summary: 'List policy templates',
     answer: closed({ data: Type.Array(TEMPLATE) }),
     handle: async () => ({ data: (await readTemplatesInTurns()).map((template) => ({ ...template })) }),
   }),

@@ -34,11 +34,13 @@ const CHECKED = named(
     default: oneOf(['allow', 'deny', 'review']),
     quorum: Type.Integer(),
     rules: Type.Array(RULE),
-    requires: Type.Array(Type.String(), { description: 'Request fields that callers have to send' }),
-    needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), { description: 'Sources that the policy asks' }),
-    asks_for: Type.Array(Type.String(), { description: '`needs` in words' }),
+    requires: Type.Array(Type.String(), { description: 'Request fields that callers must send' }),
+    needs: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'Data sources that the policy queries',
+    }),
+    asks_for: Type.Array(Type.String(), { description: '`needs` as text' }),
     example_facts: Type.Record(Type.String(), Type.Unknown(), {
-      description: 'An example answer of each source, for `facts` and `lists` of a simulation',
+      description: 'Example data of each source, for `facts` and `lists` of a simulation',
     }),
     tests: Type.Integer(),
   }),
@@ -75,8 +77,7 @@ export const POLICY_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Check a document without saving it',
     description:
-      'Saves nothing. Every mistake comes with its line and column; the document’s own tests are run as well. A document ' +
-      'without mistakes is answered with warnings of what is likely not meant.',
+      'Saves nothing. Returns each error with its line and column, and runs the document’s own tests. For a valid document, returns warnings about likely mistakes.',
     body: closed({ source: SOURCE }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: closed({ valid: Type.Boolean(), issues: Type.Array(ISSUE), warnings: WARNINGS, policy: nullable(CHECKED) }),
@@ -96,7 +97,7 @@ export const POLICY_TRIAL_ROUTES = [
     access: VIEWER,
     command: false,
     alone: 'reads',
-    summary: 'Run a document’s own tests',
+    summary: 'Run a document’s tests',
     body: closed({ source: Type.Optional(SOURCE), revision_id: Type.Optional(Type.String({ maxLength: 100 })) }),
     bodyMaxBytes: SOURCE_BYTES_MAX,
     answer: closed({

@@ -22,28 +22,29 @@ const POOL = named(
   'Pool',
   closed({
     processes: closed({
-      ready: Type.Integer({ description: 'They answer' }),
-      wanted: Type.Integer({ description: 'As asked for; `ready` follows within seconds' }),
-      max: Type.Integer({ description: 'As many as can be asked for: 1 where the system can’t share a port' }),
+      ready: Type.Integer({ description: 'Number of processes that respond' }),
+      wanted: Type.Integer({ description: 'Requested number; `ready` reaches it within seconds' }),
+      max: Type.Integer({ description: 'Maximum number; 1 if the system can’t share a port' }),
       each: Type.Array(named('Process', PROCESS_ROW)),
     }),
     workers: closed({
-      live: Type.Integer({ description: 'Of all processes, like all that follows' }),
+      live: Type.Integer({ description: 'Live workers of all processes. The fields below also cover all processes' }),
       busy: Type.Integer(),
-      wanted: Type.Integer({ description: '`live` follows within seconds' }),
-      abandoned: Type.Integer({ description: 'Threads given up that native code keeps alive' }),
-      each: Type.Integer({ description: 'As asked for, in each process; 0: the thread that answers signs' }),
+      wanted: Type.Integer({ description: 'Requested number; `live` reaches it within seconds' }),
+      abandoned: Type.Integer({ description: 'Abandoned threads that native code keeps alive' }),
+      each: Type.Integer({ description: 'Requested workers per process; 0 if the main thread signs' }),
     }),
     queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
-    mean_service_ms: Type.Number({ description: 'A worker’s own time per job, on average' }),
+    mean_service_ms: Type.Number({ description: 'Average processing time of a worker per job' }),
     predicted_wait_ms: nullable(
       Type.Number({
-        description: 'Of a job submitted now, in the process where it would wait longest; null when one has no worker',
+        description:
+          'Wait for a job submitted now, in the process with the longest wait; null if a process has no worker',
       }),
     ),
     restarts: closed({ crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() }),
     signer: Type.String(),
-    cores: Type.Integer({ description: 'That the system gives this machine’s processes' }),
+    cores: Type.Integer({ description: 'CPU cores available to the processes' }),
   }),
 )
 
@@ -105,7 +106,7 @@ export const POOL_ROUTES = [
       'the next start.',
     body: closed({
       processes: Type.Optional(Type.Integer({ minimum: 1, maximum: PROCESSES_MAX })),
-      workers: Type.Optional(Type.Integer({ minimum: 0, maximum: WORKERS_MAX, description: 'Of each process' })),
+      workers: Type.Optional(Type.Integer({ minimum: 0, maximum: WORKERS_MAX, description: 'Workers per process' })),
     }),
     answer: POOL,
     handle: async ({ services, body, write }) => {
@@ -114,11 +115,11 @@ export const POOL_ROUTES = [
       if (wanted.processes > processesMax) {
         throw new FieldInvalidError(
           'processes',
-          `must be at most ${processesMax} here: processes share a port on Linux only`,
+          `must be at most ${processesMax} here: processes can share a port only on Linux`,
         )
       }
       if (signsInPlace(target) !== signsInPlace(wanted)) {
-        throw new FieldInvalidError('workers', 'can change to 0, or from 0, only by a start with another setting')
+        throw new FieldInvalidError('workers', 'can change from or to 0 only at a restart with a different setting')
       }
       await write(async (_tables, note) =>
         note({
@@ -138,13 +139,12 @@ export const POOL_ROUTES = [
   live('readLive', 'GET', '/live', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'The service’s recent figures',
+    summary: 'Show the service’s recent metrics',
     description:
-      'The last quarter of an hour by the second, or the last day by the minute, oldest first: of all processes together, ' +
-      'as far back as the process that keeps it was started.',
+      'Returns the last 15 minutes by second, or the last day by minute, oldest first. Covers all processes, starting when the process that collects the metrics started.',
     query: Type.Object({
-      window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to fifteen minutes')),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Only the newest of them' })),
+      window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_440, description: 'Return only the newest points' })),
     }),
     answer: closed({ points: Type.Array(named('LivePoint', LIVE_POINT)) }),
     handle: async ({ services, query: { window = '15m', limit = Number.POSITIVE_INFINITY } }) => ({
@@ -154,9 +154,9 @@ export const POOL_ROUTES = [
   live('listLiveEvents', 'GET', '/live/events', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Events: starts, resizes, activated policies',
-    description: 'Oldest first. Starts as far back as the process that keeps the figures was started.',
-    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to fifteen minutes')) }),
+    summary: 'List recent events: starts, resizes and activated policies',
+    description: 'Oldest first, starting when the process that collects the metrics started.',
+    query: Type.Object({ window: Type.Optional(oneOf(['15m', '24h'], 'Defaults to 15 minutes')) }),
     answer: closed({ events: Type.Array(LIVE_EVENT) }),
     handle: async ({ services: { clock, live: watch, store }, query: { window = '15m' } }) => {
       const sinceSeconds = clock.unixSeconds() - WINDOW_SECONDS[window]
@@ -166,10 +166,9 @@ export const POOL_ROUTES = [
   }),
   live('followLive', 'GET', '/live/stream', {
     access: DEPLOYMENT,
-    summary: 'The service’s figures, second by second',
+    summary: 'Stream the service’s metrics, second by second',
     description:
-      'Server-sent events: each `data` is a LivePoint with one member more, `processes`, a list of Process; the newest ' +
-      'comes at once.',
+      'Server-sent events: each `data` is a LivePoint with the additional member `processes`, a list of Process. The newest point comes immediately.',
     streams: true,
     media: ['text/event-stream'],
     handle: async ({ services, requestId, stillAllowed }) =>

@@ -20,16 +20,20 @@ const LOGO_TEXT_MAX = Math.ceil(LOGO_BYTES_MAX / 3) * 4
 const BRAND = named(
   'Brand',
   closed({
-    color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null: the page’s own' }),
-    logo_version: Type.Union([Type.String(), Type.Null()], { description: 'Changes when the logo does; null: none' }),
+    color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null for the standard color' }),
+    logo_version: Type.Union([Type.String(), Type.Null()], {
+      description: 'Changes with the logo; null without a logo',
+    }),
     privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of its privacy policy' }),
     support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask questions' }),
     words_en: Type.Union([Type.String(), Type.Null()], {
       description: 'The organization’s text for people, in English',
     }),
-    words_de: Type.Union([Type.String(), Type.Null()], { description: 'The same in German' }),
+    words_de: Type.Union([Type.String(), Type.Null()], {
+      description: 'The organization’s text for people, in German',
+    }),
     usual_wait_seconds: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Measured wait for a decision, lately; null before five decisions',
+      description: 'Recent measured wait for a decision; null until there are five decisions',
     }),
   }),
 )
@@ -41,12 +45,12 @@ const days = (minimum: number, description: string) =>
   Type.Integer({ minimum, maximum: RETENTION_DAYS_MAX, description })
 /** @param least minimum for outcomes that don't permit 0, which an earlier version accepted */
 const retentionFields = (least: 0 | 1) => ({
-  completed_days: days(0, 'Days after the completion; 0: erased within an hour'),
+  completed_days: days(0, 'Days after completion. 0 erases evidence within an hour'),
   rejected_days: days(
     least,
-    'Days after the rejection, in which the documents, portrait and name are recognized again',
+    'Days after the rejection. During this time, the documents, portrait and name are recognized again',
   ),
-  abandoned_days: days(least, 'Days after the last step of a session that was never submitted'),
+  abandoned_days: days(least, 'Days after the last step, for sessions that were never submitted'),
 })
 const RETENTION = named('EvidenceRetention', closed(retentionFields(0)))
 
@@ -97,17 +101,17 @@ const decodeLogo = (text: string): Logo => {
 export const PORTAL_SETTING_ROUTES = [
   route('readBrand', 'GET', `${BASE}/brand`, {
     access: VIEWER,
-    summary: 'Show the organization’s colors, logo and texts on the verification page',
+    summary: 'Show the colors, logo and text of the organization’s verification page',
     answer: BRAND,
     handle: async ({ services, organization }) =>
       showBrand(services.store, organization.id, await services.store.organizationBrands.find(organization.id)),
   }),
   route('readLogo', 'GET', `${BASE}/brand/logo`, {
     access: VIEWER,
-    summary: 'Its logo',
+    summary: 'Download the logo of the verification page',
     query: Type.Object({
       version: Type.Optional(
-        Type.String({ maxLength: 100, description: 'Ignored; gives each logo its own address for caches' }),
+        Type.String({ maxLength: 100, description: 'Ignored. Gives each logo its own URL for caching' }),
       ),
     }),
     streams: true,
@@ -132,7 +136,7 @@ export const PORTAL_SETTING_ROUTES = [
     body: partial({
       color: nullable(Type.String({ pattern: '^#[0-9a-f]{6}$', rule: 'must be # and six lower-case hex digits' })),
       logo: Type.Union([Type.String({ maxLength: LOGO_TEXT_MAX, rule: LOGO_RULE }), Type.Null()], {
-        description: 'PNG, JPEG or WebP of at most 256 KiB, as base64; null: none',
+        description: 'PNG, JPEG or WebP of at most 256 KiB, base64-encoded; null to remove it',
       }),
       privacy_url: nullable(Type.String({ maxLength: HTTPS_LINK_MAX })),
       support_email: nullable(EMAIL),
@@ -170,15 +174,15 @@ export const PORTAL_SETTING_ROUTES = [
   }),
   route('readRetention', 'GET', `${BASE}/evidence-retention`, {
     access: VIEWER,
-    summary: 'Show for how many days evidence is kept, by the session’s outcome',
+    summary: 'Show the evidence retention in days, by session outcome',
     answer: RETENTION,
     handle: async ({ services, organization }) =>
       showRetention(await services.store.evidenceRetention.find(organization.id)),
   }),
   route('changeRetention', 'PATCH', `${BASE}/evidence-retention`, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Change for how long evidence is kept',
-    description: 'Evidence that is older is erased within an hour, for good.',
+    summary: 'Change the evidence retention',
+    description: 'Older evidence is permanently erased within an hour.',
     body: partial(retentionFields(1)),
     answer: RETENTION,
     secondPerson: {

@@ -21,7 +21,7 @@ const route = declareRoutes('Projects')
 const LIFETIME = Type.Integer({
   minimum: 10,
   maximum: LIFETIME_SECONDS_MAX,
-  description: 'How long an attestation is valid, seconds',
+  description: 'Lifetime of an attestation in seconds',
 })
 
 const PROJECT = named(
@@ -29,11 +29,10 @@ const PROJECT = named(
   closed({
     id: Type.String(),
     name: Type.String(),
-    verification_hash: Type.String({ description: 'The policy id of its contracts; part of what is signed' }),
+    verification_hash: Type.String({ description: 'Policy ID of the project’s contracts; part of the signed data' }),
     policy_id: Type.String(),
     policy_active: Type.Boolean({
-      description:
-        'False: its policy has no active revision, and every request for the project is refused. Activate one',
+      description: 'False if the policy has no active revision. Every request for the project is then refused',
     }),
     lifetime_seconds: LIFETIME,
     version: Type.Integer({ description: 'Increases with every change' }),
@@ -79,7 +78,7 @@ export const projectText = ({ name, id }: Project): string => `${name} (${id})`
 
 /** Returns the policy's name and id, because names aren't unique, with a note if it has no active revision. */
 export const policyText = ({ name, id, activeRevisionId }: Policy): string =>
-  `${name} (${id}${activeRevisionId === null ? ', none of its revisions is live' : ''})`
+  `${name} (${id}${activeRevisionId === null ? ', without a live revision' : ''})`
 
 export const PROJECT_ROUTES = [
   route('listProjects', 'GET', '/organizations/{organization}/projects', {
@@ -102,14 +101,14 @@ export const PROJECT_ROUTES = [
     command: { warn: inactivePolicy },
     summary: 'Create a project',
     body: closed({
-      name: label('As people read it'),
+      name: label('Display name'),
       policy_id: Type.String({ maxLength: 100 }),
       lifetime_seconds: Type.Optional(LIFETIME),
       verification_hash: Type.Optional(
         Type.String({
           pattern: '^x-[0-9a-f]{16,62}$',
           rule: 'must be x- and 16 to 62 lower-case hex digits',
-          description: 'Only to keep a hash that contracts already have',
+          description: 'Set only to keep a hash that contracts already use',
         }),
       ),
     }),
@@ -163,11 +162,11 @@ export const PROJECT_ROUTES = [
   route('readProjectCall', 'GET', '/organizations/{organization}/projects/{project}/try', {
     access: VIEWER,
     command: false,
-    summary: 'What a call of the attestation API for a project has to carry',
+    summary: 'Show the requirements for an attestation request of a project',
     answer: closed({
       verification_hash: Type.String(),
       requires: Type.Array(Type.String(), {
-        description: 'Request fields that the live revision of its policy asks of every caller',
+        description: 'Request fields that the live policy revision requires of every caller',
       }),
     }),
     handle: async ({ services: { store, policyWork }, organization, params, deadline }) => {
@@ -184,9 +183,9 @@ export const PROJECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { fields: { project: FIND_PROJECT, api_key: { option: 'api-key-file', file: 'text' } } },
     alone: 'attest',
-    summary: 'Call the attestation API for a project, with one of its keys',
+    summary: 'Call the attestation API for a project with an attestation key',
     description:
-      'The request counts against the rate limit and is decided, signed and recorded like a request of a backend. The dashboard ' +
+      'The request counts against the rate limit and is decided, signed and recorded like a request from a backend. The dashboard ' +
       'uses this operation because its pages cannot reach the listener of the attestation API.',
     body: closed({
       api_key: Type.String({
@@ -209,9 +208,9 @@ export const PROJECT_ROUTES = [
     }),
     bodyMaxBytes: CALL_DATA_MAX + 4_096,
     answer: closed({
-      status: Type.Integer({ description: 'HTTP status of the answer' }),
+      status: Type.Integer({ description: 'HTTP status of the response' }),
       milliseconds: Type.Number(),
-      body: Type.Unknown({ description: 'The answer’s body' }),
+      body: Type.Unknown({ description: 'Body of the response' }),
     }),
     handle: async ({ services, organization, params, body, write }) => {
       const project = await requireProject(services.store, organization.id, params.project)
@@ -235,7 +234,7 @@ export const PROJECT_ROUTES = [
     summary: 'Change a project',
     description: 'Takes effect within a second. The verification hash does not change, because contracts contain it.',
     body: partial({
-      name: label('As people read it'),
+      name: label('Display name'),
       policy_id: Type.String({ maxLength: 100 }),
       lifetime_seconds: LIFETIME,
     }),

@@ -32,14 +32,14 @@ const DOCUMENT = Type.Record(Type.String(), Type.Unknown(), { description: 'An O
 export const REFERENCE_ROUTES = [
   route('readAdminDocument', 'GET', '/openapi.json', {
     access: PUBLIC,
-    summary: 'This API’s document',
+    summary: 'Get the OpenAPI document of this API',
     answer: DOCUMENT,
     errors: [404],
     handle: async ({ services, requestId }) => documentResponse(served(services).admin, requestId),
   }),
   route('readDocument', 'GET', '/openapi/{document}', {
     access: PUBLIC,
-    summary: 'The documents of the other interfaces: `attestation.json` and `identity.json`',
+    summary: 'Get the OpenAPI documents of the other APIs: `attestation.json` and `identity.json`',
     answer: DOCUMENT,
     handle: async ({ services, params, requestId }) => {
       const name = params.document

@@ -26,7 +26,7 @@ const ORGANIZATION_RULE = named(
   }),
 )
 const DESCRIPTION =
-  'Requests of people without a second factor then get 403 `SECOND_FACTOR_MISSING`; they can still add one under `/me`. Keys ' +
+  'Requests of people without a second factor then fail with 403 `SECOND_FACTOR_MISSING`; they can still add one under `/me`. Keys ' +
   'are not affected. Only a person with a second factor can turn this on.'
 
 const change = async (tables: Tables, note: Note, actor: Actor, organizationId: string | null, required: boolean) => {
@@ -54,7 +54,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   route('changeSecondFactorRule', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
     alone: 'factor-rule',
-    summary: 'Require a second factor in the organization, or end the rule',
+    summary: 'Turn the second-factor requirement of the organization on or off',
     description: DESCRIPTION,
     fresh: true,
     body: RULE,
@@ -69,7 +69,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   }),
   deployment('readDeploymentSecondFactorRule', 'GET', DEPLOYMENT_PATH, {
     access: DEPLOYMENT,
-    summary: 'Show whether the deployment requires a second factor of everybody',
+    summary: 'Show whether the deployment requires a second factor for all accounts',
     answer: RULE,
     handle: async ({ services }) => ({
       required: (await services.store.organizationSettings.readSecondFactorRules()).deployment,
@@ -78,7 +78,7 @@ export const REQUIRED_FACTOR_ROUTES = [
   deployment('changeDeploymentSecondFactorRule', 'PUT', DEPLOYMENT_PATH, {
     access: DEPLOYMENT,
     alone: 'factor-rule',
-    summary: 'Require a second factor of everybody, or end the rule',
+    summary: 'Turn the second-factor requirement for all accounts on or off',
     description: DESCRIPTION,
     fresh: true,
     body: RULE,

@@ -23,13 +23,13 @@ export const SECOND_FACTOR_ROUTES = [
   route('proposeTotp', 'POST', '/me/totp', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Begin to add one-time codes',
-    description: 'Answers the secret for an authenticator app. It counts once a code of it was confirmed.',
+    summary: 'Start to add one-time codes',
+    description: 'Returns the secret for an authenticator app. One-time codes are required once a code is confirmed.',
     fresh: true,
     body: closed({}),
     answer: closed({
-      secret: Type.String({ description: 'Base32, to be typed in by hand' }),
-      uri: Type.String({ description: 'What the app reads from a QR code' }),
+      secret: Type.String({ description: 'Base32 secret for manual entry' }),
+      uri: Type.String({ description: 'URI for a QR code that the app can scan' }),
     }),
     errors: [409],
     handle: async ({ services, actor, write }) => {
@@ -37,7 +37,7 @@ export const SECOND_FACTOR_ROUTES = [
       const sealed = services.box.seal(secret, totpContext(actor.user.id))
       await write(async (tables) => {
         const proposed = await tables.users.proposeTotp(actor.user.id, sealed)
-        if (proposed === null) throw new ConflictError('one-time codes are in use: end that first')
+        if (proposed === null) throw new ConflictError('one-time codes are already in use: remove them first')
       })
       const shown = { secret: toBase32(secret), uri: totpUri('Countersign', actor.user.email, secret) }
       return new SecretReply(200, shown, { secret: '', uri: '' })
@@ -48,7 +48,7 @@ export const SECOND_FACTOR_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Confirm one-time codes',
     description:
-      'Answers ten recovery codes, each good once, that are not shown again. The account’s other sessions end.',
+      'Returns ten recovery codes, which are shown only once. Each code works once. The account’s other sessions end.',
     fresh: true,
     body: closed({ code: Type.String({ pattern: '^[0-9]{6}$', rule: 'must be six digits' }) }),
     answer: closed({ recovery_codes: Type.Array(Type.String()) }),
@@ -86,7 +86,7 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Remove one-time codes',
-    description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
+    description: 'The account’s other sessions end. The last second factor can’t be removed if one is required.',
     fresh: true,
     body: closed({}),
     errors: [409],
@@ -109,7 +109,7 @@ export const SECOND_FACTOR_ROUTES = [
 
   route('listPasskeys', 'GET', '/me/passkeys', {
     access: PERSON,
-    summary: 'The caller’s passkeys',
+    summary: 'List the caller’s passkeys',
     answer: closed({ data: Type.Array(PASSKEY) }),
     handle: async ({ services, actor }) => ({
       data: (await services.store.passkeys.listOf(actor.user.id)).map((passkey) => ({
@@ -123,7 +123,7 @@ export const SECOND_FACTOR_ROUTES = [
   route('passkeyOptions', 'POST', '/me/passkeys/options', {
     access: PERSON,
     alone: 'own-sign-in',
-    summary: 'Begin to add a passkey',
+    summary: 'Start to add a passkey',
     fresh: true,
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
@@ -139,7 +139,7 @@ export const SECOND_FACTOR_ROUTES = [
     summary: 'Add a passkey',
     description: 'The account’s other sessions end.',
     fresh: true,
-    body: closed({ challenge_id: CHALLENGE_ID, name: label('As its owner calls it'), credential: CREDENTIAL }),
+    body: closed({ challenge_id: CHALLENGE_ID, name: label('Name chosen by the owner'), credential: CREDENTIAL }),
     status: 201,
     answer: PASSKEY,
     errors: [401, 409],
@@ -168,7 +168,7 @@ export const SECOND_FACTOR_ROUTES = [
     access: PERSON,
     alone: 'own-sign-in',
     summary: 'Remove a passkey',
-    description: 'The account’s other sessions end. Refused for the last second factor where one is required.',
+    description: 'The account’s other sessions end. The last second factor can’t be removed if one is required.',
     fresh: true,
     errors: [409],
     handle: async ({ actor, params, write }) => {

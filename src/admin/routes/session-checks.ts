@@ -14,7 +14,7 @@ const CHECK = named(
     check: Type.String({ description: 'For example `document.name`, `person.age`, `lists.names`, `wallets.lists`' }),
     outcome: oneOf(
       CHECK_OUTCOMES,
-      '`look`: a reviewer has to check it. `unreadable`: the document could not be read. `not-done`: the check could not run',
+      '`look`: a reviewer must check it. `unreadable`: the document could not be read. `not-done`: the check could not run',
     ),
     sessions: Type.Array(Type.String(), { description: 'Sessions of other identities with the same value' }),
     documents: Type.Array(
@@ -67,10 +67,10 @@ export const SESSION_CHECK_ROUTES = [
     summary: 'Show the checks of a session’s documents, person and wallets',
     description: 'The checks run after each submission. A check never decides a session.',
     answer: closed({
-      waiting: Type.Boolean({ description: 'The checks are still running' }),
+      waiting: Type.Boolean({ description: 'Whether checks are still running' }),
       checks: Type.Array(CHECK),
       address_country: Type.Union([Type.String(), Type.Null()], {
-        description: 'Country from which the session was submitted, by the geography file; erased with the evidence',
+        description: 'Country of the IP address from which the session was submitted; erased with the evidence',
       }),
     }),
     handle: async ({ services, organization, params }) => {

@@ -25,7 +25,7 @@ const route = declareRoutes('Sessions')
 const CORRECTIONS = Type.Optional(
   Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: 20,
-    description: 'With `retry`: evidence fields and document kinds to be done again, or `wallets`',
+    description: 'With `retry`: evidence fields and document kinds to correct, or `wallets`',
   }),
 )
 const COMMENT = Type.Optional(nullable(Type.String({ maxLength: COMMENT_MAX, printable: true })))
@@ -60,7 +60,7 @@ const showPage = async (
 const OVERRIDE = Type.Optional(
   Type.Boolean({
     description:
-      'With `completed`: complete the session although parts are `missing`, which the audit log and the history record',
+      'With `completed`: complete the session despite `missing` parts. The audit log and the history record the override',
   }),
 )
 
@@ -123,11 +123,11 @@ export const SESSION_ROUTES = [
       environment: Type.Optional(ENVIRONMENT),
       level: Type.Optional(LEVEL),
       hits: Type.Optional(
-        oneOf([...HIT_STATES, 'none'], 'Sessions with a hit in this state. `none`: sessions without hits'),
+        oneOf([...HIT_STATES, 'none'], 'Return sessions with a hit in this state. `none`: sessions without hits'),
       ),
-      assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User id of the reviewer, or `nobody`' })),
+      assigned_to: Type.Optional(Type.String({ maxLength: 100, description: 'User ID of the reviewer, or `nobody`' })),
       created_before: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, exclusive' })),
-      order: Type.Optional(oneOf(['newest', 'oldest'], 'Which sessions come first. Defaults to `newest`')),
+      order: Type.Optional(oneOf(['newest', 'oldest'], 'Sort order. Defaults to `newest`')),
     }),
     answer: pageOf(SESSION),
     handle: async ({ services, organization, query }) => {
@@ -153,11 +153,8 @@ export const SESSION_ROUTES = [
   route('searchSessions', 'POST', `${BASE}/search`, {
     access: REVIEWER,
     alone: 'one-session',
-    summary: 'Find sessions by name, number, wallet or id',
-    description:
-      'By the beginnings of the words of a name, by the number of a register or of a document whose zone was read, by a wallet, or by the session’s ' +
-      `id. Names and numbers are stored encrypted: each request opens at most ${SEARCHED} sessions, newest first, and the ` +
-      'next page goes on. Sessions found by them count as read, and each search is in the audit log, without its text.',
+    summary: 'Search sessions by name, number, wallet or ID',
+    description: `Matches the beginnings of words in a name, a registration number, a document number that was read, a wallet, or the session ID. Names and numbers are stored encrypted: each request decrypts at most ${SEARCHED} sessions, newest first, and the next page continues. Sessions found by name or number count as read. The audit log records each search without its text.`,
     body: closed({
       text: Type.String({ minLength: 1, maxLength: 200 }),
       status: Type.Optional(STATUS),
@@ -206,7 +203,7 @@ export const SESSION_ROUTES = [
   route('makeSession', 'POST', BASE, {
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
-    summary: 'Create a session and the link for its person',
+    summary: 'Create a session and a link for the person',
     description:
       'For organizations without a backend that calls the identity API. The response contains the link; only a hash of it is stored.',
     body: closed({
@@ -241,7 +238,7 @@ export const SESSION_ROUTES = [
   route('linkSession', 'POST', `${BASE}/{session}/link`, {
     access: ORGANIZATION_ADMIN,
     alone: 'one-session',
-    summary: 'Create another link for a session’s person',
+    summary: 'Create a new link for a session',
     description: 'The newest ten links of a session work. The response contains the link; only a hash of it is stored.',
     status: 201,
     answer: SESSION_LINK,
@@ -250,7 +247,7 @@ export const SESSION_ROUTES = [
       write(async (tables, note) => {
         const { session } = await requireSession(tables, organization.id, params.session)
         if (!isSessionOpen(session.status)) {
-          throw new ConflictError(`the session is ${session.status}: nothing can be done in it`)
+          throw new ConflictError(`the session is ${session.status}: it can no longer be opened`)
         }
         const url = await services.identity.sessions.link(tables, organization.id, session.id)
         note({ action: 'session.link', subject: session.id })
@@ -304,10 +301,7 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Complete, reject or send back a session',
     description:
-      'Refused when the session has changed since `sequence` was seen, or is someone else’s to review. Leaving `completed` ' +
-      'is a revocation and has a route of its own. `rejected` is final and needs a comment, to the person or a private one. ' +
-      'Completing a session with `missing` parts is refused with `SESSION_INCOMPLETE`, unless `override` is true. ' +
-      'A session whose checks are missing is refused with `Retry-After`, and can be completed once they are made.',
+      'Refused if the session has changed since `sequence`, or is assigned to another reviewer. To leave `completed`, revoke the session. `rejected` is final and requires a comment, public or private. Completing a session with `missing` parts fails with `SESSION_INCOMPLETE`, unless `override` is true. While checks are running, the request fails with `Retry-After`.',
     body: closed({ status: oneOf(['completed', 'rejected', 'retry']), ...DECISION, override: OVERRIDE }),
     answer: SESSION_DETAIL,
     errors: [409],
@@ -317,10 +311,11 @@ export const SESSION_ROUTES = [
         const { session } = await requireSession(tables, organization.id, params.session)
         const assignment = await tables.sessionAssignments.find(organization.id, session.id)
         if (assignment.userId !== null && (actor.kind !== 'person' || assignment.userId !== actor.user.id)) {
-          throw new ConflictError('someone else reviews it; have it given to you first')
+          throw new ConflictError('the session is assigned to another reviewer: assign it to yourself first')
         }
         const override = body.override === true
-        if (override && body.status !== 'completed') throw new FieldInvalidError('override', 'goes with completed')
+        if (override && body.status !== 'completed')
+          throw new FieldInvalidError('override', 'requires the status completed')
         return decide({ tables, note, actor, session, body, revoke: false, override })
       })
       try {
@@ -340,8 +335,8 @@ export const SESSION_ROUTES = [
     alone: 'one-session',
     summary: 'Revoke a completed session',
     description:
-      'The session stops verifying its wallets at once, in other processes within a second. Until it is decided again, ' +
-      'other organizations’ results do not count for these wallets. `rejected` is final and needs a comment, public or private.',
+      'The session immediately stops verifying its wallets; other processes follow within a second. Until it is decided again, ' +
+      'other organizations’ results do not count for these wallets. `rejected` is final and requires a comment, public or private.',
     body: closed({ status: oneOf(['rejected', 'retry']), ...DECISION }),
     answer: SESSION_DETAIL,
     errors: [409],

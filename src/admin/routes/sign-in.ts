@@ -28,7 +28,7 @@ const SIGNED_IN = named(
   'SignedIn',
   closed({
     signed_in: Type.Boolean({
-      description: 'False: the second factor has to follow, and the cookie allows nothing else',
+      description: 'False if the second factor must follow; until then, the cookie allows nothing else',
     }),
     second_factors: Type.Array(oneOf(['totp', 'recovery-code', 'passkey']), {
       description: 'Second factors that can complete the sign-in',
@@ -58,7 +58,7 @@ const findLink = ({ signIn, store }: Services, token: string, caller: Caller): P
 export const SIGN_IN_ROUTES = [
   route('readSignIn', 'GET', '/sign-in', {
     access: PUBLIC,
-    summary: 'Whether anybody can sign in yet',
+    summary: 'Show whether any account exists',
     description: 'The service prints the link for the first account when it starts.',
     answer: closed({ has_accounts: Type.Boolean() }),
     handle: async ({ services }) => ({ has_accounts: (await services.store.users.countDeploymentAdmins()) > 0 }),
@@ -67,7 +67,7 @@ export const SIGN_IN_ROUTES = [
     access: PUBLIC,
     alone: 'own-sign-in',
     summary: 'Sign in with a password',
-    description: 'Sets the dashboard’s cookie. An account with a second factor still owes it.',
+    description: 'Sets the dashboard’s cookie. Accounts with a second factor must then complete it.',
     body: closed({ email: SIGN_IN_EMAIL, password: PASSWORD }),
     answer: SIGNED_IN,
     errors: [401, 403, 429],
@@ -80,8 +80,8 @@ export const SIGN_IN_ROUTES = [
   route('signInCode', 'POST', '/sign-in/code', {
     access: SECOND_FACTOR,
     alone: 'own-sign-in',
-    summary: 'Complete signing in with a code',
-    description: 'A code of the authenticator app, each accepted once, or a recovery code.',
+    summary: 'Complete sign-in with a code',
+    description: 'Accepts a code from the authenticator app or a recovery code. Each code works once.',
     body: closed({ code: CODE }),
     answer: SIGNED_IN,
     errors: [401, 403, 429],
@@ -94,7 +94,7 @@ export const SIGN_IN_ROUTES = [
   route('passkeySignInOptions', 'POST', '/sign-in/passkey/options', {
     access: PUBLIC,
     alone: 'own-sign-in',
-    summary: 'Begin to sign in with a passkey',
+    summary: 'Start to sign in with a passkey',
     body: closed({}),
     answer: closed({ challenge_id: CHALLENGE_ID, options: OPTIONS }),
     errors: [403],
@@ -135,8 +135,8 @@ export const SIGN_IN_ROUTES = [
   route('describeLink', 'POST', '/welcome/check', {
     access: PUBLIC,
     alone: 'own-sign-in',
-    summary: 'Look a one-time link up',
-    description: 'Answers what the link is for, without using it.',
+    summary: 'Look up a one-time link',
+    description: 'Returns the purpose of the link without using it.',
     body: closed({ token: Type.String({ minLength: 1, maxLength: 100 }) }),
     answer: closed({
       purpose: oneOf(['first-admin', 'invitation', 'recovery']),
@@ -155,12 +155,11 @@ export const SIGN_IN_ROUTES = [
     alone: 'own-sign-in',
     summary: 'Use a one-time link',
     description:
-      'Makes the first account (name and email are needed then), takes up an invitation, or sets a new password. The ' +
-      'account is signed in, unless it owes a second factor. A recovery ends its other sessions.',
+      'Creates the first account (which requires a name and email address), accepts an invitation, or sets a new password. The account is then signed in, unless it requires a second factor. A recovery ends its other sessions.',
     body: closed({
       token: Type.String({ minLength: 1, maxLength: 100 }),
       password: PASSWORD,
-      name: Type.Optional(label('For the first account')),
+      name: Type.Optional(label('Required for the first account')),
       email: Type.Optional(EMAIL),
     }),
     answer: SIGNED_IN,

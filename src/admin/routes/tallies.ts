@@ -21,35 +21,33 @@ const DAY_MS = 86_400_000
 const GROUPS_SHOWN = 200
 
 const SINCE = {
-  since: Type.String({ maxLength: 40, description: 'ISO 8601; counts from the start of its interval' }),
+  since: Type.String({ maxLength: 40, description: 'ISO 8601. Counting starts at the beginning of the interval' }),
 }
 
 export const TALLY = named(
   'DecisionTally',
   closed({
-    organization_id: nullable(Type.String({ description: 'By `source`' })),
+    organization_id: nullable(Type.String({ description: 'Present with `source`' })),
     organization_name: nullable(Type.String()),
-    key_id: nullable(Type.String({ description: 'By `source`' })),
-    key_name: nullable(Type.String({ description: 'Present name' })),
-    policy_id: nullable(Type.String({ description: 'By `rule`' })),
-    policy_name: nullable(Type.String({ description: 'Present name' })),
-    rule: nullable(Type.String({ description: 'By `rule`; null: the policy’s default decided' })),
+    key_id: nullable(Type.String({ description: 'Present with `source`' })),
+    key_name: nullable(Type.String({ description: 'Current name' })),
+    policy_id: nullable(Type.String({ description: 'Present with `rule`' })),
+    policy_name: nullable(Type.String({ description: 'Current name' })),
+    rule: nullable(Type.String({ description: 'Present with `rule`; null for the policy’s default' })),
     compliant: Type.Integer(),
     denied: Type.Integer(),
-    later: nullable(
-      closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Of these, the ones since `later_since`'),
-    ),
+    later: nullable(closed({ compliant: Type.Integer(), denied: Type.Integer() }, 'Counts since `later_since`')),
   }),
 )
 
 const TALLIES = named(
   'DecisionTallies',
   closed({
-    since: time('Beginning of the first interval that was counted'),
+    since: time('Start of the first counted interval'),
     step_seconds: Type.Integer({
-      description: 'Length of an interval: an hour by `rule`, otherwise a quarter of an hour',
+      description: 'Length of an interval: one hour by `rule`, otherwise 15 minutes',
     }),
-    up_to_date: Type.Boolean({ description: 'False: the newest decisions may not be counted' }),
+    up_to_date: Type.Boolean({ description: 'False if the newest decisions may not be counted' }),
     data: Type.Array(TALLY, { description: 'Most frequent first, without zero counts' }),
   }),
 )
@@ -110,15 +108,15 @@ export const TALLY_ROUTES = [
   route('tallyDecisions', 'GET', '/organizations/{organization}/decisions/tally', {
     access: VIEWER,
     command: false,
-    summary: 'How many decisions there were, by rule or by who asked',
-    description: 'Counts up to now.',
+    summary: 'Count decisions by rule or by API key',
+    description: 'Counts decisions up to now.',
     query: Type.Object({
       ...SINCE,
       by: oneOf(['rule', 'source']),
       later_since: Type.Optional(
         Type.String({
           maxLength: 40,
-          description: 'ISO 8601; decisions from its interval on are counted in `later`',
+          description: 'ISO 8601. Decisions since the beginning of its interval are also counted in `later`',
         }),
       ),
     }),
@@ -136,7 +134,7 @@ export const TALLY_ROUTES = [
   route('tallyDeploymentDecisions', 'GET', '/decisions/tally', {
     access: DEPLOYMENT,
     command: false,
-    summary: 'Who asked for how many decisions, over all organizations',
+    summary: 'Count decisions by API key over all organizations',
     query: Type.Object(SINCE),
     answer: TALLIES,
     errors: [503],

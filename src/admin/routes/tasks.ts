@@ -20,7 +20,7 @@ export const TASK = named(
     state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
     progress: closed({
       done: Type.Integer(),
-      total: Type.Integer({ description: 'In the kind’s own unit, such as bytes; 0 while unknown' }),
+      total: Type.Integer({ description: 'Unit depends on the kind, such as bytes; 0 if unknown' }),
     }),
     result: nullable(Type.Unsafe<TaskResult>(Type.Record(Type.String(), Type.Unknown()))),
     failure: nullable(Type.String()),
@@ -95,7 +95,7 @@ export const TASK_ROUTES = [
   }),
   route('listDeploymentJobs', 'GET', '/jobs', {
     access: DEPLOYMENT,
-    summary: 'List the deployment’s own jobs, newest first',
+    summary: 'List the deployment’s jobs, newest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(TASK),
     handle: async ({ services, actor, query }) =>
@@ -105,7 +105,7 @@ export const TASK_ROUTES = [
   }),
   route('readDeploymentJob', 'GET', '/jobs/{job}', {
     access: DEPLOYMENT,
-    summary: 'Show one of the deployment’s own jobs',
+    summary: 'Show a job of the deployment',
     answer: TASK,
     handle: async ({ services, actor, params }) =>
       showTask(required(await services.store.tasks.find(null, params.job)), services, actor),
@@ -113,7 +113,7 @@ export const TASK_ROUTES = [
   route('cancelDeploymentJob', 'POST', '/jobs/{job}/cancel', {
     access: DEPLOYMENT,
     alone: 'upkeep',
-    summary: 'Stop one of the deployment’s own jobs',
+    summary: 'Stop a job of the deployment',
     body: closed({}),
     answer: TASK,
     handle: async ({ services, actor, params, write }) => {

@@ -58,15 +58,14 @@ const requireOtherAdmin = async (tables: Tables): Promise<void> => {
 const requireOwnAccount = (user: User): void => {
   if (user.madeByOrganizationId === null || !user.hasPassword) return
   throw new ConflictError(
-    'an organization made this account and gave out its first link, so who holds it is not known here: make a recovery ' +
-      'link with remove_second_factors, give it to the person whom you mean, and repeat this once it was used',
+    'an organization created this account and sent its first link, so its owner is unknown to the deployment: create a recovery link with remove_second_factors, send it to the intended person, and repeat this after the link was used',
   )
 }
 
 export const USER_ROUTES = [
   route('listUsers', 'GET', '/users', {
     access: DEPLOYMENT_PERSON,
-    summary: 'All accounts, oldest first',
+    summary: 'List all accounts, oldest first',
     query: Type.Object(PAGE_QUERY),
     answer: pageOf(USER),
     handle: async ({ services, query }) =>
@@ -74,10 +73,10 @@ export const USER_ROUTES = [
   }),
   route('addUser', 'POST', '/users', {
     access: DEPLOYMENT_PERSON,
-    summary: 'Add an account',
+    summary: 'Create an account',
     fresh: ({ deployment_admin }) => deployment_admin,
-    description: 'The answer has the link that sets the account’s password.',
-    body: closed({ email: EMAIL, name: label('As colleagues see it'), deployment_admin: Type.Boolean() }),
+    description: 'The response contains a link for setting the account’s password.',
+    body: closed({ email: EMAIL, name: label('Name shown to colleagues'), deployment_admin: Type.Boolean() }),
     status: 201,
     answer: closed({ user: USER, invitation: nullable(LINK) }),
     errors: [409],
@@ -116,8 +115,7 @@ export const USER_ROUTES = [
     summary: 'Change an account’s rights, or disable it',
     fresh: true,
     description:
-      'Disabling ends its sessions at once. An account that an organization made and somebody took up is made a deployment ' +
-      'admin only after a recovery link for it, made with `remove_second_factors`, was used.',
+      'Disabling an account ends its sessions immediately. If an organization created the account and it is in use, a recovery link with `remove_second_factors` must be used before the account can become a deployment admin.',
     body: partial({ deployment_admin: Type.Boolean(), disabled: Type.Boolean() }),
     answer: USER,
     errors: [409],
@@ -177,9 +175,9 @@ export const USER_ROUTES = [
     access: DEPLOYMENT_PERSON_OR_COMMAND,
     command: false,
     alone: 'recovery',
-    summary: 'Make a recovery link for an account',
+    summary: 'Create a recovery link for an account',
     fresh: true,
-    description: 'With `remove_second_factors` its one-time codes, recovery codes and passkeys end as well.',
+    description: 'With `remove_second_factors`, its one-time codes, recovery codes and passkeys are removed too.',
     body: closed({ remove_second_factors: Type.Optional(Type.Boolean()) }),
     answer: LINK,
     handle: ({ services, actor, params, body, write }) =>

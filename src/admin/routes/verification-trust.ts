@@ -16,7 +16,7 @@ const TRUST = named(
   closed({
     trusts: oneOf(
       ['all', 'listed', 'none'],
-      'Whose completed, shared verifications at the organization’s level verify a wallet here, beside its own',
+      'Organizations whose completed, shared verifications at this organization’s level also count here',
     ),
     organizations: Type.Array(closed({ id: Type.String(), slug: Type.String(), name: Type.String() }), {
       description: 'The listed organizations; empty for `all` and `none`',
@@ -29,7 +29,7 @@ const BODY = closed({
   organizations: Type.Optional(
     Type.Array(Type.String({ maxLength: 100 }), {
       maxItems: TRUSTED_MAX,
-      description: 'For `listed`: ids, or short names of organizations that the caller may see',
+      description: 'With `listed`: IDs, or slugs of organizations that the caller can view',
     }),
   ),
 })
@@ -66,30 +66,30 @@ const idsOf = async (tables: Tables, actor: Actor, own: string, names: readonly 
     if (found === null || (found.id !== name && roleIn(actor, found.id) === null)) {
       throw new FieldInvalidError(
         'organizations',
-        'must name organizations of this deployment by their ids; each sees its own under Settings',
+        'must contain IDs of organizations in this deployment; each organization can find its ID under Settings',
       )
     }
     // An organization's own verifications always count.
     if (found.id !== own) ids.push(found.id)
   }
-  if (ids.length === 0) throw new FieldInvalidError('organizations', 'must name at least one other organization')
+  if (ids.length === 0) throw new FieldInvalidError('organizations', 'must contain at least one other organization')
   return ids
 }
 
 export const VERIFICATION_TRUST_ROUTES = [
   route('readVerificationTrust', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Show which organizations’ verifications count',
+    summary: 'Show the organizations whose verifications count',
     answer: TRUST,
     handle: async ({ services, organization }) =>
       showTrust(await services.store.verificationTrust.read(organization.id)),
   }),
   route('changeVerificationTrust', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Choose which organizations’ verifications count',
+    summary: 'Set the organizations whose verifications count',
     description:
-      'Wallets that only an organization which is trusted no longer has verified stop being verified within a second, ' +
-      `for \`${IDENTITY_PATHS.verify.method} ${IDENTITY_PATHS.verify.path}\` and for policies alike.`,
+      'Wallets that were verified only by an organization you no longer trust lose their verification within a second, ' +
+      `for \`${IDENTITY_PATHS.verify.method} ${IDENTITY_PATHS.verify.path}\` and for policies.`,
     body: BODY,
     answer: TRUST,
     secondPerson: {
@@ -107,7 +107,7 @@ export const VERIFICATION_TRUST_ROUTES = [
       write(async (tables, note) => {
         const names = body.organizations ?? []
         if (body.trusts !== 'listed' && names.length > 0) {
-          throw new FieldInvalidError('organizations', 'is for `listed` alone')
+          throw new FieldInvalidError('organizations', 'requires `listed`')
         }
         const { id } = organization
         const before = showTrust(await tables.verificationTrust.read(id))

@@ -11,10 +11,7 @@ import type { Services } from '../services.ts'
 
 export const DAY_SECONDS = 86_400
 
-export const ENVIRONMENT = oneOf(
-  ['live', 'test'],
-  'Whether it receives events of sessions of live keys or of test keys',
-)
+export const ENVIRONMENT = oneOf(['live', 'test'], 'Whether the endpoint receives events of live or test sessions')
 export const PURPOSE = oneOf(
   ['events', 'decisions'],
   '`events`: receives every change. `decisions`: decides submitted sessions instead of reviewers',
@@ -31,13 +28,13 @@ export const ENDPOINT = named(
     purpose: PURPOSE,
     created_at: time(),
     old_secret_until: Type.Union([time(), Type.Null()], {
-      description: 'Until then messages are signed with the old secret as well',
+      description: 'Until this time, messages are also signed with the old secret',
     }),
     service: Type.Union([SERVICE, Type.Null()], {
-      description: 'Verification service whose webhooks decide as well',
+      description: 'Verification service whose webhooks also decide sessions',
     }),
     service_path: Type.Union([Type.String(), Type.Null()], {
-      description: 'Path on the API’s address to which the service sends its webhooks',
+      description: 'Path on the API listener for the service’s webhooks',
     }),
   }),
   ['id', 'purpose', 'service', 'environment', 'created_at', 'old_secret_until', 'url'],

@@ -34,20 +34,19 @@ const MESSAGE = named(
     session_id: Type.String(),
     sequence: Type.Integer({ description: 'Sequence number of the session’s change' }),
     type: Type.String(),
-    state: oneOf(WEBHOOK_MESSAGE_STATES, 'dead: no attempt succeeded; resend it'),
+    state: oneOf(WEBHOOK_MESSAGE_STATES, '`dead`: no attempt succeeded; resend the message'),
     attempts: Type.Integer(),
-    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the last attempt’s answer' }),
+    last_status: Type.Union([Type.Integer(), Type.Null()], { description: 'HTTP status of the last attempt' }),
     last_failure: nullable(Type.String()),
     created_at: time(),
-    next_attempt_at: Type.Union([time(), Type.Null()], { description: 'null once it is delivered or dead' }),
+    next_attempt_at: Type.Union([time(), Type.Null()], { description: 'Null once the message is delivered or dead' }),
     settled_at: nullable(time()),
   }),
   ['id', 'type', 'session_id', 'state', 'attempts', 'created_at', 'next_attempt_at', 'last_status', 'last_failure'],
 )
 
 const SECRET = Type.Union([Type.String(), Type.Null()], {
-  description:
-    '`whsec_…`, by Standard Webhooks; shown this once and not stored in the clear. null for a repeated request',
+  description: '`whsec_…`, as specified by Standard Webhooks. Shown only once and stored encrypted. Null for retries',
 })
 
 const URL_MAX = 2_048
@@ -82,7 +81,7 @@ export const WEBHOOK_ROUTES = [
     summary: 'Add a webhook endpoint',
     description:
       'The URL must use https and resolve to a public address, unless the setting `webhook-reach` allows others. ' +
-      'If a second person approved an endpoint for decisions, rotate its secret to obtain one.',
+      'If adding an endpoint for decisions required approval, rotate its secret to get one.',
     body: closed({
       url: Type.String({ minLength: 1, maxLength: URL_MAX }),
       environment: Type.Optional(ENVIRONMENT),
@@ -107,7 +106,7 @@ export const WEBHOOK_ROUTES = [
       const { environment = 'live', purpose = 'events' } = body
       if (hasHidden(body.url)) throw new FieldInvalidError('url', 'must be printable')
       if (environment === 'test' && purpose === 'decisions') {
-        throw new FieldInvalidError('purpose', 'can be decisions for sessions of live keys only')
+        throw new FieldInvalidError('purpose', 'can be decisions only for live sessions')
       }
       const url = services.reachableUrl(body.url, services.webhooks.reach)
       const approved = keptOf(kept)
@@ -134,19 +133,19 @@ export const WEBHOOK_ROUTES = [
         return new SecretReply(201, { endpoint, secret: text }, { endpoint, secret: null })
       } catch (error) {
         if (!(error instanceof ConstraintViolatedError)) throw error
-        throw new ConflictError('the organization has an endpoint that decides already: remove it first')
+        throw new ConflictError('the organization already has an endpoint that decides: remove it first')
       }
     },
   }),
   route('rotateWebhookSecret', 'POST', '/organizations/{organization}/webhooks/{endpoint}/rotate', {
     access: ORGANIZATION_ADMIN,
     command: { secret: 'secret' },
-    summary: 'Give an endpoint a new secret',
+    summary: 'Rotate the secret of an endpoint',
     fresh: true,
     description: 'Messages are signed with both secrets until the overlap ends.',
     body: closed({
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to a day' }),
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to one day' }),
       ),
     }),
     answer: closed({ endpoint: ENDPOINT, secret: SECRET }),
@@ -199,7 +198,7 @@ export const WEBHOOK_ROUTES = [
       },
     },
     summary: 'Remove a webhook endpoint',
-    description: 'Its waiting messages become dead. Removing an endpoint for decisions can need a second person.',
+    description: 'Pending messages become dead. Removing an endpoint for decisions can require a second person.',
     handle: async ({ organization, params, write }) => {
       await write(async (tables, note) => {
         const { id, url } = await requireEndpoint(tables, organization.id, params.endpoint)
@@ -213,7 +212,7 @@ export const WEBHOOK_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: { limit: 20 },
     summary: 'List webhook messages, newest first',
-    description: 'Delivered ones are kept for a week, dead ones for a month.',
+    description: 'Delivered messages are kept for one week, dead messages for one month.',
     query: Type.Object({
       ...PAGE_QUERY,
       state: Type.Optional(oneOf(WEBHOOK_MESSAGE_STATES)),
@@ -236,7 +235,7 @@ export const WEBHOOK_ROUTES = [
   route('resendWebhookMessage', 'POST', '/organizations/{organization}/webhook-messages/{message}/resend', {
     access: ORGANIZATION_ADMIN,
     alone: 'notifies',
-    summary: 'Send one message again, delivered or dead',
+    summary: 'Resend a delivered or dead message',
     body: closed({}),
     answer: MESSAGE,
     errors: [409],
@@ -249,7 +248,7 @@ export const WEBHOOK_ROUTES = [
         }
         const { id } = await read()
         if ((await tables.webhookMessages.resend(organization.id, id)) === 0) {
-          throw new ConflictError('it waits to be sent already, or its endpoint was removed')
+          throw new ConflictError('the message is already pending, or its endpoint was removed')
         }
         note({ action: 'webhook.resend', subject: id })
         return showMessage(await read())
@@ -258,7 +257,7 @@ export const WEBHOOK_ROUTES = [
   route('resendDeadWebhookMessages', 'POST', '/organizations/{organization}/webhook-messages/resend-dead', {
     access: ORGANIZATION_ADMIN,
     alone: 'notifies',
-    summary: 'Send all dead messages again',
+    summary: 'Resend all dead messages',
     body: closed({}),
     answer: closed({ messages: Type.Integer() }),
     handle: ({ organization, write }) =>

@@ -84,23 +84,23 @@ export const requireApprover = async (
   approverId: string,
 ): Promise<void> => {
   const { requestedBy, createdAtSeconds } = request
-  if (requestedBy === approverId) throw new ConflictError('someone other than who asked has to approve it')
+  if (requestedBy === approverId) throw new ConflictError('someone other than the requester must approve this change')
   const administrators = await tables.accountMakers.administrators(organizationId)
   const approver = administrators.find(({ userId }) => userId === approverId)
   // Within the same second, the order is unknown.
   if (approver === undefined || approver.sinceSeconds >= createdAtSeconds) {
     throw new ConflictError(
-      'you were not an administrator before this was asked for: someone who was one has to approve it',
+      'you were not an administrator when this was requested: another administrator must approve it',
     )
   }
   if (!administrators.some(({ userId }) => userId === requestedBy)) {
     throw new ConflictError(
-      'the requester is no longer an administrator: reject the request, and make it yourself if it is right',
+      'the requester is no longer an administrator: reject the request, and make the change yourself if it is correct',
     )
   }
   if (await belongTogether(tables, organizationId, requestedBy, approverId)) {
     throw new ConflictError(
-      'one of you two made, invited or recovered the other’s account: someone independent of who asked has to approve it',
+      'you or the requester created, invited or recovered the other’s account: an independent administrator must approve this change',
     )
   }
 }
@@ -119,8 +119,7 @@ export const requireSomeApprover = async (
     if (!(await belongTogether(tables, organizationId, requesterId, userId))) return
   }
   throw new ConflictError(
-    'nobody could approve what you ask for: every other administrator’s account was made, invited or recovered by you, or ' +
-      'they did so with yours. Let someone else ask for it',
+    'no one could approve your request: you and every other administrator created, invited or recovered each other’s accounts. Ask someone else to request the change',
   )
 }
 
@@ -159,9 +158,9 @@ export const requireTwoApprovers = async (
   const found =
     all.length < 2
       ? `There ${all.length === 0 ? 'are none' : `is only ${names}`}. Invite two others`
-      : `In each pair of ${names}, one made, invited or recovered the other’s account. Invite one more person`
+      : `In each pair of ${names}, one created, invited or recovered the other’s account. Invite one more person`
   throw new ConflictError(
-    `the change is refused, because the rule of the second person needs two ${role} who can approve each other’s changes. ` +
+    `the change is refused because the second-person rule requires two ${role} who can approve each other’s changes. ` +
       `${found}: two people whom the same person invited can approve each other’s changes`,
   )
 }

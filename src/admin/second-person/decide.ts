@@ -63,9 +63,7 @@ const perform = async (
   })
   const seen = await rule.see(tables, call)
   if (JSON.stringify(basisOf(seen)) !== JSON.stringify(basis)) {
-    throw new ConflictError(
-      `${seen.name} has changed since this was asked for: reject it, and ask again for what is right now`,
-    )
+    throw new ConflictError(`${seen.name} has changed since the request: reject it and request the change again`)
   }
   await route.handle(call)
   if (rule.leavesApprovers && (await isRuleOn(tables, organizationId)))
@@ -74,7 +72,9 @@ const perform = async (
 
 const requestOf = (approval: Approval): KeptRequest => {
   if (approval.request === null) {
-    throw new ConflictError('an earlier version of the service kept this request: reject it, and ask again')
+    throw new ConflictError(
+      'an earlier version of the service stored this request: reject it and request the change again',
+    )
   }
   return approval.request as unknown as KeptRequest
 }
@@ -95,11 +95,11 @@ export const decideApproval = async (
   const userId = deciding.actor.user.id
   const found = await tables.approvals.find(organizationId, approvalId)
   if (found === null) throw new SubjectUnknownError('approval')
-  if (found.state !== 'pending') throw new ConflictError(`it is ${found.state} already`)
+  if (found.state !== 'pending') throw new ConflictError(`it is already ${found.state}`)
   if (approve) await requireApprover(tables, organizationId, found, userId)
   // If two people decide at once, only the first finds the request pending.
   const decided = await tables.approvals.decide(organizationId, approvalId, approve ? 'approved' : 'rejected', userId)
-  if (decided === null) throw new ConflictError('it was decided meanwhile')
+  if (decided === null) throw new ConflictError('it was decided in the meantime')
   note({
     action: approve ? 'approval.approve' : 'approval.reject',
     subject: decided.id,
@@ -110,7 +110,9 @@ export const decideApproval = async (
     const request = requestOf(decided)
     const route = routes.find(({ operationId }) => operationId === request.operation)
     if (route === undefined)
-      throw new ConflictError('this version of the service can’t do it: reject it, and ask again')
+      throw new ConflictError(
+        'this version of the service can’t make this change: reject it and request the change again',
+      )
     await perform(route, deciding, tables, note, { request, requestedBy: decided.requestedBy })
   }
   return decided

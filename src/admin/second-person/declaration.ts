@@ -43,21 +43,21 @@ export type ApprovalAction = (typeof APPROVAL_ACTIONS)[number]
 
 /** Reasons that an operation with changes never waits for a second person. */
 export const ALONE = {
-  'own-sign-in': 'the account’s own sign-in; gives no right',
+  'own-sign-in': 'the account’s own sign-in; grants no rights',
   recovery: 'urgent; the link’s maker and the account don’t count as two people',
-  'factor-rule': 'gives nobody a right; only an account with a second factor can turn it on',
+  'factor-rule': 'grants no rights; only an account with a second factor can turn it on',
   'takes-access-away': 'urgent, and only takes access away',
-  'new-organization': 'a new organization signs for nobody and has a rule of its own',
-  key: 'keys are refused whatever needs a person; the key’s holder counts as the maker of what the key makes',
+  'new-organization': 'a new organization signs for no one and has its own rule',
+  key: 'keys can’t make changes that require a person; the key’s holder counts as the author of the key’s changes',
   'not-live': 'not live until a revision is activated',
   texts: 'texts for people; no verdict depends on them',
   reads: 'evaluates or reads, and changes no verdict',
-  attest: 'the key’s holder may make the same request',
-  'regular-read': 'reads now what is read regularly',
+  attest: 'the key’s holder can make the same request',
+  'regular-read': 'reads a source earlier that is read regularly anyway',
   upkeep: 'no verdict depends on it',
   'one-session': 'the review of one person, with its own roles and history',
-  notifies: 'only sends, or stops sending, what was decided',
-  offer: 'takes back or answers an offer that a second person has approved',
+  notifies: 'only starts or stops notifications of decisions',
+  offer: 'withdraws or answers an offer that a second person has approved',
   'decides-approvals': 'is the second person’s decision',
 } as const
 export type AloneReason = keyof typeof ALONE
@@ -137,5 +137,5 @@ export const change = <Value extends string | number | boolean>(
  */
 export const requireVisibleChange = ({ changes }: Seen): void => {
   if (changes.some(({ before, after }) => before !== after)) return
-  throw new ConflictError('this changes nothing that an approver could see')
+  throw new ConflictError('this changes nothing that an approver could review')
 }

@@ -35,7 +35,7 @@ export interface KeptRequest {
 export class AwaitsApproval extends NamedError {
   readonly reply: Reply
   constructor(reply: Reply) {
-    super('a second person has to approve it')
+    super('a second person must approve this change')
     this.reply = reply
   }
 }

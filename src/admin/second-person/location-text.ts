@@ -15,7 +15,7 @@ export const locationText = (location: string): string => {
     .update(url?.href ?? location)
     .digest('hex')
     .slice(0, HASH_DIGITS)
-  if (url === null) return `a file of the machine (sha256 ${hash})`
+  if (url === null) return `a file on the server (sha256 ${hash})`
   const names = [...url.searchParams.keys()].map((name) => `${encodeURIComponent(name)}=…`)
   const query = names.length === 0 ? '' : `?${names.join('&')}`
   return `${url.host}${url.pathname}${query} (sha256 ${hash})`

@@ -70,7 +70,7 @@ export const seeUpload = async (
   const list = await requireList(tables, owner, name)
   // The rule was turned on or the list changed during the upload, or an earlier version stored the request.
   if (difference?.version !== list.version) {
-    throw new ConflictError('the list is not what the file was compared to: upload the file again')
+    throw new ConflictError('the list has changed since the file was compared with it: upload the file again')
   }
   const { added, removed, remarked, shown } = difference
   const hidden = added + removed + remarked - shown.length
@@ -80,15 +80,15 @@ export const seeUpload = async (
     changes: [
       { what: 'content', before: entriesText(list.entryCount), after: entriesText(entries) },
       {
-        what: merge ? 'added from a file' : 'replaced by a file',
+        what: merge ? 'added from a file' : 'replaced with a file',
         before: null,
         after: `${entriesText(read)} (sha256 ${sha256})`,
       },
-      { what: 'sha256 of all addresses then, one per line', before: null, after: difference.sha256 },
+      { what: 'sha256 of the resulting addresses, one per line', before: null, after: difference.sha256 },
       {
         what: 'addresses',
         before: null,
-        after: `${added} added, ${removed} removed, ${remarked} with another memo${hidden === 0 ? '' : `; ${hidden} of them not shown`}`,
+        after: `${added} added, ${removed} removed, ${remarked} with a new memo${hidden === 0 ? '' : `; ${hidden} not shown`}`,
       },
       ...shown,
     ],
@@ -103,7 +103,7 @@ const sourceText = ({ location, format, reach, skipsBadLines, intervalSeconds }:
     locationText(location),
     format,
     `every ${intervalSeconds} s`,
-    ...(skipsBadLines ? ['skips bad lines'] : []),
+    ...(skipsBadLines ? ['skips invalid lines'] : []),
     ...(reach === 'public' ? [] : [`${reach} addresses allowed`]),
   ].join(', ')
 
@@ -121,7 +121,7 @@ export const seeSource = async (
     name: named(list),
     changes: [
       {
-        what: 'kept by',
+        what: 'maintained by',
         before: source === null ? `people, with ${entriesText(list.entryCount)}` : sourceText(source),
         after: after === null ? 'people' : sourceText(after),
       },

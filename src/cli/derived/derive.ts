@@ -82,9 +82,9 @@ const orgOption = ({ override, looks }: Shape): Option => {
   const otherwise = override.wholeDeployment
     ? 'the whole deployment'
     : looks.some(({ everywhere }) => everywhere)
-      ? 'the item with that id'
+      ? 'the item with that ID'
       : null
-  return otherwise === null ? ORG : { ...ORG, help: `Organization, by short name or id. Defaults to ${otherwise}` }
+  return otherwise === null ? ORG : { ...ORG, help: `Organization slug or ID. Defaults to ${otherwise}` }
 }
 
 const optionsOf = (shape: Shape): readonly Option[] => {
@@ -93,7 +93,7 @@ const optionsOf = (shape: Shape): readonly Option[] => {
   return [
     ...[...fields, ...filters].filter(({ isWord }) => !isWord).map(optionOf),
     ...(isPaged ? [text('limit', 'N', `Maximum number of items. Defaults to ${limit ?? 'all'}`)] : []),
-    ...(items?.['properties']?.['id'] === undefined ? [] : [flag('quiet', 'Print ids only', 'q')]),
+    ...(items?.['properties']?.['id'] === undefined ? [] : [flag('quiet', 'Print only IDs', 'q')]),
     ...(author === undefined ? [] : [authorOption(author)]),
     ...(own === undefined || !isOfOrganization(own) ? [] : [orgOption(shape)]),
     ...(deploymentFlag === null || wholeDeployment

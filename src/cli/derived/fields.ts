@@ -122,8 +122,8 @@ const nameAsHelp = ({ part, path }: Pick<Field, 'part' | 'path'>): string => {
   const words = path.replaceAll(/[._]/g, ' ').replaceAll(/\b(?:url|ip|uuid)\b/g, (word) => word.toUpperCase())
   const named = `${words.charAt(0).toUpperCase()}${words.slice(1)}`
   if (part !== 'params' || path === 'uuid') return named
-  if (path === 'organization') return 'Organization, by short name or id'
-  return path === 'list' ? 'Name of the list' : `${named} id`
+  if (path === 'organization') return 'Organization slug or ID'
+  return path === 'list' ? 'Name of the list' : `${named} ID`
 }
 
 const helpOf = (field: Field): string => {

@@ -55,7 +55,7 @@ export const look = async (
   }
   const [first, second] = found
   const what = field.path.replace(/_id$/, '').replaceAll('_', ' ')
-  if (first === undefined) throw new CommandFailedError(`there is no such ${what}`)
+  if (first === undefined) throw new CommandFailedError(`${what} not found`)
   if (second === undefined) return first
-  throw new CommandFailedError(`${found.length} match: give the id of one, ${found.map((one) => one.id).join(', ')}`)
+  throw new CommandFailedError(`${found.length} match: specify one by ID, ${found.map((one) => one.id).join(', ')}`)
 }

@@ -14,7 +14,7 @@ export const SPACE_NOTE_BYTES = 2 * 2 ** 30
 /** Reports the free space of a disk. On a full disk, the decision log can't be written and requests are refused. */
 export const spaceFinding = (path: string, freeBytes: number): Finding => {
   const free = freeBytes < 2 ** 30 ? `${Math.floor(freeBytes / 2 ** 20)} MiB` : `${Math.floor(freeBytes / 2 ** 30)} GiB`
-  const advice = 'make room, give it a larger disk, or ship decisions elsewhere and put old files away'
+  const advice = 'free up space, use a larger disk, or ship decisions elsewhere and archive old files'
   const found = { check: 'disk', subject: path } as const
   if (freeBytes >= SPACE_NOTE_BYTES) return { ...found, result: 'ok', detail: `${free} free` }
   return {
@@ -65,14 +65,14 @@ const inspectOwners = ({ root, keystores, passphrase, decisions, evidence }: Dat
       return stats !== undefined && stats.uid !== owner && (stats.mode & READABLE_BY_OTHERS) === 0
     })
     if (closed.length === 0) return []
-    const detail = `${closed.length} in it, such as ${closed[0]}, belong to another user than the data folder, who alone can read them: chown -R ${owner} ${folder}`
+    const detail = `${closed.length} in it, such as ${closed[0]}, belong to a different user than the data folder, and only that user can read them: chown -R ${owner} ${folder}`
     return [{ check: 'access', subject: folder, result: 'problem', detail }] as const
   })
 }
 
 const inspectFolder = (folder: DataFolder): Finding[] => {
   if (!existsSync(folder.root)) {
-    const detail = 'there is no such folder: start the service once, or set --data-dir'
+    const detail = 'the folder does not exist: start the service once, or set --data-dir'
     return [{ check: 'folder', subject: folder.root, result: 'problem', detail }]
   }
   // Windows has no POSIX owners and modes.
@@ -86,7 +86,7 @@ const inspectSigner = (name: Config['signer']): Finding => {
     const found = { check: 'signer', subject: backend.name } as const
     if (backend.name !== 'noble') return { ...found, result: 'ok', detail: backend.description }
     const detail =
-      'attestations are signed in JavaScript, at about a third of the speed: install libsecp256k1, then restart'
+      'attestations are signed in JavaScript, which is about three times slower: install libsecp256k1, then restart'
     return { ...found, result: 'note', detail }
   } catch (error) {
     if (!(error instanceof SignerUnusableError)) throw error

@@ -24,7 +24,7 @@ const inspectProjects = async ({ organizations, projects }: Store): Promise<Find
     for (const { name, policyId, policyActive } of await projects.list(id)) {
       if (policyActive) continue
       const detail =
-        `its policy has no active revision, so every request for it is refused: ` +
+        `its policy has no active revision, so all its requests are refused: ` +
         `${PROGRAM} policy activate ${policyId} --revision N --org ${slug}`
       findings.push({ check: 'project', subject: `${slug}: ${name}`, result: 'problem', detail })
     }
@@ -43,7 +43,7 @@ const inspectLists = async ({ lists, listSources, organizations }: Store, nowSec
     const age = source.confirmedAtSeconds === null ? null : nowSeconds - source.confirmedAtSeconds
     const said =
       age === null ? 'its source was never read completely' : `confirmed by its source ${durationText(age)} ago`
-    const reason = source.failure === null ? '' : `, and the last try failed: ${source.failure}`
+    const reason = source.failure === null ? '' : `, and the last attempt failed: ${source.failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * source.intervalSeconds)
     if (!isOld && reason === '') return [{ check: 'list', subject, result: 'ok', detail: said }]
     const command = `${PROGRAM} list-source refresh ${list.name} ${slug === null ? '--shared' : `--org ${slug}`}`
@@ -58,11 +58,18 @@ const inspectGeography = async (path: string, clock: Clock): Promise<Finding[]> 
     const age = clock.unixSeconds() - file.builtAtSeconds
     const said = `the geography file was built ${durationText(Math.max(0, age))} ago`
     const isOld = age > GEOGRAPHY_OLD_SECONDS
-    const detail = isOld ? `${said}: put a new one from its publisher in its place` : said
+    const detail = isOld ? `${said}: replace it with a new one from the publisher` : said
     return [{ check: 'geography', subject: path, result: isOld ? 'note' : 'ok', detail }]
   } catch (error) {
     if (!(error instanceof CommandFailedError)) throw error
-    return [{ check: 'geography', subject: path, result: 'problem', detail: `${error.message}: put a good one there` }]
+    return [
+      {
+        check: 'geography',
+        subject: path,
+        result: 'problem',
+        detail: `${error.message}: replace it with a valid file`,
+      },
+    ]
   }
 }
 
@@ -73,7 +80,7 @@ const inspectDatabaseClock = async ({ database }: Store, clock: Clock): Promise<
   const detail = `the database’s clock and this machine’s are ${apart} s apart`
   if (apart <= CLOCK_NOTE_SECONDS) return [{ check: 'clock', subject: 'store', result: 'ok', detail }]
   const result = apart > CLOCK_PROBLEM_SECONDS ? 'problem' : 'note'
-  return [{ check: 'clock', subject: 'store', result, detail: `${detail}: set both by NTP` }]
+  return [{ check: 'clock', subject: 'store', result, detail: `${detail}: synchronize both with NTP` }]
 }
 
 export const inspectStore = async (store: Store, clock: Clock, geoipFile: string): Promise<readonly Finding[]> => {

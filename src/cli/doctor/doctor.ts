@@ -108,7 +108,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
   if (!storeMayExist(target)) {
     // The missing folder is already reported.
     if (!existsSync(folder.root)) return findings
-    const detail = 'there is no deployment here: the first start of the service makes one, or set --data-dir'
+    const detail = 'no deployment here: start the service to create one, or set --data-dir'
     return [{ check: 'store', subject: 'store', result: 'note', detail }, ...findings]
   }
   try {
@@ -150,10 +150,10 @@ export const runDoctor = (commandArguments: readonly string[], input: DoctorComm
       input.output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('doctor takes no words')
+    if (command.positionals.length > 0) throw new UsageError('doctor accepts only options')
     const only = command.text('chain')
     const chain = only === undefined ? undefined : input.config.chains.byName(only)
-    if (only !== undefined && chain === undefined) throw new UsageError(`there is no chain ${only}`)
+    if (only !== undefined && chain === undefined) throw new UsageError(`unknown chain ${only}`)
     const checks = await inspectChains({
       chains: input.config.chains,
       chainSettings: input.config.chainSettings,

@@ -38,7 +38,7 @@ export const openList = async (context: CommandContext) => {
 /** Returns the list's id in the store, for local access to its source or entries. @throws CommandFailedError */
 export const requireListId = async (context: CommandContext, owner: string | null, name: string): Promise<string> => {
   const list = await (await context.open()).store.lists.find(owner, name)
-  if (list === null) throw new CommandFailedError('there is no such list')
+  if (list === null) throw new CommandFailedError('list not found')
   return list.id
 }
 

@@ -59,9 +59,9 @@ const upload = async (context: CommandContext): Promise<number> => {
   const { applied, entries, read, skipped, bad_lines: badLines, bad_line_count: badLineCount } = answer
   for (const { line, problem } of badLines.slice(0, BAD_LINES_SHOWN)) output.stderr(`line ${line}: ${problem}\n`)
   if (badLineCount > BAD_LINES_SHOWN)
-    output.stderr(`and ${counted(badLineCount - BAD_LINES_SHOWN, 'more bad line', 'more bad lines')}\n`)
-  if (!applied) output.stderr(`nothing was changed; --skip-bad takes the ${read} good lines\n`)
-  const left = Object.keys(skipped).length === 0 ? '' : `left out, of unsupported chains: ${skippedText(skipped)}\n`
+    output.stderr(`and ${counted(badLineCount - BAD_LINES_SHOWN, 'more invalid line', 'more invalid lines')}\n`)
+  if (!applied) output.stderr(`nothing was changed; to import the ${read} valid lines, use --skip-bad\n`)
+  const left = Object.keys(skipped).length === 0 ? '' : `skipped, unsupported chains: ${skippedText(skipped)}\n`
   print(context, answer, applied ? `${list}: ${entries} entries, ${read} read from the file\n${left}` : '')
   return applied ? 0 : 1
 }
@@ -125,7 +125,7 @@ const edit = async (context: CommandContext, present: boolean): Promise<number> 
 
 const FORMATS = Object.keys(MEDIA_TYPES)
 const ADDRESSES = { name: 'ADDRESS', help: 'EVM or Solana address', many: true } as const
-const SKIP_BAD = flag('skip-bad', 'Skip bad lines. Without it, a bad line refuses the whole file')
+const SKIP_BAD = flag('skip-bad', 'Skip invalid lines. Without it, one invalid line rejects the whole file')
 
 export const LIST_ENTRY_COMMANDS: readonly Command[] = [
   {
@@ -133,7 +133,7 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
     verb: 'add',
     summary: 'Add addresses to a list',
     words: [LIST, ADDRESSES],
-    options: [text('memo', 'TEXT', 'Why the addresses are listed'), AUTHOR, ...OWNER],
+    options: [text('memo', 'TEXT', 'Reason that the addresses are listed'), AUTHOR, ...OWNER],
     run: (context) => edit(context, true),
   },
   {
@@ -147,12 +147,12 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
   {
     noun: 'list',
     verb: 'upload',
-    summary: 'Replace the content of a list by a file',
+    summary: 'Replace the content of a list with a file',
     description:
       'One address per line, or CSV of address and memo, or the US Treasury’s sdn_advanced.xml. Up to a million addresses.',
-    words: [LIST, { name: 'FILE', help: 'File of the content; - reads standard input' }],
+    words: [LIST, { name: 'FILE', help: 'File with the addresses; - reads standard input' }],
     options: [
-      text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file name’s', { choices: FORMATS }),
+      text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file extension', { choices: FORMATS }),
       flag('merge', 'Add to the list instead'),
       SKIP_BAD,
       AUTHOR,
@@ -164,10 +164,10 @@ export const LIST_ENTRY_COMMANDS: readonly Command[] = [
     noun: 'list',
     verb: 'export',
     summary: 'Print or write all addresses of a list',
-    description: 'As text, as CSV that upload reads, or with --json as one object per line with author and time.',
+    description: 'Prints text, CSV that upload accepts, or with --json one object per line with author and time.',
     words: [LIST],
     options: [
-      text('format', 'FORMAT', 'text or csv. Defaults to the file name’s', { choices: ['text', 'csv'] }),
+      text('format', 'FORMAT', 'text or csv. Defaults to the file extension', { choices: ['text', 'csv'] }),
       text('out', 'FILE', 'File to write; must not exist'),
       ...OWNER,
     ],

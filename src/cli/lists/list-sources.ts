@@ -24,15 +24,15 @@ const refreshHere = async (context: CommandContext, { owner, list, call, read }:
   const { entries } = await read()
   const source = await call(`GET ${SOURCE}-here`, {})
   if (result.status === 'failed') {
-    context.output.stderr(`${list}: ${result.failure}; the last good content stays (${entries} entries)\n`)
+    context.output.stderr(`${list}: ${result.failure}; the previous content remains (${entries} entries)\n`)
     print(context, source, '')
     return 1
   }
   const skipped = [...result.skipped].map(([asset, count]) => `${count} ${asset}`).join(', ')
   const lines = [
     `${list}: ${entries} entries, ${result.status}, SHA-256 ${source.file_sha256}`,
-    ...(skipped === '' ? [] : [`left out, of unsupported chains: ${skipped}`]),
-    ...(result.badLineCount === 0 ? [] : [`left out: ${result.badLineCount} bad lines`]),
+    ...(skipped === '' ? [] : [`skipped, unsupported chains: ${skipped}`]),
+    ...(result.badLineCount === 0 ? [] : [`skipped: ${result.badLineCount} invalid lines`]),
   ]
   print(context, source, `${lines.join('\n')}\n`)
   return 0
@@ -78,19 +78,18 @@ export const LIST_SOURCE_COMMANDS: readonly Command[] = [
   {
     noun: 'list-source',
     verb: 'update',
-    summary: 'Keep the content of a list by a file or an https URL',
+    summary: 'Set a file or an https URL as the source of a list',
     description:
-      'The source is read now and then on its schedule. If it cannot be read or is invalid, the last good content stays and grows ' +
-      'older; a policy may require a maximum age.',
+      'The source is read immediately and then on its schedule. If it is unreadable or invalid, the list keeps its previous content. Policies can require a maximum age.',
     words: [LIST],
     options: [
-      text('from', 'FILE|URL', 'Where the content is', { required: true }),
-      text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file name’s'),
+      text('from', 'FILE|URL', 'URL or file of the source', { required: true }),
+      text('format', 'FORMAT', 'text, csv or sdn-advanced. Defaults to the file extension'),
       text('every', 'DURATION', 'How often to read it, 60s or longer. Defaults to 24h'),
-      text('reach', 'public|private|loopback', 'Addresses to which the URL may lead. Defaults to public', {
+      text('reach', 'public|private|loopback', 'Addresses that the URL can resolve to. Defaults to public', {
         choices: ['public', 'private', 'loopback'],
       }),
-      flag('skip-bad', 'Skip bad lines'),
+      flag('skip-bad', 'Skip invalid lines'),
       ...OWNER,
     ],
     run: update,

@@ -73,7 +73,7 @@ const editorLine = (): string => (existsSync(SCHEMA) ? `# yaml-language-server: 
 export const create = (context: CommandContext): number => {
   const name = context.command.required('template')
   const template = readTemplates().find((one) => one.name === name)
-  if (template === undefined) throw new CommandFailedError(`there is no template ${name}`)
+  if (template === undefined) throw new CommandFailedError(`unknown template ${name}`)
   const source = `${editorLine()}${template.source}`
   print(context, { template: name, source }, source)
   return 0

@@ -178,7 +178,7 @@ export const serveLanguage = async ({ input, write, known }: LanguageServerDepen
     if (id === undefined) {
       if (Object.hasOwn(NOTICES, method)) await NOTICES[method]?.(params)
     } else if (!Object.hasOwn(REQUESTS, method)) {
-      send({ id, error: { code: METHOD_UNKNOWN, message: `${method} is not offered` } })
+      send({ id, error: { code: METHOD_UNKNOWN, message: `${method} is not supported` } })
     } else {
       try {
         send({ id, result: REQUESTS[method]?.(params) ?? null })

@@ -48,7 +48,7 @@ export const apply = async (given: CommandContext): Promise<number> => {
     return { policy, revision: { ...saved, active: activates } }
   })
   const { policy, revision } = applied
-  const state = activates ? 'is active' : 'is saved, not active'
+  const state = activates ? 'is active' : 'is saved but not active'
   print(context, applied, `${policy}: revision ${revision.number} (${revision.id}) ${state}\n`)
   printWarnings(context, source, revision.warnings)
   return 0
@@ -59,7 +59,7 @@ export const show = async (given: CommandContext): Promise<number> => {
   const { command } = context
   const policy = await requirePolicy(context, command.words[0])
   const wanted = command.text('revision') ?? policy.active_revision_id
-  if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: name one with --revision`)
+  if (wanted === null) throw new CommandFailedError(`${policy.id} has no active revision: specify one with --revision`)
   const revision = await requireRevision(context, policy.id, wanted)
   print(context, revision, revision.source)
   return 0
@@ -75,9 +75,9 @@ const lines = (prefix: string, text: string): string =>
 const describe = (difference: PolicyDifference): string => {
   switch (difference.kind) {
     case 'rule-added':
-      return `+ rule ${difference.rule}, at place ${difference.place}\n${lines('+', difference.to ?? '')}`
+      return `+ rule ${difference.rule}, at position ${difference.place}\n${lines('+', difference.to ?? '')}`
     case 'rule-removed':
-      return `- rule ${difference.rule}, at place ${difference.place}\n${lines('-', difference.from ?? '')}`
+      return `- rule ${difference.rule}, at position ${difference.place}\n${lines('-', difference.from ?? '')}`
     case 'test-added':
       return `+ test ${difference.test}\n`
     case 'test-removed':

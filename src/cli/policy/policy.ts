@@ -31,7 +31,7 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
   {
     verb: 'check',
     summary: 'Check whether a document is valid and its tests pass',
-    description: 'Every problem has its line and column. A document with warnings can be saved.',
+    description: 'Reports each problem with its line and column. A document with warnings can be saved.',
     words: [FILE],
     run: check,
   },
@@ -46,8 +46,10 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
   { verb: 'schema', summary: 'Print the JSON Schema of policy documents', run: schema },
   {
     verb: 'language-server',
-    summary: 'Help an editor over the Language Server Protocol, on standard input and output',
-    options: [text('org', 'NAME', 'Organization whose lists, with the deployment’s screeners, documents may name')],
+    summary: 'Run a language server for editors on standard input and output',
+    options: [
+      text('org', 'NAME', 'Organization whose lists documents can use, in addition to the deployment’s screeners'),
+    ],
     run: runLanguageServer,
   },
 ]
@@ -58,7 +60,7 @@ const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
     summary: 'Show the differences between two revisions or files',
     words: [{ ...REVISION_WORD, many: true }],
     options: [
-      text('policy', 'ID', 'Policy of numbered revisions; its active revision is compared with a single reference'),
+      text('policy', 'ID', 'Policy for revision numbers. A single reference is compared with its active revision'),
       ORG,
     ],
     run: diff,
@@ -66,7 +68,7 @@ const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
   {
     verb: 'apply',
     summary: 'Save a document as the next revision of a policy and activate it',
-    description: 'Live within a second, without a restart.',
+    description: 'The revision is live within a second, without a restart.',
     words: [FILE],
     options: [
       text('policy', 'ID', 'Policy of the revision. Defaults to a new policy'),
@@ -78,8 +80,8 @@ const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
   {
     verb: 'show',
     summary: 'Print the active document of a policy',
-    words: [{ name: 'POLICY', help: 'By id' }],
-    options: [text('revision', 'REVISION', 'By number or id. Defaults to the active revision'), ORG],
+    words: [{ name: 'POLICY', help: 'Policy ID' }],
+    options: [text('revision', 'REVISION', 'Revision number or ID. Defaults to the active revision'), ORG],
     run: show,
   },
 ]

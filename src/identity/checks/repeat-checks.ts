@@ -15,7 +15,7 @@ export interface RepeatChecksDependencies {
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-const FAILED = 'sessions could not be compared again; will retry'
+const FAILED = 'could not screen sessions again; will retry'
 
 /**
  * @param goesOn whether this process is still the leader. @returns a function that starts a run or joins the current
@@ -38,8 +38,8 @@ export const createRepeatChecks =
       const startedMs = clock.monotonicMs()
       const { sessions, opened } = await again(goesOn)
       const milliseconds = Math.round(clock.monotonicMs() - startedMs)
-      if (opened > 0) log.warn('there are new hits: see the checks of sessions', { hits: opened, with: part.name })
-      if (sessions > 0) log.info('sessions were compared again', { sessions, milliseconds, with: part.name })
+      if (opened > 0) log.warn('new hits found: see the checks of the sessions', { hits: opened, with: part.name })
+      if (sessions > 0) log.info('screened sessions again', { sessions, milliseconds, with: part.name })
     }
     return singleFlight(() =>
       run().catch((error: unknown) => {

@@ -23,7 +23,7 @@ export const createPdfChecker = (options: Partial<DocumentProcessOptions> = {}):
     check: async (pdf, organizationId) => {
       const answer = Buffer.from(await run(pdf, organizationId)).toString()
       if (answer === ACCEPTED) return
-      throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'the PDF cannot be opened')
+      throw new DocumentInvalidError(PDF_REFUSALS.has(answer) ? answer : 'could not open the PDF')
     },
     running,
     close,

@@ -39,7 +39,7 @@ const send = (socket: Socket, bytes: Uint8Array): void => {
 const verdictOf = (answer: string): string | null => {
   if (answer === 'stream: OK') return null
   const found = FOUND.exec(answer)?.[1]
-  if (found === undefined) throw new Error('the scanner answered neither clean nor found')
+  if (found === undefined) throw new Error('the scanner returned an unknown result')
   return found
 }
 
@@ -73,5 +73,5 @@ export const createClamd =
         })
       })
       socket.on('error', fail)
-      socket.on('close', () => fail(new Error('the scanner closed the connection without an answer')))
+      socket.on('close', () => fail(new Error('the scanner closed the connection without a response')))
     })

@@ -103,16 +103,13 @@ export const createDocumentProcess = (options: DocumentProcessOptions): Document
     }, timeLimitMs)
     try {
       const output = await readAtMost(child.stdout, outputBytesMax)
-      if (output === null) throw new DocumentInvalidError(`the ${noun} is too detailed: send a smaller one`)
+      if (output === null) throw new DocumentInvalidError(`the ${noun} is too complex: send a smaller one`)
       const code = await child.exited
       if (code === 0 && output.length > 0) return output
       if (closed) throw new EvidenceBusyError()
       if (late) throw new DocumentInvalidError(`the ${noun} takes too long to open: send a simpler one`)
       // Otherwise the decoder crashed or reached a limit; the sender gets the same error.
-      throw new DocumentInvalidError(
-        `the ${noun} cannot be opened`,
-        code === REFUSED ? undefined : new Error(`${code}`),
-      )
+      throw new DocumentInvalidError(`could not open the ${noun}`, code === REFUSED ? undefined : new Error(`${code}`))
     } finally {
       clearTimeout(timer)
       child.kill('SIGKILL')

@@ -93,7 +93,7 @@ export const createDocuments = (
         if (change === false) throw new DocumentLimitError(maximum)
         await writer.finish(change)
         const [receipt] = await toReceipt(target, record)
-        if (receipt === undefined) throw new Error('a document of no kind was stored')
+        if (receipt === undefined) throw new Error('a stored document has no kind')
         return receipt
       } finally {
         for (const release of releases) release()

@@ -5,7 +5,7 @@ import { DOCUMENT_BYTES_MAX } from '../evidence-types.ts'
 /** More bytes than DOCUMENT_BYTES_MAX (413). */
 export class DocumentTooLargeError extends fixedError(
   'PAYLOAD_TOO_LARGE',
-  `a document has at most ${DOCUMENT_BYTES_MAX / (1024 * 1024)} MB`,
+  `a document must be at most ${DOCUMENT_BYTES_MAX / (1024 * 1024)} MB`,
 ) {}
 
 /** The content or the declared type is not accepted (415). */
@@ -25,7 +25,7 @@ export class DocumentInvalidError extends CountersignError {
 /** The scanner found malware (400). Its name appears only in the audit log. */
 export class DocumentInfectedError extends fixedError(
   'INVALID_REQUEST',
-  'the scanner found something harmful in the document: send a photograph of the paper instead',
+  'the virus scanner found a threat in the document: send a photo of the paper instead',
 ) {}
 
 /** The scanner is unreachable or times out (503). */
@@ -41,20 +41,20 @@ export class ScannerUnavailableError extends CountersignError {
 /** The session already has the maximum of documents of this kind (409). */
 export class DocumentLimitError extends CountersignError {
   constructor(maximum: number) {
-    super('SESSION_CONFLICT', `there can be ${maximum} of these: remove one first`)
+    super('SESSION_CONFLICT', `at most ${maximum} are allowed: remove one first`)
   }
 }
 
 /** Too many concurrent uploads, in total or for this session (503). */
 export class EvidenceBusyError extends fixedError(
   'OVERLOADED',
-  'too many documents are being taken in; try again in a moment',
+  'too many documents are being uploaded; try again in a moment',
   { retryAfterSeconds: 2 },
 ) {}
 
 /** The stored file is missing or was altered (503: the operator must repair the data folder). */
 export class EvidenceUnreadableError extends CountersignError {
   constructor(cause?: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the stored evidence cannot be read', { cause })
+    super('DEPENDENCY_UNAVAILABLE', 'could not read the stored evidence', { cause })
   }
 }

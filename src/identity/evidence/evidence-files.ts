@@ -35,7 +35,8 @@ const isSystemError = (error: unknown): boolean => typeof (error as { errno?: un
 
 export const createEvidenceFiles = (folder: string): EvidenceFiles => {
   const pathOf = (name: string): string => {
-    if (!NAME.test(name.replace(TEMPORARY, ''))) throw new EvidenceUnreadableError(new Error('no name of ours'))
+    if (!NAME.test(name.replace(TEMPORARY, '')))
+      throw new EvidenceUnreadableError(new Error('not an evidence file name'))
     return join(folder, name)
   }
 

@@ -30,7 +30,7 @@ const text = (name: string, value: unknown, maximum: number): string => {
 }
 
 const birthDate = (value: unknown, nowSeconds: number): string => {
-  const wrong = new FieldInvalidError('birthDate', 'must be a calendar date of the past, YYYY-MM-DD')
+  const wrong = new FieldInvalidError('birthDate', 'must be a past date, YYYY-MM-DD')
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value)) throw wrong
   const atMs = Date.parse(`${value}T00:00:00Z`)
   // Date.parse turns 30 February into a day in March or NaN.
@@ -59,7 +59,7 @@ const owners = (value: unknown): readonly Owner[] => {
     return { name: text('owners', name, NAME_MAX), sharePercent }
   })
   if (list.reduce((sum, { sharePercent }) => sum + sharePercent, 0) > 100) {
-    throw new FieldInvalidError('owners', 'must not have more than 100 percent together')
+    throw new FieldInvalidError('owners', 'must not add up to more than 100 percent')
   }
   return list
 }

@@ -19,7 +19,7 @@ interface Size {
 const DAMAGED = 'the image is damaged'
 /** Segments, fill bytes or chunks of one image: some hundred times as many as real images have. */
 const STEPS_MAX = 100_000
-const CARRIES_MORE = 'the document carries something besides itself'
+const CARRIES_MORE = 'the document contains additional embedded data'
 
 const startsWith = (bytes: Uint8Array, prefix: readonly number[], at = 0): boolean =>
   bytes.length >= at + prefix.length && prefix.every((byte, index) => bytes[at + index] === byte)
@@ -117,6 +117,6 @@ export const readMediaHeader = (bytes: Uint8Array): MediaHeader => {
     return { mediaType: 'image/webp', ...reading(() => webpSize(bytes)) }
   }
   if (startsWith(bytes, ascii('%PDF-'))) return { mediaType: 'application/pdf' }
-  if (isHeic(bytes)) throw new DocumentTypeError('HEIC and AVIF images are not taken: send a JPEG')
+  if (isHeic(bytes)) throw new DocumentTypeError('HEIC and AVIF images are not supported: send a JPEG')
   throw new DocumentTypeError()
 }

@@ -69,7 +69,8 @@ export const unwrapOrganizationKeys = (
   { wrappedKey, wrappedBy }: WrappedOrganizationKey,
 ): readonly Uint8Array[] => {
   const deploymentKey = deploymentKeys.find((key) => keyFingerprint(key) === wrappedBy)
-  if (deploymentKey === undefined) throw new EvidenceUnreadableError(new Error(`no evidence key here is ${wrappedBy}`))
+  if (deploymentKey === undefined)
+    throw new EvidenceUnreadableError(new Error(`evidence key ${wrappedBy} is not available on this node`))
   const bytes = openBytes(wrappingKeyOf(deploymentKey), wrappedKey, contextOf(organizationId))
   return Array.from({ length: bytes.length / KEY_BYTES }, (_, at) => bytes.slice(at * KEY_BYTES, (at + 1) * KEY_BYTES))
 }
@@ -109,7 +110,9 @@ export const createOrganizationKeys = (input: {
       const added = await store.add(organizationId, wrapOrganizationKeys(deploymentKey, organizationId, [newKey()]))
       if (added !== null) return added
     }
-    throw new EvidenceUnreadableError(new Error('the evidence key was exchanged, and the new one is not here'))
+    throw new EvidenceUnreadableError(
+      new Error('the evidence key was rotated, and the new key is not available on this node'),
+    )
   }
 
   const load = async (organizationId: string): Promise<HeldKeys> => {
@@ -132,7 +135,7 @@ export const createOrganizationKeys = (input: {
     seal: async (organizationId, purpose, subject, secret) => {
       const { keys, wrappedKey } = await keysInUse(organizationId)
       const [key] = keys
-      if (key === undefined) throw new EvidenceUnreadableError(new Error('an organization without a key'))
+      if (key === undefined) throw new EvidenceUnreadableError(new Error('an organization has no key'))
       return { sealed: sealBytes(key, secret, secretContext(purpose, subject)), sealedUnder: wrappedKey }
     },
     open: async (organizationId, purpose, subject, sealed) => {
@@ -141,7 +144,8 @@ export const createOrganizationKeys = (input: {
       const opened =
         (cached === undefined ? null : openByAny(cached.keys, sealed, context)) ??
         openByAny((await keysInUse(organizationId)).keys, sealed, context)
-      if (opened === null) throw new EvidenceUnreadableError(new Error(`no key of the organization opens a ${purpose}`))
+      if (opened === null)
+        throw new EvidenceUnreadableError(new Error(`no key of the organization decrypts a ${purpose}`))
       return opened
     },
   }

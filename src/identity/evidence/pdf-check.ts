@@ -8,9 +8,9 @@ import { INFLATE_LIMITS, type InflateLimits, inflateStreams, TOO_LARGE } from '.
 
 const REFUSALS = {
   damaged: 'the PDF is damaged',
-  carriesMore: 'the document carries something besides itself',
-  packed: 'the PDF is compressed in an old way that cannot be inspected: print it to a new PDF, or send a picture',
-  active: 'the PDF holds scripts or other files: print it to a new PDF, or send a picture',
+  carriesMore: 'the document contains additional embedded data',
+  packed: 'the PDF uses an old compression that cannot be inspected: print it to a new PDF, or send a picture',
+  active: 'the PDF contains scripts or other files: print it to a new PDF, or send a picture',
   encrypted: 'the PDF is encrypted: print it to a new PDF without a password, or send a picture',
 }
 

@@ -45,7 +45,7 @@ interface Budget {
   readonly endsAtMs: number
 }
 
-export const TOO_LARGE = 'the PDF unpacks to more than a paper needs: print it to a new PDF, or send a picture'
+export const TOO_LARGE = 'the PDF expands to too much data: print it to a new PDF, or send a picture'
 const tooLarge = (): DocumentInvalidError => new DocumentInvalidError(TOO_LARGE)
 
 /** Processor time of this process so far: checkPdf runs in a separate process. */

@@ -72,7 +72,7 @@ export const rotateDeploymentKey = async (input: {
     const row = await store.find(organizationId)
     if (row === null) throw new Error('an organization lost its key')
     const [key, ...before] = unwrapOrganizationKeys([deploymentKey, oldKey], organizationId, row)
-    if (key === undefined) throw new Error('an organization without a key')
+    if (key === undefined) throw new Error('an organization has no key')
     return { row, key, before }
   }
 

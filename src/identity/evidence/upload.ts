@@ -49,7 +49,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: Uploa
   } catch (error) {
     if (error instanceof DocumentTooLargeError) throw error
     if (error instanceof UploadFragmentedError) throw new BodyFragmentedError()
-    const problem = error instanceof UploadTooSlowError ? 'took too long to arrive' : 'did not arrive whole'
+    const problem = error instanceof UploadTooSlowError ? 'upload took too long' : 'upload was incomplete'
     throw new DocumentInvalidError(`the document ${problem}`, error)
   }
   if (length === 0) throw new DocumentInvalidError('the document is empty')
@@ -59,7 +59,7 @@ export const readUpload = async (stream: ReadableStream<Uint8Array>, pace: Uploa
 const requireDeclared = (declared: string, mediaType: DocumentMediaType): void => {
   const plain = (declared.split(';')[0] ?? '').trim().toLowerCase()
   if (UNDECLARED.has(plain) || (ALIASES[plain] ?? plain) === mediaType) return
-  throw new DocumentTypeError('the document is not of the type that it was sent as')
+  throw new DocumentTypeError('the document does not match its content type')
 }
 
 /** @throws DocumentTypeError, DocumentInvalidError, EvidenceBusyError */

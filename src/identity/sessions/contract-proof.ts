@@ -33,6 +33,6 @@ export const createContractProofVerifier = ({ rpcUrls, transport }: ContractProo
         cause = error
       }
     }
-    throw new DependencyUnavailableError('the wallet’s chain can not be asked now; try again', { cause })
+    throw new DependencyUnavailableError('the wallet’s chain is not available; try again', { cause })
   }
 }

@@ -51,7 +51,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
     name: 'sandbox',
     registered: async (session, context) => {
       const { forcedOutcome, changes } = context
-      if (session.environment !== 'test') throw new Error('the sandbox was asked about a live session')
+      if (session.environment !== 'test') throw new Error('the sandbox received a live session')
       if (forcedOutcome === null || forcedOutcome === session.status) return
       if (session.status === 'pending' || session.status === 'retry') await prepare(session, context)
       await changes.changeStatus({
@@ -61,7 +61,7 @@ export const createSandboxProvider = (ownChanges: Pick<SessionChanges, 'changeSt
         actor: ACTOR,
         revoke: true,
         override: 'sandbox',
-        publicComment: forcedOutcome === 'retry' ? 'The sandbox asks for another try.' : null,
+        publicComment: forcedOutcome === 'retry' ? 'The sandbox requests another attempt.' : null,
       })
     },
     // Without a forced outcome, a test session waits like a live one that no operator has reviewed yet.

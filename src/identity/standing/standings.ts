@@ -80,7 +80,7 @@ export const createStandings = (dependencies: StandingsDependencies): Standings 
   const readLevel = async (organizationId: string): Promise<Level> => {
     const changesBefore = organizationChanges
     const level = await loadLevel(organizationId)
-    if (level === null) throw new Error('the organization is gone')
+    if (level === null) throw new Error('the organization no longer exists')
     if (changesBefore === organizationChanges) levels.set(organizationId, level)
     return level
   }

@@ -80,11 +80,15 @@ export const createDeliver = (dependencies: DeliverDependencies): Deliver => {
       const { status } = answer
       if (status >= 200 && status < 300) return { state: 'delivered', status }
       const redirect = status >= 300 && status < 400
-      return failed(message, redirect ? 'it redirects, and no redirect is followed' : `it answered ${status}`, answer)
+      return failed(
+        message,
+        redirect ? 'it redirects, and redirects are not followed' : `it returned ${status}`,
+        answer,
+      )
     } catch (error) {
       if (error instanceof OutboundFailedError) return failed(message, error.detail, NO_ANSWER)
       onError(error)
-      return failed(message, 'the message could not be made', NO_ANSWER)
+      return failed(message, 'could not create the message', NO_ANSWER)
     }
   }
 }

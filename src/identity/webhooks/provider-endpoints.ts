@@ -62,10 +62,10 @@ export const SERVICE_EVENTS = serviceKey<() => Promise<CreateServiceEndpoint>>('
 /** The message was processed before (409). */
 class ProviderMessageRepeatedError extends fixedError(
   'SESSION_CONFLICT',
-  'this message was taken before: send a new one, with an id of its own',
+  'this message was already accepted: send a new message with a new ID',
 ) {}
 
-class DocumentUnknownError extends fixedError('NOT_FOUND', 'there is no such document') {}
+class DocumentUnknownError extends fixedError('NOT_FOUND', 'document not found') {}
 
 type SessionCall = SignedCall<(typeof IDENTITY_PATHS)['providerResult' | 'providerEvidence']['path'], WebhookEndpoint>
 

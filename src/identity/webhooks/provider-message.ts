@@ -21,7 +21,7 @@ const dataOf = (message: JsonObject, type: string, sessionId: string): JsonObjec
   const { data } = message
   if (message['type'] !== type) throw new FieldInvalidError('type', `must be ${type}`)
   if (!isJsonObject(data)) throw new FieldMissingError('data')
-  if (data['sessionId'] !== sessionId) throw new FieldInvalidError('data.sessionId', 'must be the session of the path')
+  if (data['sessionId'] !== sessionId) throw new FieldInvalidError('data.sessionId', 'must be the session in the path')
   return data
 }
 

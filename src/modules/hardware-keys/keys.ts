@@ -103,11 +103,11 @@ export const findTokenKey = (
   const [handle] = found
   if (handle === undefined) throw new TokenUnusableError(`the token has no ${kind} key ${text}`)
   if (found.length > 1) {
-    throw new TokenUnusableError(`the token has several ${kind} keys ${text}: name it by its id, pkcs11:id=%01`)
+    throw new TokenUnusableError(`the token has several ${kind} keys ${text}: specify one by ID, such as pkcs11:id=%01`)
   }
   const read = (of: bigint, type: bigint): Uint8Array | null => readAttribute(module, session, of, type)
   if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
-    throw new TokenUnusableError(`the key ${text} wants the PIN at each signature: make one that does not`)
+    throw new TokenUnusableError(`the key ${text} requires the PIN for each signature: create a key that does not`)
   }
   // The keys of a pair share their id, or their label if there is no id.
   const id = name.id ?? read(handle, CKA_ID)
@@ -119,7 +119,7 @@ export const findTokenKey = (
     )
   }
   const publicKey = pointOf(read(publicHandle, CKA_EC_POINT), pointBytes)
-  if (publicKey === null) throw new TokenUnusableError(`the public key of ${text} is not one of ${kind}`)
+  if (publicKey === null) throw new TokenUnusableError(`the public key of ${text} is not of kind ${kind}`)
   return {
     kind,
     handle,

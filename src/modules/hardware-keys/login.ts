@@ -91,7 +91,7 @@ const alone = (path: string, work: () => void): void => {
     } catch (error) {
       if (errorCodeOf(error) !== 'EEXIST') throw error
       if (isStale(path)) rmSync(path, { force: true })
-      else if (performance.now() > endMs) throw new TokenUnavailableError('another login to the token does not end')
+      else if (performance.now() > endMs) throw new TokenUnavailableError('another login to the token did not finish')
       else Bun.sleepSync(CLAIM_RETRY_MS)
     }
   }
@@ -125,7 +125,7 @@ export const logIn = (
 ): void => {
   if (isLoggedIn(module, session)) return
   const refusedFile = refusedPinFile(loginFile)
-  const again = `; correct pkcs11-pin, or remove ${refusedFile} when the PIN is right now`
+  const again = `; correct pkcs11-pin, or remove ${refusedFile} if the PIN is now correct`
   alone(`${loginFile}.claim`, () => {
     if (isLoggedIn(module, session)) return
     const pin = readPin(source)
@@ -139,7 +139,7 @@ export const logIn = (
       const result = module.call('C_Login', session, CKU_USER, pin, BigInt(pin.length))
       if (REFUSALS.has(result)) {
         rememberRefused(refusedFile, pin)
-        throw new TokenUnusableError(`the token refuses the PIN (${resultName(result)})${again}`)
+        throw new TokenUnusableError(`the token refused the PIN (${resultName(result)})${again}`)
       }
       if (result !== CKR_OK && result !== CKR_USER_ALREADY_LOGGED_IN) {
         throw new TokenUnavailableError(`C_Login: ${resultName(result)}`)

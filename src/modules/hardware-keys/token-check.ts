@@ -37,8 +37,8 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   const findings = await answered.promise
   const detail =
     child.signalCode === 'SIGKILL'
-      ? `the token does not answer within ${TIME_LIMIT_MS / 1_000} s`
-      : 'the PKCS#11 module ended the process that loaded it'
+      ? `the token did not respond within ${TIME_LIMIT_MS / 1_000} s`
+      : 'the PKCS#11 module terminated the process that loaded it'
   child.kill('SIGKILL')
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }

@@ -97,7 +97,7 @@ const lookIn = ({ module, handle, recover, keys }: Session, reference: TokenKeyR
   const known = keys.get(nameOf(reference))
   if (known !== undefined && (address === null || known.key.address === address)) return known
   const name = parseTokenKey(uri)
-  if (name === null) throw new TokenUnusableError(`${uri} names no key in a token`)
+  if (name === null) throw new TokenUnusableError(`${uri} does not name a key in a token`)
   const key = findTokenKey(module, handle, kind, name)
   if (address !== null && key.address !== address) {
     throw new AttesterMismatchError(`${uri} in the token is the key of ${key.address}, not of ${address}`)
@@ -117,7 +117,7 @@ const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Arra
   module.must('C_SignInit', handle, mechanism, key.handle)
   module.must('C_Sign', handle, bytes, BigInt(bytes.length), signature, length)
   if (length[0] !== BigInt(SIGNATURE_BYTES)) {
-    throw new TokenUnavailableError(`the token made a signature of ${length[0]} bytes`)
+    throw new TokenUnavailableError(`the token returned a signature of ${length[0]} bytes`)
   }
   return check(signature.subarray(0, SIGNATURE_BYTES), bytes)
 }

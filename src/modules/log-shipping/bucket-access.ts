@@ -22,7 +22,7 @@ const readCredentials = (source: SecretSource): string => {
 export const bucketAccessOf = (settings: ShipSettings, place: ShipPlace): BucketAccess | null => {
   if (place.kind === 'folder') return null
   const { decisionsShipCredentials: source, decisionsShipEndpoint: endpoint, decisionsShipRegion: region } = settings
-  if (source === null) throw new ShipAccessMissingError(`a bucket needs ${CREDENTIALS} or ${CREDENTIALS}_FILE`)
+  if (source === null) throw new ShipAccessMissingError(`a bucket requires ${CREDENTIALS} or ${CREDENTIALS}_FILE`)
   try {
     return { endpoint: endpoint === '' ? null : endpoint, region, ...parseBucketCredentials(readCredentials(source)) }
   } catch (error) {

@@ -102,7 +102,7 @@ export const collectShipped = async (
     const sha256 = await writeAll(path, source(), onChunk)
     if (!parts.digest) return null
     const expected = await readDigest(target.read(digestObject(node, slot, segment)))
-    return expected === sha256 ? null : `${slot}/${segment} is not what its .sha256 says`
+    return expected === sha256 ? null : `${slot}/${segment} does not match its .sha256`
   }
 
   const collectPieces = async (node: string, path: string, parts: Parts): Promise<string | null> => {
@@ -116,7 +116,7 @@ export const collectShipped = async (
     }
     await writeAll(path, source(), onChunk)
     const beyond = [...pieces.keys()].filter((offset) => offset > end)
-    return beyond.length === 0 ? null : `${slot}/${segment} has a gap: the piece that begins at byte ${end} is missing`
+    return beyond.length === 0 ? null : `${slot}/${segment} has a gap: the piece that starts at byte ${end} is missing`
   }
 
   const collected: CollectedLog[] = []
@@ -130,7 +130,7 @@ export const collectShipped = async (
       await mkdir(join(directory, slot), { recursive: true, mode: 0o700 })
       const path = join(directory, slot, segment)
       if (!parts.whole && parts.pieces.size === 0) {
-        problems.push(`${slot}/${segment} is gone; only its .sha256 is left`)
+        problems.push(`${slot}/${segment} is missing; only its .sha256 remains`)
         continue
       }
       if (!parts.whole) fromPieces += 1

@@ -8,13 +8,13 @@ export const SHIP_SETTINGS = {
   place: setting({
     name: 'decisions-ship',
     description:
-      'Target of copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. Defaults to no copies',
+      'Target for copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. Defaults to no copies',
     defaultText: '',
     parse: (text) => (text === '' ? null : parseShipPlace(text)),
   }),
   intervalSeconds: setting({
     name: 'decisions-ship-interval-seconds',
-    description: 'Seconds between copies of new log lines, which a lost machine loses at most (1 to 3600)',
+    description: 'Seconds between copies of new log lines: the maximum lost with a machine (1 to 3600)',
     defaultText: '10',
     parse: parseInteger(1, 3_600),
   }),

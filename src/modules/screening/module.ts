@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const screening = defineModule({
   name: 'screening',
-  summary: 'compare people, companies and wallets with sanctions lists',
+  summary: 'compare people, businesses and wallets with sanctions lists',
   // Also compares names and countries from the zones of documents.
   needs: ['documents'],
   processes: {

@@ -70,7 +70,7 @@ export const createScreeningService = ({
     evidence,
     listsInUse: held.inUse,
     screenerFor: held.screenerFor,
-    onError: (error, session) => log.warn('what a person typed in could not be read for screening', { error, session }),
+    onError: (error, session) => log.warn('could not read a person’s entered fields for screening', { error, session }),
   })
   const listed = createWalletChecks({
     ...shared,
@@ -99,12 +99,12 @@ export const createScreeningService = ({
     held.open()
     const refresh = oneAtATime(
       () => refreshScreeningLists({ lists: store.screeningLists, processes, clock, log }, lead, stopping.signal),
-      (error) => log.warn('the lists of sanctioned people could not be asked for', { error }),
+      (error) => log.warn('could not read the sanctions lists', { error }),
     )
     const shareUnshared = createWalletSharing({ store, processes, clock, log })
     const share = oneAtATime(
       () => shareUnshared(goesOn),
-      (error) => log.warn('could not look up which wallet addresses are to be shared; will retry', { error }),
+      (error) => log.warn('could not look up the wallet addresses to share; will retry', { error }),
     )
     const namesAgain = againWith(names, goesOn)
     const othersAgain = [listed, screened].map((part) => againWith(part, goesOn))
@@ -130,7 +130,7 @@ export const createScreeningService = ({
     lists: held.metrics,
     parts: [names, listed, screened],
     leaderTask: {
-      name: 'screening of people and companies',
+      name: 'screening of people and businesses',
       start: begin,
       stop: async () => {
         for (const timer of timers.splice(0)) clearInterval(timer)

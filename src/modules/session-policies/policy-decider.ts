@@ -51,7 +51,7 @@ interface Evaluated {
   readonly verdict: SessionVerdict
 }
 
-const PROBLEM_UNUSABLE = 'the revision cannot be used'
+const PROBLEM_UNUSABLE = 'could not use the revision'
 const PROBLEM_FAILED = 'the policy failed'
 
 const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { readonly code: string | null } => ({
@@ -84,7 +84,10 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     try {
       return { revision, verdict: decideSession(await compileRevision(revision), facts) }
     } catch (error) {
-      log.error('a policy could not decide a session; it waits for a person', { revision: revision.id, error })
+      log.error('a policy could not decide a session; the session waits for a reviewer', {
+        revision: revision.id,
+        error,
+      })
       const problem = error instanceof PolicyUnusableError ? PROBLEM_UNUSABLE : PROBLEM_FAILED
       return { revision, verdict: { outcome: 'review', ruleId: null, code: null, message: null, problem } }
     }

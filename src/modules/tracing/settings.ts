@@ -25,13 +25,13 @@ export const TRACING_SETTINGS = {
   url: setting({
     name: 'tracing-url',
     description:
-      'OTLP/HTTP address of an OpenTelemetry collector, such as http://127.0.0.1:4318 (with /v1/traces by default). Defaults to no traces',
+      'OTLP/HTTP address of an OpenTelemetry collector, such as http://127.0.0.1:4318 (with /v1/traces by default). Defaults to no tracing',
     defaultText: '',
     parse: parseTracingUrl,
   }),
   sample: setting({
     name: 'tracing-sample',
-    description: 'Share of traced requests without a traceparent (0 to 1)',
+    description: 'Share of requests without a traceparent that are traced (0 to 1)',
     defaultText: '0.01',
     parse: parseShare,
   }),

@@ -76,7 +76,7 @@ const failureOf = ({ status, contentType, retryAfterSeconds, body }: CollectorAn
   }
   // A web server that returns a page for every path isn't a collector.
   const isOtlp = body.length === 0 || contentType.startsWith(OTLP_CONTENT_TYPE)
-  return isOtlp ? null : new ExportFailure('answer is not OTLP', false)
+  return isOtlp ? null : new ExportFailure('the response is not OTLP', false)
 }
 
 export const createTraceExporter = ({ post, encode, after, log }: TraceExporterOptions): TraceExporter => {

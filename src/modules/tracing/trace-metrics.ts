@@ -4,13 +4,13 @@ import { defineMetric } from '../../telemetry/metric-table.ts'
 import type { TraceCounts } from './trace-exporter.ts'
 
 export const TRACE_METRICS = {
-  traces: defineMetric('countersign_traces_total', 'counter', 'Sampled requests. Only where tracing-url is set.', {
+  traces: defineMetric('countersign_traces_total', 'counter', 'Sampled requests. Present only if tracing-url is set.', {
     outcome: 'sent, dropped',
   }),
   spansRejected: defineMetric(
     'countersign_trace_spans_rejected_total',
     'counter',
-    'Spans of sent traces that the collector says it did not take.',
+    'Spans of sent traces that the collector rejected.',
   ),
 }
 

@@ -19,12 +19,12 @@ const WITNESSES_MAX = 20
 const parseWitnesses = (text: string): readonly WitnessSetting[] => {
   const witnesses = (text === '' ? [] : text.split(',')).map((part): WitnessSetting => {
     const [key = '', url = '', ...more] = part.trim().split(/\s+/)
-    if (url === '' || more.length > 0) throw new Error('must be a list of KEY URL with commas')
+    if (url === '' || more.length > 0) throw new Error('must be a comma-separated list of KEY URL')
     return { key: parseVerifierKey(key), url: parsePublicUrl(url) }
   })
-  if (witnesses.some(({ key }) => key.type !== 'cosignature')) throw new Error('must name keys of witnesses')
+  if (witnesses.some(({ key }) => key.type !== 'cosignature')) throw new Error('must contain witness keys')
   if (witnesses.length > WITNESSES_MAX || new Set(witnesses.map(({ key }) => key.name)).size < witnesses.length) {
-    throw new Error(`must name at most ${WITNESSES_MAX} witnesses, each once`)
+    throw new Error(`must contain at most ${WITNESSES_MAX} witnesses, each only once`)
   }
   return witnesses
 }
@@ -61,7 +61,7 @@ export const TREE_SETTINGS = {
 export const checkTreeSettings = (of: SettingReader): void => {
   const [count, required] = [of(TREE_SETTINGS.witnesses).length, of(TREE_SETTINGS.required)]
   if (count > 0 && required > count) {
-    throw new SettingInvalidError(`witnesses-required is ${required}, and witnesses names ${count}`)
+    throw new SettingInvalidError(`witnesses-required is ${required}, but witnesses contains ${count}`)
   }
 }
 

@@ -19,6 +19,6 @@ test('one URL looks the same however it is written', () => {
 
 test('of a file only a hash is shown', () => {
   const shown = locationText('/srv/private/a.csv')
-  expect(shown).toMatch(/^a file of the machine \(sha256 [0-9a-f]{16}\)$/)
+  expect(shown).toMatch(/^a file on the server \(sha256 [0-9a-f]{16}\)$/)
   expect(locationText('/srv/private/b.csv')).not.toBe(shown)
 })

@@ -221,7 +221,7 @@ test('a service’s secret is kept sealed, and an endpoint that is only notified
 test('removing the external decider needs a second person, because a policy would decide instead', async () => {
   const chosen = await world.asks(world.ada, 'changeSessionPolicy')
   expect(chosen.body['changes']).toContainEqual({
-    what: 'the external decider keeps deciding',
+    what: 'external decider remains active',
     before: expect.stringMatching(/^decide\.example\/a /),
     after: expect.stringMatching(/^decide\.example\/a /),
   })
@@ -253,7 +253,7 @@ test('for how long the secret before still decides', async () => {
   expect((await approve(first.id)).status).toBe(200)
   const body = { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET, overlap_seconds: 2_592_000 }
   expect((await seen('setWebhookService', { body })).changes).toContainEqual({
-    what: 'the present secret still decides for',
+    what: 'overlap of the current secret',
     before: null,
     after: '2,592,000 seconds',
   })

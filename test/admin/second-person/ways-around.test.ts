@@ -47,7 +47,7 @@ describe('a puppet', () => {
     await Promise.all([...unable, ...[root, rita, rob].map(({ id }) => world.store.users.setDisabled(id, true))])
     for (const asker of [ada, first]) {
       const refused = await world.asks(asker, 'activateRevision')
-      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('nobody could approve')])
+      expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('no one could approve')])
     }
     expect(await world.store.approvals.countPending(world.alpha.id)).toBe(0)
   })
@@ -55,7 +55,7 @@ describe('a puppet', () => {
   test('is nobody before someone else approves it', async () => {
     const asked = await world.asks(world.ada, 'addMember')
     const own = await world.decide(asked.body.id, true, world.ada)
-    expect([own.status, own.body.detail]).toEqual([409, 'someone other than who asked has to approve it'])
+    expect([own.status, own.body.detail]).toEqual([409, 'someone other than the requester must approve this change'])
     expect(await world.store.users.findByEmail('new@example.com')).toBeNull()
   })
 
@@ -84,7 +84,7 @@ describe('a puppet', () => {
       const answer = await world.decide(asked.body.id, true, approver)
       expect([answer.status, answer.body.detail]).toEqual([
         409,
-        'one of you two made, invited or recovered the other’s account: someone independent of who asked has to approve it',
+        'you or the requester created, invited or recovered the other’s account: an independent administrator must approve this change',
       ])
       expect((await world.decide(asked.body.id, false, world.bob)).status).toBe(200)
     }
@@ -145,7 +145,7 @@ describe('a puppet', () => {
       const asked = await world.asks(first, 'changeSettings')
       expect(asked.status).toBe(202)
       for (const puppet of [second, world.root]) {
-        expect((await world.decide(asked.body.id, true, puppet)).body.detail).toContain('independent of who asked')
+        expect((await world.decide(asked.body.id, true, puppet)).body.detail).toContain('an independent administrator')
       }
       expect((await world.decide(asked.body.id, true, world.ada)).status).toBe(200)
     },
@@ -291,7 +291,7 @@ describe('a puppet', () => {
       const { status, body } = await world.decide(asked.body.id, true, newer)
       expect([status, body.detail]).toEqual([
         409,
-        'you were not an administrator before this was asked for: someone who was one has to approve it',
+        'you were not an administrator when this was requested: another administrator must approve it',
       ])
     }
   })
@@ -365,7 +365,7 @@ describe('lists', () => {
     const { body } = await world.call('GET', '/organizations/alpha/approvals', { cookie: bob.cookie })
     const [{ changes }] = body['data'] as [{ changes: { what: string; before: string | null; after: string }[] }]
     expect(changes[0]).toEqual({ what: 'content', before: '3 entries', after: '62 entries' })
-    expect(changes[3]?.after).toBe('60 added, 1 removed, 1 with another memo; 10 of them not shown')
+    expect(changes[3]?.after).toBe('60 added, 1 removed, 1 with a new memo; 10 not shown')
     expect(changes.slice(4, 54).map(({ what }) => what)).toEqual(added.slice(0, 50))
     expect(changes.slice(54)).toEqual([
       { what: WALLET, before: 'in the list: one', after: 'in the list: two' },
@@ -468,7 +468,7 @@ describe('lists', () => {
       await askForSource({}),
       await world.asks(world.ada, 'changeVerificationTrust', { body: { trusts: 'all' } }),
     ]) {
-      expect([asked.status, asked.body.detail]).toEqual([409, 'this changes nothing that an approver could see'])
+      expect([asked.status, asked.body.detail]).toEqual([409, 'this changes nothing that an approver could review'])
     }
   })
 
@@ -525,7 +525,7 @@ describe('a project', () => {
     const { status, body } = await world.decide(asked.body.id, true, world.bob)
     expect([status, body.detail]).toEqual([
       409,
-      'Vault has changed since this was asked for: reject it, and ask again for what is right now',
+      'Vault has changed since the request: reject it and request the change again',
     ])
     expect(await policyOfProject()).toBe(world.strict.id)
     expect((await store.approvals.find(alpha.id, asked.body.id))?.state).toBe('pending')
@@ -567,7 +567,7 @@ describe('a policy that is to decide sessions', () => {
     const { status, body } = await world.decide(asked.body.id, true, world.bob)
     expect([status, body.detail]).toEqual([
       409,
-      'alpha has changed since this was asked for: reject it, and ask again for what is right now',
+      'alpha has changed since the request: reject it and request the change again',
     ])
     expect(await store.sessionPolicies.find(alpha.id)).toBeNull()
   })
@@ -581,10 +581,10 @@ describe('an activation', () => {
       name: 'Strict',
       changes: [
         { what: 'decides', before: 'revision 1', after: 'revision 2' },
-        { what: 'for the projects', before: 'Vault', after: 'Vault' },
+        { what: 'projects', before: 'Vault', after: 'Vault' },
       ],
       differences: [{ kind: 'rule-removed', rule: 'all', place: 1 }],
-      effects: ['As shadow: no decisions yet'],
+      effects: ['Shadow: no decisions yet'],
     })
   })
 
@@ -594,7 +594,7 @@ describe('an activation', () => {
     const { status, body } = await world.decide(asked.body.id, true, world.bob)
     expect([status, body.detail]).toEqual([
       409,
-      'the requester is no longer an administrator: reject the request, and make it yourself if it is right',
+      'the requester is no longer an administrator: reject the request, and make the change yourself if it is correct',
     ])
   })
 
@@ -660,7 +660,7 @@ describe('too few people', () => {
     const refused = await turnOn()
     expect(refused.status).toBe(409)
     expect(refused.body.detail).toBe(
-      'the change is refused, because the rule of the second person needs two administrators of the organization, or ' +
+      'the change is refused because the second-person rule requires two administrators of the organization, or ' +
         'deployment admins who can approve each other’s changes. There is only ada@example.com. Invite two others: two ' +
         'people whom the same person invited can approve each other’s changes',
     )
@@ -672,7 +672,7 @@ describe('too few people', () => {
     // A puppet does not help.
     await invite('p@example.com')
     expect((await turnOn()).body.detail).toContain(
-      'one made, invited or recovered the other’s account. Invite one more person: two people whom the same person',
+      'one created, invited or recovered the other’s account. Invite one more person: two people whom the same person',
     )
     // Someone else does.
     await world.store.users.setDisabled(world.root.id, false)
@@ -690,7 +690,7 @@ describe('too few people', () => {
     const body = { second_person: true }
     const refused = await world.call('PATCH', '/deployment/settings', { cookie: world.root.cookie, body })
     expect(refused.status).toBe(409)
-    expect(refused.body.detail).toContain('needs two deployment admins who can approve each other’s changes')
+    expect(refused.body.detail).toContain('requires two deployment admins who can approve each other’s changes')
   })
 
   test('a change that would leave them is refused, when it is asked for and when it is approved', async () => {

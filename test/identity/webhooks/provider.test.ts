@@ -290,7 +290,7 @@ describe('a signed result', () => {
       await send({ id: newUuid() }, result(ours)),
       await send({ id: 'x' }, result(ours)),
     ]
-    for (const { status, body } of answers) expect([status, body.detail]).toEqual([404, 'there is no such session'])
+    for (const { status, body } of answers) expect([status, body.detail]).toEqual([404, 'session not found'])
     expect(await statusOf(ours)).toBe('submitted')
     expect(await statusOf(manual)).toBe('submitted')
   })

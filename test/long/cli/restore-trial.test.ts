@@ -144,7 +144,7 @@ test('a decision that was changed, and a keystore that no passphrase opens, are 
 test('is no --check, and looks at nothing that is no backup', async () => {
   const nowhere = join(folder, 'nowhere')
   const both = await runCommand(nowhere, 'restore', '--from', backup, '--check', '--try')
-  expect([both.code, both.stderr.split('\n')[0]]).toEqual([2, 'give --check or --try, not both'])
+  expect([both.code, both.stderr.split('\n')[0]]).toEqual([2, 'use --check or --try, not both'])
   mkdirSync(join(folder, 'empty'))
   const none = await runCommand(nowhere, 'restore', '--from', join(folder, 'empty'), '--try')
   expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no backup in')])

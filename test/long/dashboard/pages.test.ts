@@ -98,7 +98,7 @@ describe.skipIf(CHROMIUM === null)('every page (needs Chromium)', () => {
     await page.goto(`${dashboard.url}/o/nobody/keys`)
     await page.getByRole('heading', { name: 'Organization not found' }).waitFor()
     await page.goto(`${dashboard.url}/o/hostile/projects/unknown`)
-    await page.getByText('There is no such project.').waitFor()
+    await page.getByText('Project not found.').waitFor()
     await accessible(page)
   })
 

@@ -86,7 +86,7 @@ describe.skipIf(CHROMIUM === null)('the API reference (Chromium)', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(shown ?? '')
     await page.keyboard.press('/')
     await page.keyboard.type('issue key')
-    expect(await page.locator('.contents li:not([hidden])').allTextContents()).toEqual(['Issue a key'])
+    expect(await page.locator('.contents li:not([hidden])').allTextContents()).toEqual(['Create a key'])
     await context.close()
   })
 })

@@ -238,7 +238,7 @@ describe.skipIf(CHROMIUM === null)('keeping it running (needs Chromium)', () => 
     await card.getByText('Enter a whole number from 60 to 100.').waitFor()
     await card.getByLabel('Hit threshold').fill('80')
     await card.getByRole('button', { name: 'Save' }).click()
-    await card.getByText(/which there is not/).waitFor()
+    await card.getByText(/which does not exist/).waitFor()
     await card.getByLabel('Wallet lists').fill('deny')
     await card.getByLabel('Wallet screeners').fill('none')
     await card.getByRole('button', { name: 'Save' }).click()

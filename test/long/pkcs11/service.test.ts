@@ -119,7 +119,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
   test('is in no backup, which says so; a restore says whether it is reached', async () => {
     const backup = join(folder, 'backup')
     const made = await command('backup', '--to', backup, '--with-secrets')
-    expect(made.stderr).toContain(`Not in it: the keys of ${address}. They are in the hardware token`)
+    expect(made.stderr).toContain(`Not included: the keys of ${address}. They are in the hardware token`)
     const restored = join(folder, 'restored')
     const restore = (...words: readonly string[]) =>
       runCountersign({ ...environment, COUNTERSIGN_DATA_DIR: restored }, 'restore', '--from', backup, ...words)
@@ -133,7 +133,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
   })
 
   test('rotates the passphrase of the keystores without it, and says so', async () => {
-    expect(await done('attester', 'rotate-passphrase')).toContain('left out: 1 keys in the hardware token')
+    expect(await done('attester', 'rotate-passphrase')).toContain('skipped: 1 keys in the hardware token')
     await until(async () => (await attest('solana')).status === 200)
   })
 
@@ -212,7 +212,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     const wrongPin = join(folder, 'wrong-pin')
     writeFileSync(wrongPin, '999999\n', { mode: 0o600 })
     const tries = (): number => shim.logins().filter((result) => result !== '0').length
-    expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('the token refuses the PIN')
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('the token refused the PIN')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_PIN_FILE: wrongPin })).toContain('has refused this PIN before')
     const last = await refusedStart({
       COUNTERSIGN_PKCS11_PIN_FILE: wrongPin,

@@ -31,7 +31,7 @@ test('entries that are taken from the end are missed by verify, and at the next 
   for (const { sql } of guards) database.run(sql)
   database.close()
 
-  const problem = `the audit log was cut, set back or rewritten: its entry ${entries} is missing`
+  const problem = `the audit log was truncated, rolled back or rewritten: its entry ${entries} is missing`
   const audit = await command('audit', 'verify')
   expect([audit.code, audit.stderr]).toEqual([1, expect.stringContaining(problem)])
   const decisions = await command('decisions', 'verify')

@@ -173,7 +173,7 @@ describe('a session that an outside service decides', () => {
     expect(statSync(out).mode & 0o777).toBe(0o600)
     expect(statSync(out).size).toBe(document.bytes)
     const again = await runCommand(folder, 'evidence', 'save', sessionId, document.id, '--out', out, '--by', 'eve')
-    expect([again.code, again.stderr]).toEqual([1, 'the file exists already\n'])
+    expect([again.code, again.stderr]).toEqual([1, 'the file already exists\n'])
     rmSync(out)
     const listed = await command('evidence', 'list-reads', sessionId, '--json')
     const reads: { kind: string; actor: string }[] = listed.data
@@ -277,8 +277,8 @@ describe('the evidence key', () => {
 
   test('must be the one that evidence was encrypted with, and must be there', async () => {
     const other = 'ab'.repeat(32)
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('is not the key with which this deployment')
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: 'short' })).toContain('must hold 64 hex digits')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other })).toContain('does not match this deployment’s key')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: 'short' })).toContain('must contain 64 hex digits')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: '' })).toContain('COUNTERSIGN_EVIDENCE_KEY is empty')
     expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: other, COUNTERSIGN_EVIDENCE_KEY_FILE: '/dev/null' })).toContain(
       'not both',
@@ -286,7 +286,7 @@ describe('the evidence key', () => {
     const path = join(own, 'secrets', 'evidence-key')
     renameSync(path, `${path}.away`)
     try {
-      expect(await startFails({})).toContain('the evidence key is gone: put it back at')
+      expect(await startFails({})).toContain('the evidence key is missing: restore it at')
     } finally {
       renameSync(`${path}.away`, path)
     }
@@ -324,7 +324,7 @@ describe('the evidence key', () => {
       // Two at once would each make the next key.
       const other = lockFolder(join(own, 'rotation.lock'), '', 'held')
       const refused = await run('evidence', 'rotate-key')
-      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another rotation runs on')])
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('another rotation is running on')])
       expect(readFileSync(path, 'utf8')).toBe(first)
       other.release()
       const rotated = await run('evidence', 'rotate-key')
@@ -348,7 +348,9 @@ describe('the evidence key', () => {
       expect(await running.stop()).toBe(0)
       await told.stop()
     }
-    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain('is not the key with which')
+    expect(await startFails({ COUNTERSIGN_EVIDENCE_KEY: first.trim() })).toContain(
+      'does not match this deployment’s key',
+    )
   }, 90_000)
 
   test('opens everything at a start, wherever its rotation was interrupted, and goes on', async () => {

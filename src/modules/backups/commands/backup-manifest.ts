@@ -123,13 +123,13 @@ export const verifyBackup = async (
   } catch {
     throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} is missing or damaged`)
   }
-  if (!isManifest(manifest)) throw new CommandFailedError(`the ${MANIFEST} in ${folder} is not one of this version`)
+  if (!isManifest(manifest)) throw new CommandFailedError(`the ${MANIFEST} in ${folder} has an unsupported version`)
   const found = new Set(await listFiles(folder))
   found.delete(MANIFEST)
   const bytesTotal = manifest.files.reduce((sum, { bytes }) => sum + bytes, 0)
   let bytes = 0
   for (const file of manifest.files) {
-    if (!found.delete(file.path)) throw new CommandFailedError(`the backup lacks ${file.path}`)
+    if (!found.delete(file.path)) throw new CommandFailedError(`${file.path} is missing from the backup`)
     const path = join(folder, file.path)
     const stats = await lstat(path)
     const isWhole = stats.isFile() && stats.size === file.bytes
@@ -140,7 +140,7 @@ export const verifyBackup = async (
         })
       : ''
     if (digest !== file.sha256)
-      throw new CommandFailedError(`${file.path} in the backup is not what its ${MANIFEST} says`)
+      throw new CommandFailedError(`${file.path} in the backup does not match its ${MANIFEST}`)
   }
   const [stranger] = found
   if (stranger !== undefined) throw new CommandFailedError(`${stranger} in the backup is not in its ${MANIFEST}`)

@@ -139,7 +139,7 @@ const putFile = async (target: ShipTarget, name: string, path: string): Promise<
   const file = Bun.file(path)
   await target.put(name, file)
   if (!(await target.isIntact(name, await digestOf(file.stream())))) {
-    throw new CommandFailedError(`${target.description}${name} is not what was sent`)
+    throw new CommandFailedError(`${target.description}${name} differs from the upload`)
   }
 }
 
@@ -159,7 +159,7 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
     list,
     make: async (name) => {
       if ((await target.list(`${name}/`)).length > 0) {
-        throw new CommandFailedError(`${target.description}${name} is there already`)
+        throw new CommandFailedError(`${target.description}${name} already exists`)
       }
       const scratch = await mkdtemp(join(tmpdir(), 'countersign-backup-'))
       try {

@@ -53,7 +53,7 @@ const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Pro
   // Another command may have finished a later backup in the meantime.
   for (const { name } of past.slice(0, -keep).filter(({ name }) => name !== made)) {
     await place.remove(name)
-    output.stderr(`${place.whereIs(name)}: removed, since --keep is ${keep}\n`)
+    output.stderr(`${place.whereIs(name)}: deleted, because --keep is ${keep}\n`)
   }
 }
 
@@ -86,7 +86,7 @@ export const runSeries = async (series: BackupSeries): Promise<number> => {
       dueMs = begunMs + everyMs
     } catch (error) {
       dueMs = now().getTime() + Math.min(everyMs, RETRY_MS)
-      output.stderr(`no backup was made: ${reasonOf(error)}; tried again within 15 minutes\n`)
+      output.stderr(`backup failed: ${reasonOf(error)}; will retry within 15 minutes\n`)
     }
   }
   return 0

@@ -201,7 +201,7 @@ const fill = async (
   files.push({ path: 'settings.json', ...(await writeFileHashed(join(into, 'settings.json'), settings)) })
 
   if (describeSecrets(folder) !== secretsBefore) {
-    throw new CommandFailedError('a secret was rotated while it was copied: make the backup again afterwards')
+    throw new CommandFailedError('a secret was rotated during the backup: run the backup again after the rotation')
   }
   const unsigned: BackupManifest = {
     format: BACKUP_FORMAT,
@@ -230,14 +230,16 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
     )
   }
   if (!manifest.withSecrets) {
-    stderr('Not in it: passphrase, evidence key and account key. Without them it opens nothing: keep them elsewhere.\n')
+    stderr(
+      'Not included: passphrase, evidence key and account key. Encrypted data cannot be read without them: store them elsewhere.\n',
+    )
   }
   const { tokenAttesters = [] } = manifest
   if (tokenAttesters.length > 0) {
     const addresses = tokenAttesters.map(({ address }) => address).join(', ')
-    stderr(`Not in it: the keys of ${addresses}. They are in the hardware token, which has a backup of its own.\n`)
+    stderr(`Not included: the keys of ${addresses}. They are in the hardware token: back up the token separately.\n`)
   }
-  if (!manifest.withDecisions) stderr('Not in it: the decision log (--with-decisions, or decisions-ship).\n')
+  if (!manifest.withDecisions) stderr('Not included: the decision log (use --with-decisions or decisions-ship).\n')
 }
 
 /** Writes the audit entry. If that fails, the backup is still valid, and a warning is printed. */
@@ -248,17 +250,17 @@ const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupCo
       await note()
       return
     }
-    output.stderr('Not in the audit log: the database is of another version than this command.\n')
+    output.stderr('Not recorded in the audit log: the database has a different version from this command.\n')
   } catch (error) {
     const why = error instanceof StoreUnusableError || error instanceof CountersignError ? error.detail : 'it failed'
-    output.stderr(`Not in the audit log: ${why}.\n`)
+    output.stderr(`Not recorded in the audit log: ${why}.\n`)
   }
 }
 
 const make = async (to: string, choice: Choice, context: BackupContext): Promise<BackupManifest> => {
-  if (existsSync(to)) throw new CommandFailedError(`${to} is there already: choose a new folder`)
+  if (existsSync(to)) throw new CommandFailedError(`${to} already exists: choose a new folder`)
   if (!existsSync(context.folder.keystores)) {
-    throw new CommandFailedError(`there is no deployment in ${context.folder.root}`)
+    throw new CommandFailedError(`no deployment in ${context.folder.root}`)
   }
   const partial = join(dirname(to), `.${basename(to)}.${randomBytes(6).toString('hex')}.partial`)
   await mkdir(partial, { recursive: true, mode: 0o700 })
@@ -315,7 +317,7 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
       output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('backup takes options only')
+    if (command.positionals.length > 0) throw new UsageError('backup accepts only options')
     const choice = { withSecrets: command.flag('with-secrets'), withDecisions: command.flag('with-decisions') }
     const makeIn = (to: string): Promise<BackupManifest> => make(to, choice, context)
     const report = async (where: string, manifest: BackupManifest): Promise<void> => {
@@ -326,14 +328,14 @@ export const runBackup = (commandArguments: readonly string[], context: BackupCo
     const everyMs = readInterval(command.text('every'))
     const keep = readKeep(command.text('keep'))
     if (command.text('into') === undefined) {
-      if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep need --into')
+      if (everyMs !== null || keep !== null) throw new UsageError('--every and --keep require --into')
       const to = command.text('to')
       if (to === undefined || to === '') throw new UsageError('--to or --into is required')
       const folder = resolve(to)
       await report(folder, await makeIn(folder))
       return 0
     }
-    if (command.text('to') !== undefined) throw new UsageError('give --to or --into, not both')
+    if (command.text('to') !== undefined) throw new UsageError('use --to or --into, not both')
     const into = command.required('into')
     return runSeries({
       place: into.startsWith('s3://')

@@ -18,6 +18,6 @@ export const inspectBackups = async ({ store, clock }: Inspection): Promise<read
       { check: 'backup', subject: 'backup', result: 'ok', detail: `the newest backup is ${durationText(age)} old` },
     ]
   }
-  const found = age === null ? 'no backup was made' : `the newest backup is ${durationText(age)} old`
+  const found = age === null ? 'no backup exists' : `the newest backup is ${durationText(age)} old`
   return [{ check: 'backup', subject: 'backup', result: 'note', detail: `${found}: ${command}` }]
 }

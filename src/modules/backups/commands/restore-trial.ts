@@ -56,7 +56,9 @@ const requireRoom = (place: string, { files }: BackupManifest): void => {
   const needed = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
   const { bavail, bsize } = statfsSync(place)
   if (bavail * bsize < needed) {
-    throw new CommandFailedError(`${place} has too little room for the trial (${needed} bytes): set TMPDIR to another`)
+    throw new CommandFailedError(
+      `${place} has too little free space for the trial (${needed} bytes): set TMPDIR to another folder`,
+    )
   }
 }
 
@@ -97,11 +99,11 @@ const compareCounts = (
     return {
       check: 'database',
       result: 'ok',
-      detail: `${rows} rows in ${before.size} tables, all there after the start`,
+      detail: `${rows} rows in ${before.size} tables, all present after the start`,
     }
   }
   const [table, count] = first
-  const detail = `${table} had ${count} rows and has ${after.get(table) ?? 0} (schema ${schema})`
+  const detail = `${table} had ${count} rows and now has ${after.get(table) ?? 0} (schema ${schema})`
   return { check: 'database', result: 'problem', detail }
 }
 
@@ -126,7 +128,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   try {
     requireRoom(scratch, manifest)
     await restoreInto(folder)
-    add('files', 'ok', `${manifest.files.length}, all as the manifest says`)
+    add('files', 'ok', `${manifest.files.length}, all match the manifest`)
     lendSecrets(input.folder, folder)
     for (const { subject, result, detail } of await input.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)) {
       add('token', result === 'problem' ? 'problem' : 'ok', `${subject}: ${detail}`)
@@ -141,7 +143,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
         }
         const line = (await command('decisions', 'tail', '--lines', '1', '--json')).trim()
         if (line !== '') last = JSON.parse(line) as typeof last
-        return `${decisions} in the log, which verifies`
+        return `${decisions} in the log, which is valid`
       })
       await command('decisions', 'begin-tree')
     } else add('decisions', 'left out', 'the backup has no decision log')
@@ -167,14 +169,14 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const client = clientWith(await issueKey(organization))
           const proof = await onceKnown(() => client.proof(uuid), input)
           checkDecisionProof(proof, (await command('proof', 'key')).trim())
-          return `${uuid}: the service knows it, and its proof holds`
+          return `${uuid}: found by the service, with a valid proof`
         })
       }
       const { data: attesters } = JSON.parse(await command('attester', 'list', '--json')) as {
         data: { kind: string; status: string }[]
       }
       const canSign = attesters.some(({ kind, status }) => kind === 'secp256k1' && status === 'active')
-      if (!canSign) add('verdict', 'left out', 'no attester for EVM chains is active')
+      if (!canSign) add('verdict', 'left out', 'no active attester for EVM chains')
       else
         await attempt('verdict', async () => {
           const slug = `restore-trial-${crypto.randomUUID().slice(0, 8)}`
@@ -193,10 +195,10 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const allowed = await onceKnown(() => ask(ALLOWED), input)
           const denied = await ask(DENIED)
           if (!allowed.isCompliant || denied.isCompliant)
-            throw new CommandFailedError('the verdicts are not the policy’s')
+            throw new CommandFailedError('the verdicts do not match the policy')
           const call = { chainId: 1, from: ALLOWED, to: zeroAddress, verificationHash }
           if (!(await verifyEvmAttestation(call, allowed.attestation))) {
-            throw new CommandFailedError('the signature is not the attester’s')
+            throw new CommandFailedError('the signature does not match the attester')
           }
           return `one wallet allowed, signed by ${allowed.attestation.attester}, and one denied`
         })

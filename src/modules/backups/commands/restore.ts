@@ -83,7 +83,7 @@ const OF_THE_SYSTEM = 'lost+found'
 
 const requireRoom = (root: string): void => {
   if (existsSync(root) && readdirSync(root).some((name) => name !== OF_THE_SYSTEM)) {
-    throw new CommandFailedError(`${root} is not empty: nothing is written over; choose a new --data-dir`)
+    throw new CommandFailedError(`${root} is not empty: choose a new --data-dir`)
   }
 }
 
@@ -188,11 +188,11 @@ const print = (
   if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
   if (!manifest.withSecrets) {
     output.stderr(
-      `Put the passphrase, evidence-key and account-key back into ${dirname(folder.passphrase)} before a start,\n`,
+      `Before the first start, put the passphrase, evidence-key and account-key back into ${dirname(folder.passphrase)},\n`,
     )
-    output.stderr('as far as settings do not name them.\n')
+    output.stderr('unless settings specify them.\n')
   }
-  output.stderr(`The settings that it ran with, as far as the backup saw them, are in ${from}/settings.json.\n`)
+  output.stderr(`The settings recorded by the backup are in ${from}/settings.json.\n`)
 }
 
 /** Runs the requested action with a backup in the folder `from`. Messages call the backup `given`. */
@@ -224,7 +224,7 @@ const restoreFrom = async (
     output.stdout(
       json
         ? `${JSON.stringify({ ...facts, files: files.length })}\n`
-        : `${given}: ${files.length} files, all as they should be${authenticated ? ', authenticated with the evidence key' : ''}\n`,
+        : `${given}: ${files.length} files, all valid${authenticated ? ', authenticated with the evidence key' : ''}\n`,
     )
     return 0
   }
@@ -268,10 +268,10 @@ export const runRestore = (commandArguments: readonly string[], context: Restore
       output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('restore takes options only')
+    if (command.positionals.length > 0) throw new UsageError('restore accepts only options')
     const given = command.required('from')
     const isTrial = command.flag('try')
-    if (isTrial && command.flag('check')) throw new UsageError('give --check or --try, not both')
+    if (isTrial && command.flag('check')) throw new UsageError('use --check or --try, not both')
     if (!isTrial && !command.flag('check')) requireRoom(folder.root)
     if (!given.startsWith('s3://')) return restoreFrom(resolve(given), resolve(given), command, context)
     const copy = await mkdtemp(join(tmpdir(), 'countersign-restore-'))

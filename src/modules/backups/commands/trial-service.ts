@@ -83,7 +83,7 @@ export const startTrialService = async (
   if (url === null) {
     await stop()
     const said = printed.trim().split('\n').at(-1) ?? ''
-    throw new CommandFailedError(`the service does not start: ${said === '' ? 'it says nothing' : said}`)
+    throw new CommandFailedError(`the service did not start: ${said === '' ? 'no output' : said}`)
   }
   return { url, stop }
 }

@@ -28,8 +28,8 @@ export interface AgeCheckDependencies {
 const AGE_CHECK = 'person.age'
 const VERSION = 'age 1'
 const NONE: MinimumAges = { years: null, levels: new Map() }
-const NO_DATE = 'there is no birth date: none was entered, or it was erased'
-const UNREADABLE = 'the entered fields cannot be read'
+const NO_DATE = 'no date of birth: none was entered, or it was erased'
+const UNREADABLE = 'could not read the entered fields'
 
 export const createAgeChecks = ({ evidence, minimumAges, clock, onError }: AgeCheckDependencies): RepeatedPart => ({
   name: AGE_CHECK,

@@ -33,7 +33,7 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
         readings,
         readZone: async (picture) => {
           const answer = await zones.read(picture)
-          if (!('reading' in answer)) throw new DocumentInvalidError('the picture was not read')
+          if (!('reading' in answer)) throw new DocumentInvalidError('could not read the picture')
           return answer.reading
         },
       }),
@@ -42,7 +42,7 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
         originOf: store.sessionOrigins.find,
         hashPortrait: async (picture) => {
           const answer = await portraits.read(picture)
-          if (!('hash' in answer)) throw new DocumentInvalidError('the picture was not hashed')
+          if (!('hash' in answer)) throw new DocumentInvalidError('could not hash the picture')
           return answer.hash
         },
       }),
@@ -57,7 +57,7 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
           current = lead
           await again()
         },
-        onError: (error) => log.warn('ages could not be checked again; will retry', { error }),
+        onError: (error) => log.warn('could not check ages again; will retry', { error }),
       }),
     ],
     stop: async () => {

@@ -16,7 +16,7 @@ const OF_LEVELS = { basic: YEARS, standard: YEARS, enhanced: YEARS }
 const AGES = named(
   'MinimumAge',
   closed({
-    years: Type.Union([Type.Integer(), Type.Null()], { description: 'For levels without a minimum age of their own' }),
+    years: Type.Union([Type.Integer(), Type.Null()], { description: 'Minimum age for levels without their own' }),
     levels: closed(OF_LEVELS),
   }),
 )

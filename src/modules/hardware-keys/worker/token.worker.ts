@@ -40,7 +40,7 @@ const look = (number: number, reference: TokenKeyReference): TokenFailure | null
 
 const signatureOf = (number: number, request: Uint8Array): Uint8Array => {
   const reference = references.get(number)
-  if (token === null || reference === undefined) throw new TokenUnavailableError('the key was not looked for')
+  if (token === null || reference === undefined) throw new TokenUnavailableError('the key was not searched for')
   return token.sign(reference, request)
 }
 

@@ -41,10 +41,10 @@ const ship: RunDecisions<ShipIo> = async ({ command, output, clock }, io, direct
 const TABLE: DecisionsTable<ShipIo> = [
   {
     verb: 'ship',
-    summary: 'Copy the log to another place, as the service does if decisions-ship is set',
+    summary: 'Copy the log to another location, as the service does if decisions-ship is set',
     options: [
-      text('to', 'PLACE', `${PLACE}. Defaults to the place of decisions-ship`),
-      flag('once', 'Ship the present log and end, instead of continuing until interrupted'),
+      text('to', 'PLACE', `${PLACE}. Defaults to the setting decisions-ship`),
+      flag('once', 'Ship the current log and exit, instead of continuing until interrupted'),
     ],
     run: ship,
   },

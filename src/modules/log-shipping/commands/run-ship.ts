@@ -50,7 +50,7 @@ export const runShip = async (command: ShipCommand): Promise<number> => {
       )
     else if (complete && (changed || once))
       stdout(`${node}: ${bytes - before.bytes} bytes shipped to ${target.description}\n`)
-    else if (!complete) stderr(`${node}: not everything could be shipped: ${reason ?? 'unknown'}\n`)
+    else if (!complete) stderr(`${node}: could not ship everything: ${reason ?? 'unknown'}\n`)
     if (once) return complete ? 0 : 1
     try {
       await sleep(intervalMs, undefined, { signal })

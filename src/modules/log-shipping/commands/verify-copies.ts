@@ -17,7 +17,7 @@ const printNodes = (report: NodesReport, stdout: (text: string) => void): void =
     stdout(`${uuid} is recorded more than once: ${where.join(', ')}\n`)
   }
   const bad = report.nodes.filter(({ ok }) => !ok).length
-  if (report.nodes.length === 0) stdout('nothing has been shipped there\n')
+  if (report.nodes.length === 0) stdout('nothing has been shipped to this location\n')
   else stdout(`${report.nodes.length} nodes: ${bad === 0 ? 'ok' : `${bad} with problems`}\n`)
 }
 

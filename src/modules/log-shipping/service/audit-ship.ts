@@ -57,7 +57,7 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
   const problem = await auditProblem(audit, head)
   if (problem === null) return
   throw new AuditDivergedError(
-    `the audit log of the store is not the one that was shipped: ${problem}; nothing is shipped over it`,
+    `the audit log in the store differs from the shipped copy: ${problem}; the copy is not overwritten`,
   )
 }
 

@@ -6,27 +6,27 @@ export const SHIP_METRICS = {
   shipLag: defineMetric(
     'countersign_decision_shipping_lag_seconds',
     'gauge',
-    'Time since everything in the decision log had last been shipped. Only where it is shipped.',
+    'Seconds since the complete decision log was last shipped. Present only if shipping is configured.',
   ),
   shipUnshipped: defineMetric(
     'countersign_decision_shipping_unshipped_bytes',
     'gauge',
-    'Bytes of the decision log that were not shipped at the last look.',
+    'Bytes of the decision log not yet shipped at the last check.',
   ),
   shipBytes: defineMetric(
     'countersign_decision_shipping_bytes_total',
     'counter',
-    'Bytes written to the target and checked.',
+    'Bytes written to the target and verified.',
   ),
   shipSegments: defineMetric(
     'countersign_decision_shipping_segments_total',
     'counter',
-    'Closed segments of the decision log that were shipped whole.',
+    'Closed segments of the decision log that were shipped completely.',
   ),
   shipFailures: defineMetric(
     'countersign_decision_shipping_failures_total',
     'counter',
-    'Passes over the decision log that could not ship everything. They are tried again.',
+    'Failed attempts to ship the complete decision log. They are retried.',
   ),
 }
 

@@ -10,11 +10,11 @@ export const LAB_COMMANDS: readonly Command[] = [
     isLocal: true,
     summary: 'Replay recorded decisions against a revision or a file, and report the changes by rule',
     description:
-      'A policy that decides sessions runs over the newest sessions that people have decided, and must be tried so before it decides.',
+      'A session policy runs against the newest sessions that reviewers decided. This is required before it can decide sessions.',
     words: [REVISION_WORD],
     options: [
       REVISION_OPTION,
-      text('since', 'TIME', 'Start, as 36h or RFC 3339. Defaults to 7d, or 365d for sessions'),
+      text('since', 'TIME', 'Start, such as 36h or an RFC 3339 time. Defaults to 7d, or 365d for sessions'),
       text('until', 'TIME', 'End. Defaults to now'),
       ORG,
     ],

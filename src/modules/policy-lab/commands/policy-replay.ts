@@ -88,18 +88,18 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   const otherwise = changes.filter(({ from, to }) => from.compliant !== to.compliant)
   const verdicts = add(otherwise)
   const rulesOnly = add(changes) - verdicts
-  const head = `${decisions} decisions: ${same} the same, ${rulesOnly} the same verdict by another rule, ${verdicts} another verdict\n`
+  const head = `${decisions} decisions: ${same} the same, ${rulesOnly} with only a different rule, ${verdicts} with a different verdict\n`
   const rows = changes.map(({ from, to, count, examples }) => [
     String(count),
     outcome(from),
     outcome(to),
     examples[0] ?? '',
   ])
-  const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'FOR EXAMPLE'], ...rows])}`
+  const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'EXAMPLES'], ...rows])}`
   const notes = [
     ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 422`),
     ...unknown.map(({ fact, count }) => `${count} can't be replayed: ${fact} is not in the record`),
-    ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's own lists, before any policy`]),
+    ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's lists before any policy`]),
     ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see ${PROGRAM} decisions verify`]),
   ]
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`

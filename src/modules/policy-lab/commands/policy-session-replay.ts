@@ -5,19 +5,19 @@ import type { PolicyContext } from '../../../command-line/policy-context.ts'
 import type { SessionReplay } from '../../../policy/tools/session-replay.ts'
 
 const reasonOf = ({ rule, problem }: SessionReplay['reasons'][number]): string =>
-  [rule === null ? 'no rule decides' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
+  [rule === null ? 'no rule matched' : `rule ${rule}`, ...(problem === null ? [] : [problem])].join(': ')
 
 const render = (replay: SessionReplay): string => {
   const { sessions, completed, rejected, left, agreed, disagreements, reasons } = replay
   const otherwise = completed + rejected - agreed
-  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to people; ${otherwise} otherwise than people did\n`
+  const head = `${sessions} sessions: ${completed} completed, ${rejected} rejected, ${left} left to reviewers; ${otherwise} different from reviewers\n`
   const rows = disagreements.map(({ decided, outcome, rule, count, sessions: examples }) => [
     String(count),
     decided,
     `${outcome} by ${rule ?? 'default'}`,
     examples[0] ?? '',
   ])
-  const table = rows.length === 0 ? '' : `\n${formatTable([['COUNT', 'PEOPLE', 'THE POLICY', 'FOR EXAMPLE'], ...rows])}`
+  const table = rows.length === 0 ? '' : `\n${formatTable([['COUNT', 'PEOPLE', 'POLICY', 'EXAMPLES'], ...rows])}`
   const notes = reasons.map((reason) => `${reason.count} left: ${reasonOf(reason)}\n`)
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('')}`}`
 }

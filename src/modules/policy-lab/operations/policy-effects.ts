@@ -25,16 +25,16 @@ const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
 const REPLAYED_DAYS_OF_SESSIONS = 365
 
-const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a person')
+const SESSION_OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
 
 const SHADOW_RESULTS = named(
   'ShadowResults',
   closed({
     revision_id: nullable(Type.String()),
     same: Type.Integer(),
-    different: Type.Integer({ description: 'Another verdict, or the same verdict by another rule' }),
-    failed: Type.Integer({ description: 'The evaluation would have failed' }),
-    exact: Type.Boolean({ description: 'False: there are more; the count stopped early' }),
+    different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
+    failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
+    exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
     sessions: Type.Union(
       [
         closed({
@@ -44,16 +44,16 @@ const SHADOW_RESULTS = named(
           otherwise: Type.Array(
             closed({
               session_id: Type.String(),
-              decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null: no revision was active' }),
+              decided: Type.Union([SESSION_OUTCOME, Type.Null()], { description: 'Null if no revision was active' }),
               shadow: SESSION_OUTCOME,
             }),
-            { description: 'The newest with another outcome, at most 100; empty for viewers' },
+            { description: 'Newest sessions with a different outcome, at most 100. Empty for viewers' },
           ),
         }),
         Type.Null(),
       ],
       {
-        description: 'For a policy that decides sessions: its results',
+        description: 'Results of a session policy',
       },
     ),
   }),
@@ -69,7 +69,7 @@ const shadow = async (
   const before = await requirePolicy(tables, organizationId, policyId)
   if (revisionId !== null) {
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is the active one')
+    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is already active')
     // A shadow that this version cannot compile would fail at every decision.
     await compileRevision(revision)
   }
@@ -92,13 +92,9 @@ export const POLICY_EFFECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: false,
     alone: 'reads',
-    summary: 'Run a document or a revision over recorded decisions, as a job',
+    summary: 'Replay recorded decisions against a document or a revision, in a job',
     description:
-      'Says what it would change: `result` counts what would stay the same, what would go another way and from which rule ' +
-      'to which, and what can’t be told because a rule reads what the log does not hold. A policy that decides sessions ' +
-      'runs over the newest that people have completed and rejected, a thousand of each at most: `result` counts what it ' +
-      'would have `completed`, `rejected` and `left`, and lists `disagreements`, for viewers without session ids. A ' +
-      'revision of it has to be tried so before it decides.',
+      'Reports the changes: `result` counts unchanged decisions, changes by rule, and decisions that are unknown because a rule reads data missing from the log. A session policy runs against the newest sessions that reviewers completed and rejected, at most 1,000 of each: `result` counts the sessions that it would have `completed`, `rejected` and `left`, and lists `disagreements`, for viewers without session IDs. A revision of a session policy must be tried this way before it decides.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -129,7 +125,7 @@ export const POLICY_EFFECT_ROUTES = [
       const task = await write(async (tables, note) => {
         await requirePolicy(tables, organization.id, params.policy)
         if ((await tables.tasks.countOpen(organization.id)) >= OPEN_TASKS_MAX) {
-          throw new ConflictError('the organization has jobs that wait already; let them end, or stop them')
+          throw new ConflictError('the organization already has pending jobs: wait for them or stop them')
         }
         const made = await tables.tasks.create({
           organizationId: organization.id,
@@ -204,7 +200,7 @@ export const POLICY_EFFECT_ROUTES = [
     alone: 'not-live',
     summary: 'Set or remove the shadow revision',
     description:
-      'It is evaluated beside the active one. Its verdicts are recorded and never answered, so it needs no second person.',
+      'The shadow revision is evaluated alongside the active one. Its verdicts are recorded but never returned, so no second person is required.',
     body: closed({
       revision_id: nullable(Type.String({ maxLength: 100 })),
       version: Type.Optional(Type.Integer({ minimum: 1 })),

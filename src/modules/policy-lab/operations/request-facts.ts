@@ -19,12 +19,12 @@ export const SIMULATED_REQUEST = closed({
   from: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s wallet' })),
   on_behalf: Type.Optional(Type.String({ maxLength: 100, description: 'The user whom `from` represents' })),
   to: Type.Optional(
-    Type.String({ maxLength: 100, description: 'The contract or program; left out: a project is asked for' }),
+    Type.String({ maxLength: 100, description: 'Contract or program; omit it for requests with a verification hash' }),
   ),
   data: Type.Optional(Type.String({ maxLength: 131_074, description: 'Call data, 0x-hex' })),
   msg_value: Type.Optional(Type.String({ maxLength: 78, description: 'Wei or lamports, decimal' })),
   user_ip: Type.Optional(Type.String({ maxLength: 64 })),
-  time: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601; now unless given' })),
+  time: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to now' })),
 })
 
 /** Bits of an amount: uint256 in wei, u64 in lamports. */
@@ -47,7 +47,7 @@ export const decodeSimulatedRequest = (
     parseRepresented(family, text) ?? parseSolanaAddress(text)
   const address = (name: 'from' | 'on_behalf' | 'to', text: string): WalletAddress => {
     const parsed = (name === 'on_behalf' ? parseOnBehalf : parseAddress)(chain.family, text)
-    if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be an address of ${chain.name}`)
+    if (parsed === null) throw new FieldInvalidError(`request.${name}`, `must be a valid address on ${chain.name}`)
     return parsed
   }
   const { data = '0x', msg_value: value = '0' } = request

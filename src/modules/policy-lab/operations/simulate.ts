@@ -21,10 +21,10 @@ export const RULE_OUTCOME = named(
     id: Type.String(),
     kind: RULE_KIND,
     value: Type.Union([Type.Boolean(), Type.Null()], {
-      description: 'Value of the rule’s expression; null when it fails',
+      description: 'Value of the rule’s expression; null if it fails',
     }),
     decisive: Type.Boolean(),
-    reached: Type.Boolean({ description: 'No rule before it ended the evaluation' }),
+    reached: Type.Boolean({ description: 'Whether the evaluation reached this rule' }),
     failure: nullable(Type.String()),
   }),
 )

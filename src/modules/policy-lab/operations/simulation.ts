@@ -24,21 +24,20 @@ const SIMULATION = named(
   closed({
     verdict: nullable(oneOf(['compliant', 'denied'])),
     rule: Type.Union([Type.String(), Type.Null()], {
-      description:
-        'The one that decided; null: the default. `list:deny` and `list:allow` are the organization’s own lists',
+      description: 'Rule that decided; null for the default. `list:deny` and `list:allow` are the organization’s lists',
     }),
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why there is no verdict: such a request gets 422 or 503',
+      description: 'Reason that there is no verdict: such a request fails with 422 or 503',
     }),
     missing: Type.Array(Type.String(), {
-      description: 'Missing request fields that a rule reads; a real request would be answered 400',
+      description: 'Missing request fields that a rule reads. A real request would fail with 400',
     }),
     rules: Type.Array(RULE_OUTCOME),
-    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beside the request' }),
+    facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beyond the request' }),
     unasked: Type.Array(Type.String(), {
-      description: 'Screeners and reads that are only asked for an organization admin; give their answers in `facts`',
+      description: 'Screeners and reads that only organization admins can query. Provide their data in `facts`',
     }),
   }),
 )
@@ -121,18 +120,15 @@ export const SIMULATION_ROUTES = [
     alone: 'reads',
     summary: 'Try a document or a revision on a request',
     description:
-      'Decides and signs nothing. Lists are read as they are; other sources are asked unless `facts` says what they would ' +
-      'answer. Screeners and chains are asked for an organization admin alone, because each question may cost money: for ' +
-      'others they are unknown, and `unasked` names them. With `decision`, the request and the facts are those of a recorded decision, as far as the log has them: ' +
-      'not the client’s address, not the identity, and no call data over a kilobyte.',
+      'Decides and signs nothing. Current lists are used; other sources are queried unless `facts` provides their data. Only organization admins can query screeners and chains, because each query may cost money: for others, their data is unknown and `unasked` lists them. With `decision`, the request and facts come from a recorded decision. The log does not contain the client IP address, the identity, or call data over 1 kB.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
       request: Type.Optional(SIMULATED_REQUEST),
-      decision: Type.Optional(Type.String({ maxLength: 36, description: 'uuid of a recorded decision' })),
+      decision: Type.Optional(Type.String({ maxLength: 36, description: 'UUID of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: as the documents’ own tests have them`,
+          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of the documents’ tests`,
         }),
       ),
       lists: Type.Optional(
@@ -151,7 +147,7 @@ export const SIMULATION_ROUTES = [
     handle: async ({ services, organization, actor, body, deadline }) => {
       const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides === 'sessions') {
-        throw new ConflictError('the policy decides sessions: try it on one with simulateSessionPolicy')
+        throw new ConflictError('the policy decides sessions: try it with simulateSessionPolicy')
       }
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())

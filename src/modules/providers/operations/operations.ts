@@ -24,7 +24,7 @@ export const ROUTES = [
       name: 'webhook set-service',
       fields: { service: { word: 'SERVICE' }, secret: { option: 'secret-file', file: 'text' } },
     },
-    summary: 'Let a verification service decide through its webhooks',
+    summary: 'Let a verification service decide sessions through its webhooks',
     description:
       'The endpoint must be for decisions. Pass the session id to the service as its reference. The service sends its webhooks to ' +
       '`service_path`, signed with this secret. If you set another secret later, the previous one works until the overlap ends.',
@@ -37,7 +37,7 @@ export const ROUTES = [
         description: 'The service’s secret; stored encrypted and never shown',
       }),
       overlap_seconds: Type.Optional(
-        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to a day' }),
+        Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to one day' }),
       ),
     }),
     answer: ENDPOINT,
@@ -52,13 +52,13 @@ export const ROUTES = [
           subject: endpoint.id,
           name: locationText(endpoint.url),
           changes: [
-            { what: 'service that decides as well', before: service, after: body.service },
-            { what: 'its secret', before: service === null ? null : 'the present one', after: 'a new one' },
+            { what: 'verification service', before: service, after: body.service },
+            { what: 'secret', before: service === null ? null : 'current', after: 'new' },
             ...(service === null
               ? []
               : [
                   {
-                    what: 'the present secret still decides for',
+                    what: 'overlap of the current secret',
                     before: null,
                     after: counted(body.overlap_seconds ?? DAY_SECONDS, 'second', 'seconds'),
                   },

@@ -81,8 +81,8 @@ export const subjectsOf = (
 /** The data that a decision about a hit applies to, without its source. */
 const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
-const NO_NAME = 'there is no name to compare: nothing was typed in, or it was erased'
-const UNREADABLE = 'the entered fields cannot be read'
+const NO_NAME = 'no name to compare: nothing was entered, or it was erased'
+const UNREADABLE = 'could not read the entered fields'
 
 /** The compared subjects of a session, or why there are none. */
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }

@@ -30,11 +30,9 @@ const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
 const BATCH = 50
 
 /** Only one comparison runs at a time in this process. */
-class ComparisonBusyError extends fixedError(
-  'OVERLOADED',
-  'names are being compared for someone else; ask again in a moment',
-  { retryAfterSeconds: 5 },
-) {}
+class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison is running; try again in a moment', {
+  retryAfterSeconds: 5,
+}) {}
 
 interface Asked extends NamedSubject {
   readonly sessionId: string

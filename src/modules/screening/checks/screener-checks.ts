@@ -29,8 +29,8 @@ const TIME_LIMIT_MS = 3_000
 /** Concurrent queries of all sessions, because attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
-const SILENT = 'it does not answer, or says neither a flag nor a score that counts'
-const NOT_CONFIGURED = 'no such screener is configured'
+const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
+const NOT_CONFIGURED = 'the screener is not configured'
 
 /** Whether the answer is a hit; null if it contains neither a flag nor a usable score. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {

@@ -140,7 +140,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             settings: comparisonKey([used.map(({ id, enablingId }) => enabledName(id, enablingId ?? '')), named]),
           } as const
           const detail = {
-            ...(missing.length === 0 ? {} : { problem: `there is no list ${missing.join(', ')}` }),
+            ...(missing.length === 0 ? {} : { problem: `list not found: ${missing.join(', ')}` }),
             versions: Object.fromEntries(used.map((list) => [list.name, String(list.version)])),
           }
           const walletsOfSessions = await walletsOfEach(walletsOf, organizationId, sessions)

@@ -14,7 +14,7 @@ const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Prom
     const subject = `screening ${name}`
     const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
     const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
-    const reason = failure === null ? '' : `, and the last try failed: ${failure}`
+    const reason = failure === null ? '' : `, and the last attempt failed: ${failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
     if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
     const advice =
@@ -30,7 +30,7 @@ const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Fin
     if (count === 0) continue
     const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
     const detail =
-      `${who} a hit that nobody has decided: ` +
+      `${who} an undecided hit: ` +
       `${PROGRAM} session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
     findings.push({ check: 'hits', subject: slug, result: 'note', detail })
   }

@@ -25,7 +25,7 @@ const readGiven = (path: string): Uint8Array => {
 }
 
 const ALIASES_MISSING =
-  'warning: the aliases and countries of US Treasury’s lists are in files of their own: without alt.csv and add.csv, people are found by one name only'
+  'warning: aliases and countries of the US Treasury’s lists are in separate files: without alt.csv and add.csv, people are found only by their main name'
 
 const formatGiven = (given: string | undefined): ScreeningFormat | undefined => {
   const format = SCREENING_FORMATS.find((known) => known === given)
@@ -44,7 +44,7 @@ const importList = async (context: CommandContext): Promise<number> => {
   const known = await store.screeningLists.find(name)
   const format = given ?? publisher?.format ?? SCREENING_FORMATS.find((each) => each === known?.format)
   if (format === undefined)
-    throw new UsageError(`--format is needed for a list of your own: ${SCREENING_FORMATS.join(', ')}`)
+    throw new UsageError(`--format is required for your own lists: ${SCREENING_FORMATS.join(', ')}`)
   const files = paths.map(readGiven)
   const version = known?.version ?? null
   try {
@@ -74,7 +74,7 @@ const importList = async (context: CommandContext): Promise<number> => {
     return 0
   } catch (error) {
     if (!(error instanceof ScreeningListInvalidError)) throw error
-    const stays = version === null ? '' : `; the content before it stays (${version.entries} entries)`
+    const stays = version === null ? '' : `; the previous content remains (${version.entries} entries)`
     throw new CommandFailedError(`${name}: ${error.detail}${stays}`)
   }
 }
@@ -100,7 +100,7 @@ const readLines = (path: string): readonly Line[] => {
       number,
       number,
     ]
-    if (id === -1 || name === -1) throw new CommandFailedError(`${path}: the first line has to be ${COLUMNS.join(',')}`)
+    if (id === -1 || name === -1) throw new CommandFailedError(`${path}: the first line must be ${COLUMNS.join(',')}`)
     return [...rows].map((row) => ({
       id: row[id] ?? '',
       name: row[name] ?? '',
@@ -117,7 +117,7 @@ const thresholdGiven = (text: string | undefined): number | null => {
   if (text === undefined) return null
   const threshold = parseWhole(text, '--threshold')
   if (threshold < THRESHOLD_MIN || threshold > THRESHOLD_MAX) {
-    throw new UsageError(`--threshold is a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
+    throw new UsageError(`--threshold must be a number from ${THRESHOLD_MIN} to ${THRESHOLD_MAX}`)
   }
   return threshold
 }
@@ -128,7 +128,7 @@ const check = async (context: CommandContext): Promise<number> => {
   const path = command.required('file')
   const { store } = await context.open()
   const organization = await store.organizations.find(command.text('org') ?? 'demo')
-  if (organization === null) throw new CommandFailedError('there is no such organization')
+  if (organization === null) throw new CommandFailedError('organization not found')
   const threshold = given ?? (await store.screeningSettings.read(organization.id)).threshold ?? DEFAULT_THRESHOLD
   const lists = []
   for (const { name, version } of await store.screeningLists.list()) {
@@ -162,16 +162,15 @@ export const SCREENING_LIST_COMMANDS: readonly Command[] = [
   {
     noun: 'screening-list',
     verb: 'import',
-    summary: 'Fill a list of sanctioned people by the files of its publisher',
+    summary: 'Import a sanctions list from the publisher’s files',
     description:
-      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. A file that cannot be the whole ' +
-      'list is refused, and the current content stays. A list that is only imported is not fetched.',
+      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. An incomplete file is refused, and the current content remains. Imported lists are not fetched.',
     words: [
       { name: 'LIST', help: 'Name of the list' },
       { name: 'FILE', help: 'File of the publisher', many: true },
     ],
     options: [
-      text('format', 'FORMAT', `Needed for a list of your own. One of ${SCREENING_FORMATS.join(', ')}`, {
+      text('format', 'FORMAT', `Required for your own lists. One of ${SCREENING_FORMATS.join(', ')}`, {
         choices: SCREENING_FORMATS,
       }),
     ],
@@ -193,7 +192,7 @@ export const SCREENING_COMMANDS: readonly Command[] = [
       text(
         'threshold',
         'SCORE',
-        `Lowest score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}. Defaults to the organization’s`,
+        `Minimum score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}. Defaults to the organization’s`,
       ),
       ORG,
     ],

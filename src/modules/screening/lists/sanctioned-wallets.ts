@@ -37,7 +37,7 @@ const shareVersion = async (
     if (address !== null) sink.add(address, memo)
   }
   const skipped = wallets.length - sink.added
-  log.info('the wallet addresses of a list of sanctioned people were read', { list: name, shared: sink.added, skipped })
+  log.info('read the wallet addresses of a sanctions list', { list: name, shared: sink.added, skipped })
   const list = await lists.ofScreening(name, sink.added > 0)
   if (list === null) return screeningLists.shareNothing(version)
   const stamp = { author: 'screening', addedAtSeconds: clock.unixSeconds() }
@@ -66,7 +66,7 @@ export const createWalletSharing = (
       } catch (error) {
         if (!goesOn()) return
         retries.set(versionId, clock.monotonicMs() + RETRY_MS)
-        log.error('could not share the wallet addresses of a list of sanctioned people; will retry', {
+        log.error('could not share the wallet addresses of a sanctions list; will retry', {
           list: name,
           error,
         })

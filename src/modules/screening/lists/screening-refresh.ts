@@ -58,7 +58,7 @@ const readOne = async (
     return 'confirmed'
   }
   const format = SCREENING_FORMATS.find((known) => known === list.format)
-  if (format === undefined) return { failure: `this version knows no format ${list.format}` }
+  if (format === undefined) return { failure: `this version does not support the format ${list.format}` }
   const { packed, refusal } = await processes.readFiles({
     format,
     files: fetched.files,
@@ -67,7 +67,7 @@ const readOne = async (
       now: list.version === null ? null : { entries: list.version.entries, names: list.version.names },
     },
   })
-  if (packed === null) return { failure: refusal ?? 'it cannot be read' }
+  if (packed === null) return { failure: refusal ?? 'could not read it' }
   if (!lead.leads()) return 'outdated'
   const { token } = list
   const { validators } = fetched
@@ -88,12 +88,12 @@ export const refreshScreeningLists = async (
       return { failure: signal.aborted ? 'it was interrupted' : describeFailure(error) }
     })
     if (typeof result === 'string') {
-      if (result !== 'outdated') log.info('a list of sanctioned people was read', { list: list.name, result })
+      if (result !== 'outdated') log.info('read a sanctions list', { list: list.name, result })
       continue
     }
     const retrySeconds = signal.aborted ? 0 : Math.min(list.intervalSeconds, RETRY_SECONDS)
     await lists.fail(list, result.failure, clock.unixSeconds() + retrySeconds)
     const ageSeconds = list.confirmedAtSeconds === null ? null : clock.unixSeconds() - list.confirmedAtSeconds
-    log.error('a list of sanctioned people could not be read', { list: list.name, failure: result.failure, ageSeconds })
+    log.error('could not read a sanctions list', { list: list.name, failure: result.failure, ageSeconds })
   }
 }

@@ -10,7 +10,7 @@ const COUNT = Type.Integer({ minimum: 0 })
 export const SCREENING_COMMANDS = [
   declareRoutes('Screening')('importScreeningList', 'PUT', '/screening/lists/{list}/content-here', {
     access: DEPLOYMENT,
-    summary: 'Make entries that were read here the content of a list',
+    summary: 'Replace a list’s content with entries that were read on this machine',
     rawBody: [PACKED],
     query: Type.Object({
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),

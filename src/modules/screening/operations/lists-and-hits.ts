@@ -28,18 +28,18 @@ const SCREENING_LIST = named(
     name: Type.String(),
     title: nullable(Type.String()),
     format: oneOf(SCREENING_FORMATS),
-    hosts: Type.Array(Type.String(), { description: 'Where it is fetched from; empty: it is filled by file' }),
+    hosts: Type.Array(Type.String(), { description: 'URLs from which the list is fetched; empty for imported lists' }),
     every_seconds: Type.Integer(),
-    entries: Type.Integer({ description: '0 until it was read for the first time' }),
+    entries: Type.Integer({ description: 'Number of entries; 0 before the first read' }),
     names: Type.Integer(),
-    version: nullable(Type.String({ description: 'Id; hits name it' })),
-    sha256: nullable(Type.String({ description: 'Of the version’s entries' })),
+    version: nullable(Type.String({ description: 'Version ID, to which hits refer' })),
+    sha256: nullable(Type.String({ description: 'SHA-256 of the version’s entries' })),
     changed_at: nullable(time()),
-    confirmed_at: Type.Union([time(), Type.Null()], { description: 'When it was last read and found good' }),
-    age_seconds: nullable(Type.Integer({ description: 'Since then' })),
+    confirmed_at: Type.Union([time(), Type.Null()], { description: 'Time of the last successful read' }),
+    age_seconds: nullable(Type.Integer({ description: 'Age since the last successful read' })),
     attempted_at: nullable(time()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the last attempt failed; the content before it stays',
+      description: 'Reason that the last attempt failed. The previous content remains',
     }),
   }),
   ['name', 'entries', 'names', 'age_seconds', 'failure'],
@@ -74,10 +74,11 @@ const settingsOf = (
   known: ScreeningList | null,
   body: { readonly format?: string; readonly urls?: readonly string[]; readonly every_seconds?: number },
 ) => {
-  if (!LIST_NAME.test(name)) throw new FieldInvalidError('list', 'is lower-case letters, digits and hyphens')
+  if (!LIST_NAME.test(name))
+    throw new FieldInvalidError('list', 'must contain only lowercase letters, digits and hyphens')
   const publisher = publisherOf(name)
   const format = body.format ?? publisher?.format ?? known?.format
-  if (format === undefined) throw new FieldInvalidError('format', 'is needed for a list of your own')
+  if (format === undefined) throw new FieldInvalidError('format', 'is required for your own lists')
   return {
     format,
     urls: body.urls ?? publisher?.urls ?? known?.urls ?? [],
@@ -101,13 +102,13 @@ const settingsText = ({ format, urls, intervalSeconds }: ReturnType<typeof setti
 const HIT_FIELDS = {
   id: Type.String(),
   check: Type.String({
-    description: 'Which found it: `lists.names`, `wallets.lists` or `wallets.screeners.` and a name',
+    description: 'Check that found the hit: `lists.names`, `wallets.lists`, or `wallets.screeners.` followed by a name',
   }),
-  list: Type.String({ description: 'Name of the list, or of the screener' }),
-  entry: Type.String({ description: 'As the publisher numbers it; of a wallet its address' }),
-  version: Type.String({ description: 'The version of the list that it was found in; a screener has none' }),
-  name: Type.String({ description: 'The listed name that resembles' }),
-  subject: Type.String({ description: 'Whose name it is like: `person`, `business`, or `owner 1`; or `wallet`' }),
+  list: Type.String({ description: 'Name of the list or screener' }),
+  entry: Type.String({ description: 'Publisher’s entry number; for a wallet, its address' }),
+  version: Type.String({ description: 'Version of the list; null for screeners' }),
+  name: Type.String({ description: 'Similar listed name' }),
+  subject: Type.String({ description: 'Subject of the hit: `person`, `business`, `owner 1` or `wallet`' }),
   score: Type.Integer(),
   why: Type.Array(closed({ part: Type.String(), points: Type.Integer(), detail: Type.String() })),
   state: oneOf(HIT_STATES),
@@ -128,16 +129,16 @@ const CHECK = named(
   closed({
     outcome: oneOf(
       OUTCOMES,
-      'How the names compare. `off`: they were compared with no list. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: it could not be compared',
+      'Result of the name comparison. `off`: no list is enabled. `look`: a hit is open. `failed`: a hit is confirmed. `not-done`: the comparison could not run',
     ),
-    waiting: Type.Boolean({ description: 'Checks of the session are still being made' }),
-    detail: Type.Union([Type.String(), Type.Null()], { description: 'Why it could not be compared' }),
+    waiting: Type.Boolean({ description: 'Whether checks of the session are still running' }),
+    detail: Type.Union([Type.String(), Type.Null()], { description: 'Reason that the comparison could not run' }),
     threshold: nullable(Type.Integer()),
     checked_at: nullable(time()),
     versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
     hits: Type.Array(HIT),
     ended_hits: Type.Array(ENDED_HIT, {
-      description: 'Decided hits whose entries are no longer found, newest first; a new listing is a new hit',
+      description: 'Decided hits whose entries are no longer found, newest first. A new listing creates a new hit',
     }),
   }),
 )
@@ -180,7 +181,8 @@ const checkOf = async (
     waiting,
     outcome: OUTCOMES.find((known) => known === check?.outcome) ?? (waiting ? 'waiting' : 'off'),
     detail:
-      detail.problem ?? (check?.outcome === 'not-done' ? 'an error of ours, which says nothing of the person' : null),
+      detail.problem ??
+      (check?.outcome === 'not-done' ? 'a service error, which does not count against the person' : null),
     threshold: detail.threshold ?? null,
     checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
     versions: Object.entries(detail.versions ?? {}).map(([list, version]) => ({ list, version })),
@@ -195,7 +197,7 @@ const checkOf = async (
 export const SCREENING_ROUTES = [
   route('listScreeningLists', 'GET', LISTS, {
     access: DEPLOYMENT,
-    summary: 'List the lists that sessions are compared with, and their age',
+    summary: 'List the screening lists and their age',
     answer: closed({ items: Type.Array(SCREENING_LIST) }),
     handle: async ({ services }) => {
       const now = services.clock.unixSeconds()
@@ -267,7 +269,7 @@ export const SCREENING_ROUTES = [
     access: DEPLOYMENT,
     command: { name: 'screening-list disable' },
     summary: 'Stop screening sessions against a list',
-    description: 'Its versions and what was found with them stay.',
+    description: 'Versions and hits of the list remain.',
     secondPerson: {
       action: 'screening.list-end',
       see: async (tables, { params }) => {
@@ -291,7 +293,7 @@ export const SCREENING_ROUTES = [
   route('readListChecks', 'GET', `${BASE}/{session}/checks/lists`, {
     access: REVIEWER,
     command: { name: 'session show-hits' },
-    summary: 'Show the lists that a session was compared with, and every hit',
+    summary: 'Show the hits of a session and the lists it was compared with',
     answer: CHECK,
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
@@ -304,8 +306,7 @@ export const SCREENING_ROUTES = [
     alone: 'one-session',
     summary: 'Clear or confirm a hit',
     description:
-      'Cleared: it is somebody else. Confirmed: it is this person. A session with an open hit can’t be completed. A ' +
-      'decision can be changed by another one.',
+      'Clear a hit if it is a different person; confirm it if it is the same person. A session with an open hit can’t be completed. Decisions can be changed.',
     body: closed({
       state: oneOf(['cleared', 'confirmed']),
       reason: Type.String({ minLength: 3, maxLength: 1_000, printable: true }),

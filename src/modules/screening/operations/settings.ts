@@ -24,25 +24,23 @@ const CHANGEABLE = {
   threshold: Type.Integer({
     minimum: THRESHOLD_MIN,
     maximum: THRESHOLD_MAX,
-    description: 'Lowest score of a hit on a name',
+    description: 'Minimum score of a name hit',
   }),
   on_new_hit: oneOf(
     HIT_ACTIONS,
-    'Action for a new hit on a completed session. `review`: the session stays completed until a reviewer decides. `retry`: it is ' +
-      'sent back to its person. `revoke`: it is rejected permanently',
+    'Action for a new hit on a completed session. `review`: the session stays completed until a reviewer decides. `retry`: the session is sent back to the person. `revoke`: the session is rejected permanently',
   ),
   address_lists: Type.Union([NAMES, Type.Null()], {
-    description:
-      'Lists against which wallets are compared; null: the shared lists of sanctioned people and the organization’s `deny`',
+    description: 'Lists used to screen wallets; null for the shared sanctions lists and the organization’s `deny` list',
   }),
   screeners: Type.Union([NAMES, Type.Null()], {
-    description: 'Screeners that are queried for wallets; null: all configured screeners',
+    description: 'Screeners used for wallets; null for all configured screeners',
   }),
   screener_score: Type.Union([Type.Integer(), Type.Null()], {
-    description: 'Minimum screener score that makes an unflagged wallet a hit; null: only flagged wallets are hits',
+    description: 'Minimum screener score that makes an unflagged wallet a hit; null if only flagged wallets are hits',
   }),
   screeners_again: Type.Boolean({
-    description: 'Also query screeners for verified wallets when a list of sanctioned people changes',
+    description: 'Also query screeners for verified wallets when a sanctions list changes',
   }),
 }
 
@@ -50,7 +48,7 @@ const SETTINGS = named(
   'ScreeningSettings',
   closed({
     ...CHANGEABLE,
-    is_default: Type.Boolean({ description: 'Whether the threshold is the service’s own' }),
+    is_default: Type.Boolean({ description: 'Whether the threshold is the service’s default' }),
   }),
 )
 
@@ -66,7 +64,7 @@ const showSettings = (settings: ScreeningSettings): Static<typeof SETTINGS> => (
 
 const requireKnown = (field: string, names: readonly string[] | null | undefined, known: ReadonlySet<string>): void => {
   const unknown = names?.find((name) => !known.has(name))
-  if (unknown !== undefined) throw new FieldInvalidError(field, `has ${unknown}, which there is not`)
+  if (unknown !== undefined) throw new FieldInvalidError(field, `contains ${unknown}, which does not exist`)
 }
 
 type Changed = Partial<Static<ReturnType<typeof closed<typeof CHANGEABLE>>>>
@@ -98,20 +96,20 @@ const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =
 
 const settingsText = (settings: ScreeningSettings) => {
   const { is_default: _isDefault, address_lists, screeners, ...others } = showSettings(settings)
-  return { ...others, address_lists: address_lists ?? 'the default', screeners: screeners ?? 'all of them' }
+  return { ...others, address_lists: address_lists ?? 'default', screeners: screeners ?? 'all' }
 }
 
 export const SCREENING_SETTINGS_ROUTES = [
   route('readScreeningSettings', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Show what counts as a hit, and the action for a new hit',
+    summary: 'Show the screening settings',
     answer: SETTINGS,
     handle: async ({ services, organization }) =>
       showSettings(await services.store.screeningSettings.read(organization.id)),
   }),
   route('changeScreeningSettings', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Change what counts as a hit, and the action for a new hit',
+    summary: 'Change the screening settings',
     description:
       'Omitted fields do not change. Submitted and verified sessions are compared again with the changed settings. Screeners are ' +
       'queried again if `screeners_again` is true.',

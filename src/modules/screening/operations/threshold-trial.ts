@@ -15,23 +15,25 @@ const NAMES_MAX = 500
 
 const NEAR = closed({
   session_id: Type.String(),
-  subject: Type.String({ description: 'Whose name it resembles: `person`, `business`, or `owner 1`' }),
+  subject: Type.String({ description: 'Subject of the hit: `person`, `business` or `owner 1`' }),
   list: Type.String(),
   entry: Type.String(),
-  name: Type.String({ description: 'The listed name that resembles' }),
+  name: Type.String({ description: 'Similar listed name' }),
   score: Type.Integer(),
-  state: Type.Union([oneOf(HIT_STATES), Type.Null()], { description: 'null: not a hit at the present threshold' }),
+  state: Type.Union([oneOf(HIT_STATES), Type.Null()], {
+    description: 'Null if it is not a hit at the current threshold',
+  }),
 })
 
 const TRIAL = named(
   'ThresholdTrial',
   closed({
-    threshold: Type.Integer({ description: 'The organization’s threshold now' }),
-    sessions: Type.Integer({ description: 'Number of compared sessions: the newest submitted or completed ones' }),
-    exact: Type.Boolean({ description: 'Whether these are all sessions' }),
-    unread: Type.Integer({ description: 'Sessions whose names can’t be read' }),
+    threshold: Type.Integer({ description: 'The organization’s current threshold' }),
+    sessions: Type.Integer({ description: 'Number of compared sessions, the newest submitted or completed ones' }),
+    exact: Type.Boolean({ description: 'Whether all sessions were compared' }),
+    unread: Type.Integer({ description: 'Number of sessions whose names could not be read' }),
     counts: Type.Array(closed({ threshold: Type.Integer(), hits: Type.Integer(), sessions: Type.Integer() })),
-    names: Type.Array(NEAR, { description: `The highest score first, at most ${NAMES_MAX}` }),
+    names: Type.Array(NEAR, { description: `Highest score first, at most ${NAMES_MAX}` }),
   }),
 )
 
@@ -49,14 +51,13 @@ export const THRESHOLD_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Compare the hits of other thresholds',
     description:
-      'Compares the newest submitted and completed sessions, 500 of each, with the lists as they are today, in a ' +
-      'process of its own. Takes seconds, changes nothing, and is in the audit log.',
+      'Compares the newest submitted and completed sessions, 500 of each, with today’s lists in a separate process. Takes a few seconds, changes nothing, and is recorded in the audit log.',
     body: closed({}),
     answer: TRIAL,
     errors: [409],
     handle: async ({ services, organization, write }): Promise<Static<typeof TRIAL>> => {
       const found = await requireService(services.findService, NEAR_NAMES)(organization.id, TRIAL_THRESHOLDS[0])
-      if (found === null) throw new ConflictError('no list of sanctioned people was read yet: enable one first')
+      if (found === null) throw new ConflictError('no sanctions list has been read yet: enable one first')
       const { near, sessions, exact, unread } = found
       const shown = near.slice(0, NAMES_MAX)
       const hits = await services.store.screeningChecks.statesOf(organization.id, [

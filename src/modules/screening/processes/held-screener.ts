@@ -44,7 +44,7 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
   const start = async (versions: ListVersions, former: Held | null): Promise<Screener> => {
     const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
-    log.info('the lists of sanctioned people are in use', { lists: packed.length })
+    log.info('loaded the sanctions lists', { lists: packed.length })
     // Close the former screener last, because it serves requests until then.
     await close(former)
     return screener

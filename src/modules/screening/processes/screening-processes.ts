@@ -62,7 +62,7 @@ const transformed = async (script: string, input: Uint8Array): Promise<Uint8Arra
     killSignal: 'SIGKILL',
   })
   const output = await new Response(child.stdout).bytes()
-  if ((await child.exited) !== 0) throw new ScreeningProcessError('a process of screening ended early')
+  if ((await child.exited) !== 0) throw new ScreeningProcessError('a screening process exited early')
   return output
 }
 
@@ -95,9 +95,9 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
   const started = killAfter(START_TIME_LIMIT_MS)
   const isReady = await ready.promise
   started()
-  if (!isReady) throw new ScreeningProcessError('the process that screens did not start')
+  if (!isReady) throw new ScreeningProcessError('the screening process did not start')
   const ask = async (subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]> => {
-    if (ended) throw new ScreeningProcessError('the process that screens has ended')
+    if (ended) throw new ScreeningProcessError('the screening process has exited')
     const question: ScreeningQuestion = { subjects, threshold }
     const answered = killAfter(SUBJECT_TIME_LIMIT_MS * subjects.length)
     const answers = await new Promise<readonly ScreeningAnswer[] | null>((resolve) => {
@@ -105,7 +105,7 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
       sendToChild(child, question)
     })
     answered()
-    if (answers === null) throw new ScreeningEndedError('the process that screens ended before it answered')
+    if (answers === null) throw new ScreeningEndedError('the screening process exited before it responded')
     return answers
   }
   /** Resolves when the process is idle. */

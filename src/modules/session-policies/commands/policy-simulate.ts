@@ -9,7 +9,7 @@ import {
   resolvePolicyText,
 } from '../../../command-line/policy-context.ts'
 
-const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a person' } as const
+const OUTCOMES = { completed: 'completed', rejected: 'rejected', review: 'left to a reviewer' } as const
 
 const simulate = async (given: CommandContext): Promise<number> => {
   const context = await inOrganization(given)
@@ -21,7 +21,7 @@ const simulate = async (given: CommandContext): Promise<number> => {
   })
   const { outcome, rule, code, message, problem, rules, facts } = trial
   const why = [
-    rule === null ? 'no rule decides' : `rule ${rule}`,
+    rule === null ? 'no rule matched' : `rule ${rule}`,
     ...(code === null ? [] : [code]),
     ...(message === null ? [] : [message]),
     ...(problem === null ? [] : [problem]),
@@ -42,7 +42,7 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
   {
     noun: 'policy',
     verb: 'simulate',
-    summary: 'Try a policy that decides sessions on one session',
+    summary: 'Try a session policy on a session',
     words: [REVISION_WORD],
     options: [text('session', 'ID', 'Session to try', { required: true }), REVISION_OPTION, ORG],
     run: reportingMistakes(simulate),

@@ -22,10 +22,10 @@ const DECISIONS = `${BASE}/{session}/policy-decisions` as const
 const SESSION_POLICY = named(
   'SessionPolicy',
   closed({
-    policy_id: Type.Union([Type.String(), Type.Null()], { description: 'Null: people decide' }),
+    policy_id: Type.Union([Type.String(), Type.Null()], { description: 'Null if reviewers decide' }),
     name: nullable(Type.String()),
     revision: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Number of the revision that decides; null: none is active, and people decide',
+      description: 'Number of the revision that decides; null if none is active and reviewers decide',
     }),
   }),
 )
@@ -46,30 +46,32 @@ const readCurrent = async (
 
 const inWords = ({ policy_id: id, name, revision }: Static<typeof SESSION_POLICY>): string => {
   if (name === null) return 'people'
-  return revision === null ? `people (${name} (${id}) is not live)` : `${name} (${id}), revision ${revision}`
+  return revision === null ? `reviewers (${name} (${id}) is not live)` : `${name} (${id}), revision ${revision}`
 }
 
-const OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: it was left to a person')
+const OUTCOME = oneOf(['completed', 'rejected', 'review'], '`review`: left to a reviewer')
 
 const EVALUATED = closed({
   revision_id: Type.String(),
-  revision: Type.Integer({ description: 'Its number' }),
+  revision: Type.Integer({ description: 'Revision number' }),
   outcome: OUTCOME,
-  rule: Type.Union([Type.String(), Type.Null()], { description: 'The one that decided or failed; null: none decided' }),
+  rule: Type.Union([Type.String(), Type.Null()], {
+    description: 'Rule that decided or failed; null if no rule decided',
+  }),
   problem: Type.Union([Type.String(), Type.Null()], {
-    description: 'Why it was left to a person, where no rule says so',
+    description: 'Reason that the session was left to a reviewer without a rule',
   }),
 })
 
 const POLICY_DECISION = named(
   'SessionPolicyDecision',
   closed({
-    sequence: Type.Integer({ description: 'The session’s sequence number when it was decided' }),
+    sequence: Type.Integer({ description: 'The session’s sequence number at the time of the decision' }),
     policy_id: Type.String(),
     policy_name: Type.String(),
-    decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null: no revision was active' }),
+    decided: Type.Union([EVALUATED, Type.Null()], { description: 'Null if no revision was active' }),
     code: nullable(Type.String()),
-    shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Evaluated beside it, and of no effect' }),
+    shadow: Type.Union([EVALUATED, Type.Null()], { description: 'Shadow outcome, without effect' }),
     at: time(),
   }),
 )
@@ -100,13 +102,13 @@ const showDecision = async (
 export const SESSION_POLICY_ROUTES = [
   route('readSessionPolicy', 'GET', PATH, {
     access: VIEWER,
-    summary: 'Show whether people or a policy decide sessions',
+    summary: 'Show whether reviewers or a policy decide sessions',
     answer: SESSION_POLICY,
     handle: async ({ services, organization }) => readCurrent(services.store, organization.id),
   }),
   route('changeSessionPolicy', 'PUT', PATH, {
     access: ORGANIZATION_ADMIN,
-    summary: 'Choose whether a policy or reviewers decide sessions',
+    summary: 'Set whether reviewers or a policy decide sessions',
     description:
       'Applies to sessions submitted from now on. Sessions that the active revision neither allows nor denies wait for a reviewer. ' +
       'While the policy has no active revision, its shadow is recorded and reviewers decide. An active revision must have been ' +
@@ -132,7 +134,7 @@ export const SESSION_POLICY_ROUTES = [
             { what: 'sessions are decided by', before: inWords(before), after: inWords(after) },
             // The decider remains until its endpoint is removed, which also needs a second person.
             ...deciders.map(({ url }) => ({
-              what: 'the external decider keeps deciding',
+              what: 'external decider remains active',
               before: locationText(url),
               after: locationText(url),
             })),
@@ -172,7 +174,7 @@ export const SESSION_POLICY_ROUTES = [
   route('listPolicyDecisions', 'GET', DECISIONS, {
     access: REVIEWER,
     command: { name: 'session list-policy-decisions' },
-    summary: 'List the decisions of policies about a session, newest first',
+    summary: 'List policy decisions about a session, newest first',
     answer: closed({ items: Type.Array(POLICY_DECISION) }),
     handle: async ({ services, organization, params }) => {
       const { session } = await requireSession(services.store, organization.id, params.session)
@@ -184,7 +186,7 @@ export const SESSION_POLICY_ROUTES = [
     access: REVIEWER,
     command: false,
     alone: 'one-session',
-    summary: 'Read what policies decided a session on',
+    summary: 'Read the facts of a session’s policy decisions',
     description: 'Each access is recorded. Empty once the evidence is erased.',
     body: closed({}),
     answer: closed({
@@ -192,7 +194,7 @@ export const SESSION_POLICY_ROUTES = [
         closed({
           sequence: Type.Integer(),
           facts: Type.Record(Type.String(), Type.Unknown(), {
-            description: 'By name, as rules read them; null: it could not be had',
+            description: 'Facts by name, as rules read them; null if unavailable',
           }),
         }),
       ),

@@ -23,9 +23,9 @@ const SIMULATION = named(
       description: 'Rule that decided or failed; null if none decided',
     }),
     code: nullable(Type.String()),
-    message: Type.Union([Type.String(), Type.Null()], { description: 'What the person would read' }),
+    message: Type.Union([Type.String(), Type.Null()], { description: 'Message to the person' }),
     problem: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the session would be left to a reviewer, if no rule did so',
+      description: 'Reason that the session would be left to a reviewer without a rule',
     }),
     rules: Type.Array(RULE_OUTCOME),
     facts: Type.Record(Type.String(), Type.Unknown(), {
@@ -39,10 +39,9 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
     access: REVIEWER,
     command: false,
     alone: 'reads',
-    summary: 'Try a document or a revision on one session',
+    summary: 'Try a document or a revision on a session',
     description:
-      'Decides nothing, whatever state the session is in. The facts are those of its checks and hits as they are now; what ' +
-      'was erased, or not checked yet, can’t be had. Each access is recorded.',
+      'Decides nothing, regardless of the session’s status. The facts come from its current checks and hits; erased and unchecked facts are unavailable. Each access is recorded.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -74,7 +73,7 @@ export const SESSION_POLICY_TRIAL_COMMANDS = [
     access: ORGANIZATION_ADMIN,
     command: false,
     alone: 'reads',
-    summary: 'Run a document over sessions that people have decided, and keep that it was tried',
+    summary: 'Replay decided sessions against a document, and record the trial',
     body: closed({
       source: SOURCE,
       since: Type.String({ maxLength: 40 }),

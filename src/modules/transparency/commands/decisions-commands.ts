@@ -62,7 +62,7 @@ const publish: Run = async (context, io) => {
   const access = await io.openTree()
   try {
     const size = await publishTree(access, target)
-    print(context, { size }, `${size} lines are under the published head\n`)
+    print(context, { size }, `${size} lines are covered by the published head\n`)
     return 0
   } finally {
     await access.close()
@@ -85,7 +85,7 @@ const TABLE: DecisionsTable<TreeIo> = [
   {
     verb: 'prove',
     summary: 'Print the proof that a decision of this node is in the log',
-    words: [{ name: 'UUID', help: 'Of the decision' }],
+    words: [{ name: 'UUID', help: 'UUID of the decision' }],
     run: prove,
   },
   {
@@ -96,9 +96,9 @@ const TABLE: DecisionsTable<TreeIo> = [
   },
   {
     verb: 'begin-tree',
-    summary: 'Begin the tree over the log again, under another name and key, with the service stopped',
+    summary: 'Start a new tree over the log with a new name and key, while the service is stopped',
     description:
-      'For use after a restore of an older backup. Verifiers of proofs need the new key; proofs of the old tree remain valid.',
+      'Use this after restoring an older backup. Verifiers of proofs need the new key; proofs from the old tree remain valid.',
     run: beginTree,
   },
 ]

@@ -32,7 +32,7 @@ export const publishTree = async (
   if (published !== null) {
     const problem = await headProblem(published, key, head, tree.readTiles)
     if (problem !== null)
-      throw new CommandFailedError(`what is published at ${target.description} is not of this tree: ${problem}`)
+      throw new CommandFailedError(`the files at ${target.description} belong to another tree: ${problem}`)
     from = sizeOf(published)
   }
   for (let level = 0; levelWidth(level, size) > 0; level++) {

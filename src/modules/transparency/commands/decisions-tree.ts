@@ -28,9 +28,7 @@ export const openTreeOf = (deployment: CommandDeployment): Promise<TreeAccess> =
       shipTarget: (shipping?.place ?? null) === null ? null : () => deployment.shipTarget(null),
     })
     if (access !== null) return access
-    throw new CommandFailedError(
-      'there is no tree over this log yet: start the service once, or check the --chains alone',
-    )
+    throw new CommandFailedError('this log has no tree yet: start the service once, or check only the --chains')
   })
 
 /**
@@ -75,7 +73,7 @@ const findLine = (directory: string, uuid: string): LineToProve => {
       return { slot, segment: segment.name, offset: start, line: bytes.toString('utf8') }
     }
   }
-  const none = `there is no decision ${uuid} in ${directory}`
+  const none = `decision ${uuid} not found in ${directory}`
   if (damaged.length === 0) throw new CommandFailedError(none)
   const places = `${damaged.join(', ')}${others > 0 ? ` and ${others} more` : ''}`
   throw new CommandFailedError(`${none}; lines that can't be read: ${places}. See ${PROGRAM} decisions verify`)
@@ -98,7 +96,7 @@ export const runProve = async ({ uuid, directory, openTree, json, stdout, stderr
     if (json) stdout(`${JSON.stringify({ uuid, log_key: encodeVerifierKey(key), proof })}\n`)
     else {
       stdout(proof)
-      stderr(`The log's key, which you must give to the verifier of this proof: ${encodeVerifierKey(key)}\n`)
+      stderr(`Log key, which the verifier of this proof needs: ${encodeVerifierKey(key)}\n`)
     }
     return 0
   } finally {

@@ -18,7 +18,7 @@ const check = ({ command, output: { stdout } }: CommandContext): number => {
     if (json) stdout(`${JSON.stringify({ ok: true, index, size, decision })}\n`)
     else {
       const text = (field: string): string => shown(String(decision[field] ?? ''))
-      stdout(`${text('uuid')} is line ${index + 1} of ${size} in the log: the proof holds\n`)
+      stdout(`${text('uuid')} is line ${index + 1} of ${size} in the log: the proof is valid\n`)
       stdout(
         `${decision['compliant'] === true ? 'compliant' : 'denied'} by ${text('policy_name')}, from ${text('from')}`,
       )
@@ -43,7 +43,7 @@ const check = ({ command, output: { stdout } }: CommandContext): number => {
 const showKey = async (context: CommandContext): Promise<number> => {
   const { deployment } = context
   const logKey = await deployment.withStore((store) => readLogKey(store.deployment, deployment.folder))
-  if (logKey === null) throw new CommandFailedError('there is no log key yet: start the service once')
+  if (logKey === null) throw new CommandFailedError('no log key exists yet: start the service once')
   const key = encodeVerifierKey(logKey.key)
   print(context, { log_key: key }, `${key}\n`)
   return 0
@@ -54,9 +54,9 @@ export const PROOF_COMMANDS: readonly Command[] = [
     noun: 'proof',
     verb: 'check',
     summary: 'Check offline that a decision is in the log, and print it',
-    words: [{ name: 'FILE', help: 'File with the proof; - reads standard input' }],
+    words: [{ name: 'FILE', help: 'Proof file; - reads standard input' }],
     options: [
-      text('key', 'KEY', 'Verifier key of the log, <name>+<8 hex digits>+<base64>, or a file that has it', {
+      text('key', 'KEY', 'Verifier key of the log, <name>+<8 hex digits>+<base64>, or a file that contains it', {
         required: true,
       }),
     ],
@@ -66,7 +66,7 @@ export const PROOF_COMMANDS: readonly Command[] = [
   {
     noun: 'proof',
     verb: 'key',
-    summary: 'Print the key of this deployment’s log, for those who check proofs',
+    summary: 'Print the key of this deployment’s log, for verifiers of proofs',
     isLocal: true,
     run: showKey,
   },

@@ -17,11 +17,11 @@ const HEAD = named(
     size: Type.Integer({ description: 'Number of lines covered by the newest signed head' }),
     log_key: Type.String({ description: 'Verifier key of the log' }),
     published: Type.String({
-      description: 'The published head (C2SP tlog-checkpoint), with its cosignatures',
+      description: 'Published head (C2SP tlog-checkpoint) with its cosignatures',
     }),
-    published_size: Type.Integer({ description: 'Number of lines under this head' }),
+    published_size: Type.Integer({ description: 'Number of lines covered by this head' }),
     cosignatures_required: Type.Integer({
-      description: 'How many cosignatures a head needs; 0 also when no witness is configured',
+      description: 'Number of cosignatures that a head requires; 0 without witnesses',
     }),
     cosignatures_within_seconds: Type.Integer(),
     cosignatures_late: Type.Boolean(),
@@ -62,8 +62,8 @@ export const ROUTES = [
   route('proveDecision', 'GET', '/organizations/{organization}/decisions/{uuid}/proof', {
     access: VIEWER,
     command: { name: 'decision prove' },
-    summary: 'Show the proof that a decision is in the log',
-    description: 'Keep it. `countersign proof check` verifies it offline with the log’s key.',
+    summary: 'Get a proof that a decision is in the log',
+    description: 'Store the proof. `countersign proof check` verifies it offline with the log’s key.',
     answer: closed({
       proof: Type.String({ description: 'A C2SP tlog-proof: line, inclusion proof and signed checkpoint' }),
       log_key: Type.String({ description: 'Verifier key of the log' }),

@@ -32,7 +32,7 @@ export const auditHeadProblems = async (
     if (encoded === null) continue
     try {
       const problem = await auditProblem(audit, openAuditHead(encoded, key))
-      if (problem !== null) problems.push(`${where}: the audit log was cut, set back or rewritten: ${problem}`)
+      if (problem !== null) problems.push(`${where}: the audit log was truncated, rolled back or rewritten: ${problem}`)
     } catch (error) {
       if (!(error instanceof NoteInvalidError)) throw error
       problems.push(`${where}: ${error.message}`)

@@ -43,7 +43,7 @@ export const openTreeAccess = async (options: TreeAccessOptions): Promise<TreeAc
     shipTarget === null
       ? null
       : await readShippedHead(shipTarget(), logKey.key.name).catch(() => {
-          warnings.push('the place that heads are shipped to does not answer: nothing was compared with it')
+          warnings.push('the target of shipped heads does not respond: nothing was compared with it')
           return null
         })
   const heads = [

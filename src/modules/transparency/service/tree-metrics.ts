@@ -6,7 +6,7 @@ export const TREE_METRICS = {
   treeSize: defineMetric(
     'countersign_decision_tree_leaves',
     'gauge',
-    'Lines of the decision log that the newest signed head covers. Only where the tree is made.',
+    'Lines of the decision log that the newest signed head covers. Present only on the node that builds the tree.',
   ),
   treeAge: defineMetric(
     'countersign_decision_tree_age_seconds',
@@ -16,12 +16,12 @@ export const TREE_METRICS = {
   treeFailures: defineMetric(
     'countersign_decision_tree_failures_total',
     'counter',
-    'Passes over the decision log that could not continue the tree or ship its head. They are tried again.',
+    'Failed attempts to extend the tree or ship its head. They are retried.',
   ),
   treeRefused: defineMetric(
     'countersign_decision_tree_refused',
     'gauge',
-    'Whether no head is signed: 1 if so, because the tree does not hold one that was signed before: look into it.',
+    'Whether signing of heads is stopped: 1 if the tree does not match an earlier signed head. Investigate.',
   ),
   cosignedAge: defineMetric(
     'countersign_decision_tree_cosigned_age_seconds',
@@ -31,13 +31,13 @@ export const TREE_METRICS = {
   cosignaturesLate: defineMetric(
     'countersign_decision_tree_cosignatures_late',
     'gauge',
-    'Whether that is longer than witnesses-within-seconds: 1 if so. Heads are signed all the same.',
+    'Whether cosignatures are late: 1 if the last took longer than witnesses-within-seconds. Heads are still signed.',
   ),
   witnessCosigns: defineMetric(
     'countersign_witness_cosigns',
     'gauge',
-    'Whether the witness cosigned the last head that it was given: 1 if so. The log says why where it did not.',
-    { witness: 'name of its key' },
+    'Whether the witness cosigned the last head that it received: 1 if so. Otherwise, the log states the reason.',
+    { witness: 'name of the witness key' },
   ),
 }
 

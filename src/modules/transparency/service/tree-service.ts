@@ -109,7 +109,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     try {
       const problem = held === null ? null : await auditProblem(store.audit, held)
       if (problem !== null && problem !== auditFailing) {
-        log.error('the audit log was cut, set back or rewritten: look into it', { reason: problem })
+        log.error('the audit log was truncated, rolled back or rewritten: investigate', { reason: problem })
       }
       auditFailing = problem
       const [newest] = (await store.audit.page({}, { after: null, limit: 1 })).items
@@ -121,8 +121,8 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
   }
 
   const outcome = createFailureLog(log, {
-    failed: 'the tree of the decision log could not be continued',
-    works: 'the tree of the decision log continues',
+    failed: 'could not extend the tree of the decision log',
+    works: 'the tree of the decision log is extended again',
   })
   const noteFailure = (errorClass: string): void => {
     failures += 1
@@ -136,11 +136,11 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
       const known = before.get(name) ?? null
       if (problem === known) continue
       if (problem === null) log.info('a witness cosigns the log again', { witness: name })
-      else log.warn('a witness does not cosign the log; will retry', { witness: name, reason: problem })
+      else log.warn('a witness did not cosign the log; will retry', { witness: name, reason: problem })
     }
     const keeping = next?.errorClass ?? null
     if (keeping !== null && keeping !== (cosigning?.errorClass ?? null)) {
-      log.warn('cosignatures of the log could not be kept', { errorClass: keeping })
+      log.warn('could not store cosignatures of the log', { errorClass: keeping })
     }
     cosigning = next
   }
@@ -161,7 +161,7 @@ export const startTree = (core: AttestationCore, logKey: LogKey): Tree => {
     takeCosigning(report.cosigning)
     takeShipping(report.shipErrorClass)
     if (report.refusal !== null && report.refusal !== refusal) {
-      log.error('no head of the decision log is signed until this is looked into', { reason: report.refusal })
+      log.error('no head of the decision log is signed until this is resolved: investigate', { reason: report.refusal })
     }
     refusal = report.refusal
     if (report.errorClass !== null) {

@@ -42,7 +42,7 @@ const copyDecisionTree = async (
   try {
     if (!(await hasDecisionTree(from, from))) return
     if (await hasDecisionTree(target, transaction)) {
-      throw new StoreUnusableError('the target is not empty: it has a tree over a decision log')
+      throw new StoreUnusableError('the target is not empty: it contains the tree of a decision log')
     }
     await createDecisionTree(target, transaction)
     await transaction.execute('DELETE FROM decision_tree_meta')

@@ -63,7 +63,7 @@ export const prepareDecisionTree = (database: Database): Promise<void> => {
     const [row] = await transaction.query<{ value: string }>(
       "SELECT value FROM decision_tree_meta WHERE name = 'version'",
     )
-    if (row?.value !== VERSION) throw new StoreUnusableError('the tree of the decision log is of another version')
+    if (row?.value !== VERSION) throw new StoreUnusableError('the tree of the decision log has a different version')
   })
 }
 

@@ -47,7 +47,7 @@ const take = async (transaction: Transaction, node: string, run: LeafRun): Promi
     'UPDATE decision_tree_segments SET taken_bytes = ? WHERE id = ? AND taken_bytes = ?',
     [run.endByte, id, run.startByte],
   )
-  if (moved !== 1) throw new TreeMovedError('the segment was taken up to another byte')
+  if (moved !== 1) throw new TreeMovedError('the segment was already processed to another byte')
   return { segment_id: id, start_byte: run.startByte, end_byte: run.endByte, hashes: run.hashes }
 }
 
@@ -175,7 +175,7 @@ export const createDecisionTreeWriter = (database: Database, node: string): Deci
           'DELETE FROM decision_tree_pending WHERE segment_id = ? AND start_byte = ?',
           [row.segment_id, row.start_byte],
         )
-        if (deleted !== 1) throw new TreeMovedError('another process has taken these leaves')
+        if (deleted !== 1) throw new TreeMovedError('another process has added these leaves')
       }
       return pending.length === PENDING_ROWS
     })

@@ -26,7 +26,7 @@ const parseSubmission = (text: string): Submission => {
   const path = hashes.map(decodeBase64)
   const isWhole = path.every((hash) => hash?.length === HASH_BYTES)
   if (end < 0 || size === '' || !Number.isSafeInteger(Number(size)) || path.length > PATH_MAX || !isWhole) {
-    throw new NoteInvalidError('this asks for no cosignature')
+    throw new NoteInvalidError('this is not a cosignature request')
   }
   return { oldSize: Number(size), path: path as Buffer[], checkpoint: text.slice(end + 2) }
 }
@@ -62,7 +62,7 @@ export const judgeSubmission = (before: string | null, text: string, key: Verifi
     throw error
   }
   const { oldSize, path } = submission
-  if (oldSize > head.size) return { status: 400, reason: 'the old size is above the size of the head' }
+  if (oldSize > head.size) return { status: 400, reason: 'the old size exceeds the size of the head' }
   const known = before === null ? { size: 0, root: EMPTY_ROOT } : openCheckpoint(before, key)
   const isSame = Buffer.compare(head.root, known.root) === 0
   if (before !== null && head.size === known.size && !isSame) return { status: 409, size: known.size, isFork: true }

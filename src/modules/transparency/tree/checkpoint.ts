@@ -42,6 +42,6 @@ export const signCheckpoint = ({ size, root }: TreeHead, { key, sign }: LogSigne
 /** @throws NoteInvalidError if the log has not signed the checkpoint */
 export const openCheckpoint = (encoded: string, key: VerifierKey): Checkpoint => {
   const checkpoint = parseCheckpoint(openNote(encoded, key))
-  if (checkpoint.origin !== key.name) throw new NoteInvalidError(`the checkpoint is of ${checkpoint.origin}`)
+  if (checkpoint.origin !== key.name) throw new NoteInvalidError(`the checkpoint belongs to ${checkpoint.origin}`)
   return checkpoint
 }

@@ -34,6 +34,6 @@ export const openCosignature = (checkpoint: string, key: VerifierKey): number =>
     key.type === 'cosignature' &&
     Number.isSafeInteger(time) &&
     isSignedBy(key, messageOf(note.text, time), bytes.subarray(TIME_BYTES))
-  if (!fits) throw new NoteInvalidError(`the cosignature of ${key.name} does not fit the head`)
+  if (!fits) throw new NoteInvalidError(`the cosignature of ${key.name} does not match the head`)
   return time
 }

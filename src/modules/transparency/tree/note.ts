@@ -53,7 +53,7 @@ export const decodeBase64 = (text: string): Buffer | null => {
 
 /** @throws NoteInvalidError if the name isn't permitted in a note */
 export const verifierKeyOf = (name: string, type: SignatureType, publicKey: Uint8Array): VerifierKey => {
-  if (!isKeyName(name)) throw new NoteInvalidError('a key name has no spaces and no plus')
+  if (!isKeyName(name)) throw new NoteInvalidError('a key name must not contain spaces or plus signs')
   return { name, type, publicKey, keyId: idOf(name, type, publicKey) }
 }
 
@@ -69,7 +69,7 @@ export const parseVerifierKey = (text: string): VerifierKey => {
   const bytes = decodeBase64(key)
   const type = (['ed25519', 'cosignature'] as const).find((known) => SIGNATURE_TYPES[known] === bytes?.[0])
   if (bytes === null || type === undefined || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
-    throw new NoteInvalidError('a log key reads <name>+<8 hex digits>+<base64 of an Ed25519 key>')
+    throw new NoteInvalidError('a log key must have the form <name>+<8 hex digits>+<base64 of an Ed25519 key>')
   }
   const parsed = verifierKeyOf(name, type, bytes.subarray(1))
   if (hexId(parsed.keyId) !== id) throw new NoteInvalidError('the key id does not belong to this name and key')
@@ -81,7 +81,7 @@ const hasControl = (text: string): boolean => [...text].some((character) => char
 
 /** @throws NoteInvalidError if the text isn't permitted in a note */
 export const encodeNote = ({ text, signatures }: Note): string => {
-  if (!text.endsWith('\n') || hasControl(text)) throw new NoteInvalidError('a note is lines of text')
+  if (!text.endsWith('\n') || hasControl(text)) throw new NoteInvalidError('a note must consist of lines of text')
   return `${text}\n${signatures.map(encodeSignature).join('')}`
 }
 
@@ -103,7 +103,7 @@ export const parseNote = (note: string): Note => {
     const [, name = '', base64 = ''] = /^\u2014 ([^ ]+) ([^ ]+)$/u.exec(line) ?? []
     const bytes = decodeBase64(base64)
     if (!isKeyName(name) || bytes === null || bytes.length < 5) {
-      throw new NoteInvalidError('a line under the note is not a signature')
+      throw new NoteInvalidError('a line below the note is not a signature')
     }
     return { name, keyId: bytes.readUInt32BE(0), bytes: bytes.subarray(4) }
   })
@@ -129,7 +129,7 @@ export const openNote = (encoded: string, key: VerifierKey): string => {
   const signature = signatureOf(note, key)
   if (signature === null) throw new NoteInvalidError(`the note is not signed by ${key.name}`)
   if (key.type !== 'ed25519' || !isSignedBy(key, Buffer.from(note.text), signature.bytes)) {
-    throw new NoteInvalidError(`the signature of ${key.name} does not fit the note`)
+    throw new NoteInvalidError(`the signature of ${key.name} does not match the note`)
   }
   return note.text
 }

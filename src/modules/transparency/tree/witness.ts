@@ -18,7 +18,7 @@ export const widthIn = ({ level, number }: TileName, size: number): number =>
 /** Tiles of a head are not available yet. This isn't a violation; the next poll tries again. */
 class TilesMissingError extends Error {
   override readonly name = 'TilesMissingError'
-  override readonly message = 'tiles under its head are not there yet'
+  override readonly message = 'tiles of its head are not available yet'
 }
 
 /**
@@ -56,6 +56,6 @@ export const judgeHead = async (
   const { size: oldSize, root: oldRoot } = known
   if (verifyConsistency({ oldSize, oldRoot, size: head.size, root: head.root, path }))
     return { kind: 'continued', head }
-  const reason = `the head of ${head.size} lines does not extend the head of ${known.size}: forked, or its tiles are wrong`
+  const reason = `the head of ${head.size} lines does not extend the head of ${known.size}: the log forked, or its tiles are wrong`
   return { kind: 'refused', reason, evidence: true }
 }

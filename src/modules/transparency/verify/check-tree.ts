@@ -24,9 +24,12 @@ export const checkTree = async (
   logs: CheckedLogs,
 ): Promise<TreeReport> => {
   if (tree === null) {
-    const problems = [...facts.heads.map(({ where }) => `${where} is of a tree that is gone`), ...auditProblems]
+    const problems = [
+      ...facts.heads.map(({ where }) => `${where} belongs to a tree that no longer exists`),
+      ...auditProblems,
+    ]
     const none = { size: 0, compared: 0, newer: 0, elsewhere: 0 }
-    return { ...none, ok: problems.length === 0, problems, warnings: ['there is no tree yet', ...warnings] }
+    return { ...none, ok: problems.length === 0, problems, warnings: ['no tree exists yet', ...warnings] }
   }
   const isLocal = typeof logs === 'string'
   const nodes = new Set((await tree.segments()).map(({ node }) => node))

@@ -60,7 +60,7 @@ export const headProblem = async (
     throw error
   }
   if (head.size > tree.size) {
-    return `the head has ${head.size} leaves and the tree only ${tree.size}: the tree is an older copy, or was cut`
+    return `the head has ${head.size} leaves but the tree has only ${tree.size}: the tree is an older copy, or was truncated`
   }
   const root = await readRoot(readTiles, head.size)
   return Buffer.compare(root, head.root) === 0

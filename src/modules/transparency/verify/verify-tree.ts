@@ -144,7 +144,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     if (!same(await rootOfLeaves(tree.readTiles, head.size), head.root)) {
       problems.push('the tree’s leaves do not match its root: the leaves in the database were changed')
     } else if (head.size > 0 && !same(await readRoot(tree.readTiles, head.size), head.root)) {
-      problems.push('the upper tiles of the tree do not fit its leaves: they were changed in its tables')
+      problems.push('the upper tiles of the tree do not match its leaves: the tiles in the database were changed')
     }
   }
 
@@ -205,7 +205,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
     else if (missing > 0) {
       const what = `${name}: ${missing} lines of the tree are missing at its end`
       if (isCutKnown(directory, place, next, isNextHeld, position))
-        warnings.push(`${what}: a failed write, known to the next segment`)
+        warnings.push(`${what}: a failed write, recorded in the next segment`)
       else if (mayBeBehind && next === undefined) warnings.push(`${what}: not copied yet, or removed`)
       else problems.push(what)
     }
@@ -238,7 +238,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
           await compareSegment(directory, place, spans, { next, isNextHeld })
         } else {
           const { length } = await readLines(join(directory, slot, file.name), onChunk)
-          if (file.number < lastHeld && length > 0) problems.push(`${slot}/${file.name}: the tree does not hold it`)
+          if (file.number < lastHeld && length > 0) problems.push(`${slot}/${file.name}: the tree does not contain it`)
           else newer += length
         }
       }
@@ -249,7 +249,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
         if (archivedBefore !== null && stamp < archivedBefore) elsewhere += lines
         else
           problems.push(
-            `${logs.length > 1 ? `${node}/` : ''}${slot}/${place.segment}: the file is missing, with ${lines} lines of the tree`,
+            `${logs.length > 1 ? `${node}/` : ''}${slot}/${place.segment}: the file is missing, with ${lines} lines that the tree contains`,
           )
       }
     }
@@ -275,7 +275,7 @@ export const verifyTree = async (options: VerifyTreeOptions): Promise<TreeReport
       let lines = 0
       for (const place of of) lines += linesOf(await tree.spans(place))
       if (mayBeBehind && lines > 0)
-        problems.push(`node ${node}: nothing of it is here, and the tree holds ${lines} lines of it`)
+        problems.push(`node ${node}: all its files are missing, but the tree contains ${lines} of its lines`)
       else elsewhere += lines
     }
   } catch (error) {

@@ -104,11 +104,11 @@ export const createCosigning = (options: CosigningOptions): Cosigning => {
       state.knownSize = known
     }
     if (answer.status === 409 || answer.status === 422) throw new NotCosignedError(OTHER_HISTORY)
-    if (answer.status !== 200) throw new NotCosignedError(`it answers ${answer.status}`)
+    if (answer.status !== 200) throw new NotCosignedError(`it returned ${answer.status}`)
     const note = withCosignatures(head.checkpoint, answer.text, [key])
     const offSeconds = openCosignature(note, key) - unixSeconds()
     if (Math.abs(offSeconds) * 1_000 > withinMs) {
-      throw new NotCosignedError(`its clock is off by ${offSeconds} s, or its cosignature is an old one`)
+      throw new NotCosignedError(`its clock is off by ${offSeconds} s, or its cosignature is old`)
     }
     state.knownSize = head.size
     return note.slice(head.checkpoint.length)

@@ -49,7 +49,7 @@ const openSeed = async (): Promise<Uint8Array> => {
       if (!(error instanceof KeystoreLockedError)) throw error
     }
   }
-  throw new KeystoreLockedError('no passphrase opens the log key')
+  throw new KeystoreLockedError('no passphrase decrypts the log key')
 }
 
 let signer: LogSigner | null = null

@@ -40,9 +40,7 @@ export const listenForHeads = (
     if (judged.isFork && before !== null && !hasEvidence) {
       hasEvidence = true
       const file = await state.keepEvidence(before, body.slice(body.indexOf('\n\n') + 2))
-      stderr(
-        `refused: the log has two histories of ${judged.size} lines; both heads, as it signed them, are in ${file}\n`,
-      )
+      stderr(`refused: the log has two histories of ${judged.size} lines; both signed heads are in ${file}\n`)
     }
     return new Response(`${judged.size}\n`, { status: 409, headers: { 'content-type': 'text/x.tlog.size' } })
   }
@@ -54,7 +52,7 @@ export const listenForHeads = (
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: HEAD_MAX_BYTES,
     fetch: leaveAfterTurn(async (request: Request) => {
-      if (requestPath(request.url) !== '/add-checkpoint') return text(404, 'this witness answers /add-checkpoint\n')
+      if (requestPath(request.url) !== '/add-checkpoint') return text(404, 'this witness serves only /add-checkpoint\n')
       if (request.method !== 'POST') return text(405, 'POST only\n')
       const body = await request.text()
       const answer = last.then(() => judge(body))

@@ -28,7 +28,11 @@ export const openWitnessState = (folder: string, name: string, unixSeconds: () =
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   let lock: ReturnType<typeof lockFolder>
   try {
-    lock = lockFolder(join(folder, 'lock'), folder, `another witness uses ${folder}: stop it, or give this one its own`)
+    lock = lockFolder(
+      join(folder, 'lock'),
+      folder,
+      `another witness uses ${folder}: stop it, or use a different folder`,
+    )
   } catch (error) {
     if (error instanceof StoreUnusableError) throw new CommandFailedError(error.detail)
     throw error

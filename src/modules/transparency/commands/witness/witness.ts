@@ -49,12 +49,12 @@ const createPlace = (place: string): ((path: string, maxBytes: number) => Promis
       return existsSync(file) ? readFile(file) : null
     }
   }
-  if (!/^https?:\/\//.test(place)) throw new UsageError('--log expects https://…, http://… or dir:/path')
+  if (!/^https?:\/\//.test(place)) throw new UsageError('--log must be https://…, http://… or dir:/path')
   return async (path, maxBytes) => {
     const url = `${place.replace(/\/$/, '')}/${path}`
     const { status, body } = await fetchBounded(url, { timeoutMs: LIMIT_MS, maxBytes })
     if (status === 404) return null
-    if (status !== 200) throw new CommandFailedError(`the log answers ${status} for ${path}`)
+    if (status !== 200) throw new CommandFailedError(`the log returned ${status} for ${path}`)
     return body
   }
 }
@@ -110,16 +110,16 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
       output.stdout(USAGE)
       return 0
     }
-    if (command.positionals.length > 0) throw new UsageError('witness takes options only')
+    if (command.positionals.length > 0) throw new UsageError('witness accepts only options')
     const listenText = command.text('listen')
     const listen = listenText === undefined ? null : parseAddress(listenText)
     if (listen !== null && ((command.text('log') ?? command.text('interval')) !== undefined || command.flag('once'))) {
-      throw new UsageError('--listen stands without --log, --interval and --once')
+      throw new UsageError('--listen excludes --log, --interval and --once')
     }
     const read = listen === null ? createPlace(command.required('log')) : null
     const intervalSeconds = Number(command.text('interval') ?? '10')
     if (!(intervalSeconds >= 1 && intervalSeconds <= 3_600))
-      throw new UsageError('--interval expects 1 to 3600 seconds')
+      throw new UsageError('--interval must be 1 to 3600 seconds')
     const name = command.required('name')
     const logKey = parseKeys(readLogKeyOption(command.required('log-key'), 'log-key'), name)
     const state = openWitnessState(command.required('state'), name, unixSeconds)
@@ -139,14 +139,14 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
 
     const look = async (place: NonNullable<typeof read>): Promise<'fine' | 'refused'> => {
       const offered = (await place('checkpoint', HEAD_MAX_BYTES))?.toString('utf8')
-      if (offered === undefined) throw new CommandFailedError('the log has no checkpoint there')
+      if (offered === undefined) throw new CommandFailedError('the log has no checkpoint at this location')
       const before = await state.before()
       const judgement = await judgeHead(before, offered, logKey, (size) => tilesOf(place, size))
       if (judgement.kind === 'refused') {
         output.stderr(`refused: ${judgement.reason}\n`)
         if (judgement.evidence && before !== null) {
           const evidence = await state.keepEvidence(before, offered)
-          output.stderr(`both heads, as the log signed them, are in ${evidence}\n`)
+          output.stderr(`both signed heads are in ${evidence}\n`)
         }
         return 'refused'
       }
@@ -160,7 +160,7 @@ export const runWitness = (commandArguments: readonly string[], context: Witness
       output.stderr(`witness key: ${encodeVerifierKey(state.key)}\n`)
       if (listen !== null) {
         const server = listenForHeads(listen, logKey, state, output)
-        output.stderr(`listens at ${server.url}\n`)
+        output.stderr(`listening at ${server.url}\n`)
         await aborted(signal)
         await server.stop()
         return 0
