@@ -129,7 +129,7 @@ const run = async (
     publicComment: 'The photo of your passport is blurred. Please take it again by daylight.',
     corrections: ['identity-document'],
   })
-  await page.getByRole('heading', { name: /once more/ }).waitFor()
+  await page.getByRole('heading', { name: 'Please review your submission' }).waitFor()
   await shoot('08-retry')
   await page.getByRole('button', { name: 'Make corrections' }).click()
   await page.getByText('Please send again').waitFor()
@@ -142,7 +142,7 @@ const run = async (
   await page.goto(refused.link)
   await page.getByRole('button', { name: 'Start' }).waitFor()
   await host.decide(refused.sessionId, 'rejected')
-  await page.getByRole('heading', { name: 'refused' }).waitFor()
+  await page.getByRole('heading', { name: /was rejected/ }).waitFor()
   await shoot('11-rejected')
 
   const locked = await host.register({ walletAddress: evmAccount(`${look.name} locked`).address, type: 'business' })

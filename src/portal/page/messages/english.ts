@@ -90,7 +90,7 @@ export const english = {
     },
     sentBy: (host: string) => `Afterwards, you return to ${host}.`,
     youWill: 'What you will do',
-    minutes: 'This takes about five minutes. You can pause and come back: your entries are saved.',
+    minutes: 'Submitting takes about five minutes. You can pause and come back: your entries are saved.',
     wallets: 'Connect your wallets',
     walletsText: 'Sign a message to prove that they are yours. It costs nothing and moves no funds.',
     walletLocked: 'Connect your wallet',
