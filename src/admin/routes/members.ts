@@ -12,6 +12,7 @@ import { requireRights, rightsOfMembership } from '../rights.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply, VIEWER } from '../route.ts'
 import { closed, label, named, nullable, PAGE_QUERY, pageOf, Type, time } from '../schema.ts'
 import { makerOf, recordCreator } from '../second-person/approvers.ts'
+import { isRuleOn } from '../second-person/guard.ts'
 
 const route = declareRoutes('Members')
 
@@ -205,7 +206,12 @@ export const MEMBER_ROUTES = [
             'the account is already in use, or was not created here: a deployment admin can recover it',
           )
         }
-        await recordCreator(tables, await makerOf(tables, actorId(actor)), user.id, null)
+        const maker = await makerOf(tables, actorId(actor))
+        await recordCreator(tables, maker, user.id, null)
+        // The actor could accept several invitations, so these accounts don't count as two people for approvals either.
+        if (await isRuleOn(tables, organization.id)) {
+          await recordCreator(tables, maker, user.id, organization.id, 'recovered')
+        }
         const made = await invite(tables, services, user)
         note({ action: 'member.invite', subject: params.user })
         return new SecretReply(200, made, { ...made, url: '' })

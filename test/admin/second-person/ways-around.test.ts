@@ -122,6 +122,24 @@ describe('a puppet', () => {
     expect((await world.decide(byBob.body.id, true, ada)).status).toBe(200)
   })
 
+  test('is each of two accounts whose unused invitations one renews: neither approves for the other', async () => {
+    const { ada, bob, carol } = world
+    const invited = async (email: string): Promise<string> => {
+      const body = { email, name: 'Invited', role: 'organization-admin' }
+      const asked = await world.call('POST', MEMBERS, { cookie: bob.cookie, body })
+      expect((await world.decide(asked.body.id, true, carol)).status).toBe(200)
+      const { id } = (await world.store.users.findByEmail(email)) ?? { id: '' }
+      const renewed = await world.call('POST', `${MEMBERS}/${id}/invitation`, { cookie: ada.cookie, body: {} })
+      expect(renewed.status).toBe(200)
+      return id
+    }
+    const ids = [await invited('dan@example.com'), await invited('eve@example.com')] as const
+    const [dan, eve] = [await signIn(ids[0]), await signIn(ids[1])]
+    const asked = await world.asks(dan, 'activateRevision')
+    for (const puppet of [eve, ada]) expect((await world.decide(asked.body.id, true, puppet)).status).toBe(409)
+    expect((await world.decide(asked.body.id, true, world.root)).status).toBe(200)
+  })
+
   /** Two deployment admins whom root alone makes, at once or out of plain accounts: the deployment's rule is off. */
   const deploymentAdmins = async (isAtOnce: boolean): Promise<readonly [Person, Person]> => {
     const make = async (name: string): Promise<Person> => {
