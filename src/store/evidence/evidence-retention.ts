@@ -33,7 +33,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
 
 /**
  * Sessions with expired evidence: the days count from the session's last step or its completion. A session that was
- * sent back keeps its evidence for at least the time of a rejected or, if applicable, completed session.
+ * sent back keeps its evidence for at least the time of a rejected session; one that was completed, also if it was
+ * rejected since, for at least the time of a completed session.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept
@@ -41,13 +42,13 @@ const EXPIRED = `SELECT sessions.organization_id, sessions.id
   LEFT JOIN evidence_retention ON evidence_retention.organization_id = sessions.organization_id
   WHERE CASE sessions.status
       WHEN 'completed' THEN sessions.completed_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?) < ?
-      WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) < ?
       WHEN 'submitted' THEN 1 = 0
+      WHEN 'rejected' THEN sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) < ?
       ELSE sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(abandoned_days, ?) < ?
         AND NOT EXISTS (${EVENTS} AND event.status = 'submitted'
-          AND sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) >= ?)
-        AND NOT EXISTS (${EVENTS} AND event.status = 'completed'
-          AND event.created_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?) >= ?) END`
+          AND sessions.updated_at_seconds + ${DAY_SECONDS} * COALESCE(rejected_days, ?) >= ?) END
+    AND (sessions.status = 'completed' OR NOT EXISTS (${EVENTS} AND event.status = 'completed'
+      AND event.created_at_seconds + ${DAY_SECONDS} * COALESCE(completed_days, ?) >= ?))`
 
 const expiredParameters = (nowSeconds: number): readonly SqlParameter[] => {
   const { completedDays, rejectedDays, abandonedDays } = RETENTION_DEFAULT

@@ -597,13 +597,15 @@ describe('the retention of evidence', () => {
   })
 
   test.each([
-    ['its completion', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 8],
-    ['the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
-  ])('of a session that was completed and sent back counts from %s', async (_from, days, expected) => {
+    ['retry', 'its completion', { completedDays: 9, rejectedDays: 5, abandonedDays: 2 }, 8],
+    ['retry', 'the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
+    ['rejected', 'its completion', { completedDays: 9, rejectedDays: 2, abandonedDays: 2 }, 8],
+    ['rejected', 'the last step, if that is longer', { completedDays: 3, rejectedDays: 5, abandonedDays: 2 }, 5],
+  ] as const)('of a session that was completed and revoked to %s counts from %s', async (to, _from, days, expected) => {
     await parts.store.evidenceRetention.set(demo, days)
     const target = await handIn('completed')
     parts.clock.advance(DAY_SECONDS)
-    await parts.move(demo, target.id, 'retry', { revoke: true })
+    await parts.move(demo, target.id, to, { revoke: true })
     expect(await lastingDays(target)).toBe(expected)
   })
 
