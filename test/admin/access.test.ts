@@ -208,7 +208,19 @@ describe('the table of routes', () => {
   })
 
   test('lets whoever is anybody read who they are, and change nothing', () => {
-    expect(operations(({ access, method }) => access.kind === 'caller' && method !== 'GET')).toEqual([])
+    const open = operations(({ access }) => access.kind === 'caller')
+    expect(open.join(' ')).toBe(
+      'describePolicyLanguage listAttesters listOrganizations listPolicyTemplates readAccount readDeployment readPolicySchema',
+    )
+  })
+
+  test('keeps evidence from viewers, and the audit log and addresses of other systems from reviewers', () => {
+    const reading = (role: OrganizationRole) =>
+      operations(({ access, method }) => method === 'GET' && access.kind === 'organization' && access.role === role)
+    expect([reading('reviewer').join(' '), reading('organization-admin').join(' ')]).toEqual([
+      'listEvidence listPolicyDecisions listSessions openDocument readDocumentChecks readListChecks readSession',
+      'exportAudit listAudit listWebhookEndpoints listWebhookMessages readListSource',
+    ])
   })
 
   test('lets viewers change nothing', () => {
