@@ -97,6 +97,16 @@ describe('the message', () => {
     )
     expect(printableName('Ünïcode\n\nURI: https://evil.example')).toBe('Unicode??URI: https:??evil.example')
   })
+
+  test('keeps of a name only the characters that EIP-4361 allows in a statement, without slashes', () => {
+    for (let code = 0; code < 0x300; code++) {
+      const character = String.fromCharCode(code)
+      const letter = character.normalize('NFD').charAt(0)
+      const kept = /[A-Za-z0-9\-._~:?#[\]@!$&'()*+,;= ]/.test(letter) ? letter : '?'
+      expect([code, printableName(`a${character}b`)]).toEqual([code, `a${kept}b`])
+    }
+    expect(printableName(`  ${'long  name '.repeat(20)}`)).toBe('long name '.repeat(8))
+  })
 })
 
 describe('an EVM proof', () => {

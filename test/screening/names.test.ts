@@ -339,6 +339,31 @@ describe('names that are none', () => {
     expect(readName('王', 'person').problem).toBeNull()
   })
 
+  test('has a problem from the first word, letter or character over a limit', () => {
+    const syllables = [...'bcdfghjklmnprstvz'].map((letter, at) => `${letter}a${'ktnrl'[at % 5]}o`)
+    const problemOf = (name: string) => readName(name, 'person').problem
+    expect([16, 17].map((count) => problemOf(syllables.slice(0, count).join(' ')))).toEqual([null, 'too-many-words'])
+    const letters = syllables.join('')
+    expect([32, 33].map((length) => problemOf(letters.slice(0, length)))).toEqual([null, 'long-word'])
+    const text = (length: number): string => `Ivan Petrov${' '.repeat(length - 11)}`
+    expect([400, 401].map((length) => problemOf(`${text(length - 1)}x`))).toEqual([null, 'too-long'])
+  })
+
+  test.each([
+    [4, 32],
+    [5, 33],
+  ])('two words are found when they are written together, if that makes %d to 32 letters', (least, most) => {
+    const letters = 'bokarimuzetalonuvidegupaselimotibazu'
+    const isFound = (length: number, ofList: boolean): boolean => {
+      const [together, apart] = [letters.slice(0, length), `${letters.slice(0, 2)} ${letters.slice(2, length)}`]
+      const [listed, asked] = ofList ? [apart, together] : [together, apart]
+      const names = openScreening(buildScreening([{ list: 'test', entries: [entry('1', [listed])] }]))
+      return names.screen({ name: asked }, DEFAULT_THRESHOLD).hits.length > 0
+    }
+    expect(isFound(least, true)).toBe(least >= 5)
+    expect(isFound(most, false)).toBe(most <= 32)
+  })
+
   test('any text gets an answer, and no name has more than a few words', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: NAME_LENGTH_MAX + 10 }), (name) => {
