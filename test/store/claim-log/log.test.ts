@@ -160,15 +160,6 @@ describe('claims that are made at once', () => {
     expect(outcomes(results)).toEqual([...Array<string>(60).fill('claimed'), ...twins(40)])
     expect(await groups()).toEqual([{ first_number: 0 }])
   })
-
-  test('are apart for each organization, API key and text', async () => {
-    const log = await logOf(temporary.store)
-    await claimOf(log, u(1))
-    expect((await claimOf(log, u(2), { keyId: 'other' })).outcome).toBe('claimed')
-    expect((await claimOf(log, u(3), { key: 'Retry' })).outcome).toBe('claimed')
-    organizationId = (await temporary.store.organizations.create({ slug: 'other', name: 'Other' })).id
-    expect((await claimOf(log, u(4))).outcome).toBe('claimed')
-  })
 })
 
 describe('a process', () => {
