@@ -22,7 +22,7 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   evidence_retention: 'one',
   idempotency: 'a request each, kept for a day',
   jobs: 'OPEN_TASKS_MAX at once, or a request each',
-  lists: 'each with a policy that names it',
+  lists: 'LISTS_PER_ORGANIZATION_MAX',
   minimum_ages: 'one',
   organization_brands: 'one',
   organization_keys: 'one, and the keys before it while they are replaced',

@@ -41,7 +41,7 @@ const LONG_READERS = 2
 /** Connections for reads and writes that must not wait for requests, in addition to the pool. */
 const RESERVED = 1
 /** Limits of lookups for callers without a key, each per SQL text. The caller's network takes the place of an owner. */
-export const UNIDENTIFIED = { running: 64, ownRunning: 16, ownWaiting: 48 } as const
+export const UNIDENTIFIED = { running: 64, ownRunning: 4, ownWaiting: 60 } as const
 
 const sleep = (milliseconds: number): Promise<void> => Bun.sleep(milliseconds)
 
