@@ -11,6 +11,7 @@ import { PROCESS_ROLES } from '../src/domain/process-role.ts'
 import { MODULES } from '../src/modules.ts'
 import { policyJsonSchemaText } from '../src/policy/document/json-schema.ts'
 import { FACTS } from '../src/policy/facts.ts'
+import { ORGANIZATION_LIMITS } from '../src/store/organizations/organization-limits.ts'
 import { postmanCollection } from './postman.ts'
 
 export interface GeneratedTable {
@@ -77,10 +78,22 @@ const factsTable = (): string =>
     ),
   ])
 
+/** The maximum number of things of each kind, in the order of their declaration. */
+const limitsTable = (): string =>
+  markdownTable([
+    ['Kind', 'Maximum', 'At the maximum'],
+    ...Object.entries(ORGANIZATION_LIMITS).map(([kind, { maximum, remedy }]) => [
+      `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
+      maximum.toLocaleString('en-US'),
+      `${remedy.charAt(0).toUpperCase()}${remedy.slice(1)}`,
+    ]),
+  ])
+
 export const TABLES: readonly GeneratedTable[] = [
   { page: 'configuration.md', name: 'settings', make: settingsTable },
   { page: 'configuration.md', name: 'modules', make: modulesTable },
   { page: 'policies.md', name: 'facts', make: factsTable },
+  { page: 'sizing.md', name: 'organization limits', make: limitsTable },
 ]
 
 /**

@@ -106,7 +106,7 @@ const CREATE: Readonly<Record<LimitedKind, (store: Store, seed: Seed, number: st
     const who = { organizationId, userId, role: 'viewer', askedBy: 'x', askedByName: 'x' } as const
     await store.membershipOffers.make({ ...who, expiresAtSeconds: Number.MAX_SAFE_INTEGER }, new Uint8Array(32))
   },
-  'new accounts': (store, { organizationId }, number) => account(store, `${number}@new.example`, organizationId),
+  'created accounts': (store, { organizationId }, number) => account(store, `${number}@new.example`, organizationId),
   'pending approvals': async (store, { organizationId }, number) => {
     const { id: requestedBy } = await account(store, `${number}@approval.example`)
     const what = { action: 'x', subject: 'x', detail: {}, request: {}, lifeSeconds: 60 }
@@ -124,7 +124,7 @@ const UNIQUE: Readonly<Record<LimitedKind, { readonly table: string; readonly co
   bindings: { table: 'bindings', columns: ['id', 'address'] },
   members: { table: 'memberships', columns: ['user_id'] },
   'membership offers': { table: 'membership_offers', columns: ['id', 'user_id'] },
-  'new accounts': { table: 'users', columns: ['id', 'email'] },
+  'created accounts': { table: 'users', columns: ['id', 'email'] },
   'pending approvals': { table: 'approvals', columns: ['id'] },
 }
 

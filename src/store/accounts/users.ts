@@ -86,7 +86,7 @@ export const createUserTable = (scope: TableScope) => {
       readonly madeByOrganizationId?: string
     }): Promise<User> =>
       scope.write(async (own) => {
-        if (input.madeByOrganizationId !== undefined) await requireRoom(own, input.madeByOrganizationId, 'new accounts')
+        if (input.madeByOrganizationId !== undefined) await requireRoom(own, input.madeByOrganizationId, 'created accounts')
         return USERS.insert(own, {
           ...input,
           email: input.email.toLowerCase(),

@@ -61,7 +61,7 @@ const LIMITS = {
       sql`membership_offers WHERE organization_id = ${id} AND expires_at_seconds > ${nowSeconds}`,
   },
   /** An account outlives its membership. */
-  'new accounts': {
+  'created accounts': {
     maximum: 5_000,
     remedy: 'add people who have an account',
     rows: (id) => sql`users WHERE made_by_organization_id = ${id}`,
