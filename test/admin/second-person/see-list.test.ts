@@ -48,7 +48,7 @@ test('a source is shown with each property that is not the usual one', async () 
     for (const reach of REACHES) {
       expect(await shown({ reach })).toBe(reach === 'public' ? usual : `${usual}, ${reach} addresses allowed`)
     }
-    expect(await shown({ skipsBadLines: true })).toBe(`${usual}, skips bad lines`)
+    expect(await shown({ skipsBadLines: true })).toBe(`${usual}, skips invalid lines`)
     const { name, changes } = await seeSource(store, null, 'shared', { ...source, reach: 'public' })
     expect([name, changes[0]?.before]).toEqual(['shared list shared', 'people, with 0 entries'])
   } finally {
