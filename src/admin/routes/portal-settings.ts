@@ -1,4 +1,4 @@
-// Appearance and texts of the verification page for an organization, and retention of evidence.
+// Appearance and text of the verification page for an organization, and retention of evidence.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { HTTPS_LINK_MAX, parseHttpsLink } from '../../lib/https-link.ts'
 import { LOGO_BYTES_MAX, logoTypeOf } from '../../lib/logo-type.ts'

@@ -7,8 +7,8 @@ import { sqlStateOf } from './postgres-errors.ts'
 
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'the name of the host is not known',
-  DNS_ENOTFOUND: 'the name of the host is not known',
+  ENOTFOUND: 'unknown host name',
+  DNS_ENOTFOUND: 'unknown host name',
   EHOSTUNREACH: 'there is no network route to the host',
   ENETUNREACH: 'there is no network route to the host',
   ENOENT: 'there is no such socket',

@@ -22,7 +22,7 @@ export const BrandCard = ({ mayChange }: { readonly mayChange: boolean }) => {
     <SettingsCard
       id="page"
       title="Verification page"
-      text="How the verification page presents your organization."
+      text="Appearance and text of your organization’s verification page."
       mayChange={mayChange}
       query={query}
       view={(saved) => (
