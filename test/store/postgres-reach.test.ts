@@ -30,7 +30,7 @@ describe('the reason', () => {
 
   test('where the host has no such name', async () => {
     expect(await reasonFor('postgres://u:secret@no-such-host.invalid/x?sslmode=disable')).toContain(
-      "no-such-host.invalid:5432 can't be reached: the name of the host is not known",
+      "no-such-host.invalid:5432 can't be reached: unknown host name",
     )
   })
 
