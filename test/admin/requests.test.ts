@@ -47,6 +47,11 @@ test('a cookie is looked up for the client’s network, and then the request is 
 })
 
 describe('a body', () => {
+  test('takes no other fields than its operation declares', () => {
+    const open = ADMIN_ROUTES.filter(({ body }) => body !== null && body['additionalProperties'] !== false)
+    expect(open.map(({ operationId }) => operationId)).toEqual([])
+  })
+
   test('with a field that is not declared is refused: nothing is assigned that nobody offered', async () => {
     const bodies: readonly object[] = [
       { name: 'x', kind: 'attestation', scopes: ['admin', 'deployment'] },
