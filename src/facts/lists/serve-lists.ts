@@ -64,7 +64,7 @@ export interface ServedLists {
   stop(): void
 }
 
-/** Stands for a change that may affect any list. No list has this id. */
+/** Key of a change that may affect any list. No list has this id. */
 const EVERYTHING = '*'
 /** Owner of shared lists in the order of updates. No organization has this id. */
 const DEPLOYMENT = 'deployment'
