@@ -116,7 +116,7 @@ describe('a series', () => {
       ...made.slice(-2),
       'README',
     ])
-    expect(said).toContain('2026-11-01T00-00-00Z: removed')
+    expect(said).toContain('2026-11-01T00-00-00Z: deleted')
   })
 
   test('never removes the backup it has made, and leaves names in the future out of the count', async () => {
