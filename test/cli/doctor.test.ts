@@ -52,7 +52,7 @@ test('room on the disk', () => {
     'note',
     'problem',
   ])
-  expect(spaceFinding('/data', 5 * 2 ** 20).detail).toStartWith('5 MiB free: make room')
+  expect(spaceFinding('/data', 5 * 2 ** 20).detail).toStartWith('5 MiB free: free up space')
 })
 
 test('signatures that are made in JavaScript', async () => {

@@ -149,7 +149,7 @@ test('an override needs a reason', () => {
   // Without an override the word is the verb's own.
   expect(splitOverride(['decide', '--reason', 'x']).others).toEqual(['decide', '--reason', 'x'])
   for (const words of [[], ['--reason'], ['--reason='], ['--reason', ' '], ['--reason', '--json']]) {
-    expect(() => splitOverride(['add', '--override-second-person', ...words])).toThrow('needs --reason')
+    expect(() => splitOverride(['add', '--override-second-person', ...words])).toThrow('requires --reason')
   }
 })
 

@@ -128,7 +128,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
       'no secp256k1 key pkcs11:object=none',
     )
     expect(failure(() => token.look({ ...EVM, key: SOLANA.key })).detail).toContain('no secp256k1 key pkcs11:id=%02')
-    expect(failure(() => token.look({ ...EVM, key: 'evm' })).detail).toContain('evm names no key')
+    expect(failure(() => token.look({ ...EVM, key: 'evm' })).detail).toContain('evm does not name a key')
   })
 
   describe.skipIf(WITHOUT_SHIM !== '')(`behind a module that fails${WITHOUT_SHIM}`, () => {
