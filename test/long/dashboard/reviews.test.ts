@@ -69,6 +69,13 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     await page.reload()
     await page.getByRole('row').nth(2).waitFor()
     await accessible(page)
+    // On a phone, rows are short, and the filters are in one line.
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect((await page.getByRole('row').nth(1).boundingBox())?.height).toBeLessThan(100)
+    const filters = await page.locator('.chips .field').all()
+    const tops = await Promise.all(filters.map(async (filter) => (await filter.boundingBox())?.y))
+    expect([filters.length > 5, new Set(tops).size]).toEqual([true, 1])
+    await page.setViewportSize({ width: 1280, height: 860 })
     // What is looked for may be a name, and stays out of the address.
     await page.getByLabel(/^Name, document or registration number/).fill('hopp')
     await page.keyboard.press('Enter')
@@ -286,7 +293,10 @@ describe.skipIf(CHROMIUM === null)('the review pages (need Chromium)', () => {
     })
     await page.getByRole('button', { name: 'Send back now' }).click()
     await page.getByText('This session has changed').waitFor()
-    await page.getByText(/^Assigned to (?!you)/).first().waitFor()
+    await page
+      .getByText(/^Assigned to (?!you)/)
+      .first()
+      .waitFor()
     expect((await read(other)).status).toBe('submitted')
     await page.getByRole('button', { name: 'Take over' }).click()
     await page.getByText('Assigned to you').waitFor()

@@ -201,6 +201,9 @@ describe.skipIf(CHROMIUM === null)('setting up (needs Chromium)', () => {
     await page.reload()
     await page.getByRole('heading', { name: 'Latency by hour' }).waitFor()
     expect(await page.getByText('4 of 4 done').count()).toBe(0)
+    // The legend shows the values of the hour under the pointer.
+    await page.locator('.bars').first().locator('g').last().hover()
+    expect(await page.locator('.legend').first().textContent()).toMatch(/Attested 1.*Denied 0.*from \d\d:00/)
   })
 
   test('invites a member, who comes in with the link and may only look', async () => {

@@ -44,7 +44,7 @@ const columnsFor = (names: Names): Columns<Row> => ({
       <RuleOf rule={rule} /> {code !== null && <span class="faint">{code}</span>}
     </>
   ),
-  Uuid: { narrow: true, wide: true, cell: ({ uuid }) => <code class="faint">{shortId(uuid)}</code> },
+  UUID: { narrow: true, wide: true, cell: ({ uuid }) => <code class="faint">{shortId(uuid)}</code> },
 })
 
 /** Shows the number of matches beyond the shown ones. */
