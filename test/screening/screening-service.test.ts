@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Zone } from '../../src/domain/document-zone.ts'
+import type { FilesRequest } from '../../src/facts/lists/fetch-files.ts'
 import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
 import type { EvidenceFields } from '../../src/identity/evidence-types.ts'
 import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
@@ -308,6 +309,7 @@ describe('a list that is fetched', () => {
     new Uint8Array(readFileSync(`${import.meta.dir}/../data/screening/${name}`))
   const good = fileOf('un_consolidated.xml')
   const answers: (readonly Uint8Array[] | null | Error)[] = []
+  const requests: FilesRequest[] = []
   const refresh = async (...next: typeof answers) => {
     answers.push(...next)
     const { store, clock } = identity
@@ -319,7 +321,8 @@ describe('a list that is fetched', () => {
         log,
         lists: store.screeningLists,
         processes: screeningProcesses,
-        fetch: async () => {
+        fetch: async (request) => {
+          requests.push(request)
           const answer = answers.shift()
           if (answer instanceof Error) throw answer
           return answer == null ? null : { files: answer, validators: { x: 'etag "1"' } }
@@ -330,6 +333,19 @@ describe('a list that is fetched', () => {
     )
     return store.screeningLists.find('cut')
   }
+
+  test.each([
+    ['csv', true],
+    ['ofac-csv', true],
+    ['un-xml', false],
+    ['json', false],
+  ] as const)('requires the length of its file unless its format has an end: %s', async (format, needsLength) => {
+    const { screeningLists } = identity.store
+    const urls = ['https://example.org/list']
+    await screeningLists.set({ name: 'cut', format, urls, reach: 'public', intervalSeconds: 3_600 })
+    await refresh(null)
+    expect(requests.at(-1)).toMatchObject({ needsLength })
+  })
 
   test('keeps its content whatever comes, and takes what is good', async () => {
     const { store } = identity
