@@ -62,10 +62,19 @@ export const startEditor = async (words: readonly string[], options: EditorOptio
     }
   }
   const reading = read()
+  let sent = Promise.resolve()
+  /** Writes the message in two pieces, because a pipe may cut it anywhere. */
   const send = (message: object): void => {
     const body = JSON.stringify({ jsonrpc: '2.0', ...message })
-    child.stdin.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
-    child.stdin.flush()
+    const text = `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+    const cut = text.length - Math.ceil(body.length / 2)
+    sent = sent.then(async () => {
+      for (const piece of [text.slice(0, cut), text.slice(cut)]) {
+        child.stdin.write(piece)
+        await child.stdin.flush()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
   }
   let number = 0
   const ask = async (method: string, params: unknown): Promise<unknown> => {
