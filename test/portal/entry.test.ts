@@ -665,8 +665,8 @@ describe('a link for a wallet that has a session', () => {
       const target = { organizationId: host.organization.id, sessionId }
       expect(await connect(person, sessionId, 'mine')).toBe(200)
       await sendBack(sessionId)
-      const [{ id }] = (await host.find(sessionId)).wallets as [{ id: string }]
-      expect((await person.call('DELETE', `sessions/${sessionId}/wallets/${id}`)).status).toBe(200)
+      const [wallet] = (await host.find(sessionId)).wallets
+      expect((await person.call('DELETE', `sessions/${sessionId}/wallets/${wallet?.id}`)).status).toBe(200)
       expect(await enterBy(await relink(sessionId))).toBe('elsewhere')
       expect(await host.store.evidence.list(target)).toHaveLength(1)
       expect(await fieldsOf(sessionId, person)).toEqual(PERSON)

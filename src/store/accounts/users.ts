@@ -86,7 +86,8 @@ export const createUserTable = (scope: TableScope) => {
       readonly madeByOrganizationId?: string
     }): Promise<User> =>
       scope.write(async (own) => {
-        if (input.madeByOrganizationId !== undefined) await requireRoom(own, input.madeByOrganizationId, 'created accounts')
+        if (input.madeByOrganizationId !== undefined)
+          await requireRoom(own, input.madeByOrganizationId, 'created accounts')
         return USERS.insert(own, {
           ...input,
           email: input.email.toLowerCase(),

@@ -110,7 +110,10 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await form.getByLabel('Document').selectOption({ label: 'Revision 1 (live)' })
     await page.getByRole('button', { name: 'Recorded decision' }).click()
     const recent = form.getByLabel('Recent decisions')
-    await recent.locator('option', { hasText: 'compliant, Policy default, base' }).first().waitFor({ state: 'attached' })
+    await recent
+      .locator('option', { hasText: 'compliant, Policy default, base' })
+      .first()
+      .waitFor({ state: 'attached' })
     await recent.selectOption({ index: 1 })
     expect(await form.getByLabel('Decision UUID').inputValue()).toMatch(/^[0-9a-f-]{36}$/)
     await form.getByRole('button', { name: 'Try it' }).click()
