@@ -1,7 +1,7 @@
 // Why a requested change of a session is refused. All are responses (409 unless stated), not failures.
 import { CountersignError, fixedError } from './errors.ts'
 import type { SessionPart } from './requirements.ts'
-import { RETRIES_MAX, type SessionStatus } from './session.ts'
+import { RETRIES_MAX, SESSION_CHANGES_MAX, type SessionStatus } from './session.ts'
 import { SESSIONS_PER_WALLET_MAX, WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX } from './wallet.ts'
 
 /**
@@ -119,6 +119,12 @@ export class WalletSessionsError extends fixedError(
 export class WalletLimitError extends fixedError(
   'SESSION_CONFLICT',
   `a session has at most ${WALLETS_PER_SESSION_MAX} wallets`,
+) {}
+
+/** Every change adds an event, which stays with the session. */
+export class SessionChangesLimitError extends fixedError(
+  'SESSION_CONFLICT',
+  `the session was changed ${SESSION_CHANGES_MAX} times: submit it as it is, or use another session`,
 ) {}
 
 /** Disconnected wallets stay with the session, and each of its changes announces them. */

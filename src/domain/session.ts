@@ -40,6 +40,9 @@ export const isSessionOpen = (status: SessionStatus): boolean => status === 'pen
 /** Returns whether no status follows: neither the person nor an operator can change it. */
 export const isSessionFinal = (status: SessionStatus): boolean => SESSION_TRANSITIONS[status].length === 0
 
+/** A session with more changes accepts no further wallets and evidence: each view of a session reads all its events. */
+export const SESSION_CHANGES_MAX = 2_000
+
 /** How often a session may be sent back to its person. After that, it must be completed or rejected. */
 export const RETRIES_MAX = 5
 

@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { privateKeyToAccount } from 'viem/accounts'
 import { parseEvmAddress, type WalletAddress } from '../../src/domain/address.ts'
 import { createChainTable } from '../../src/domain/chain.ts'
-import type { Session } from '../../src/domain/session.ts'
+import { SESSION_CHANGES_MAX, type Session } from '../../src/domain/session.ts'
 import { WALLETS_OVER_TIME_MAX, WALLETS_PER_SESSION_MAX, walletOn } from '../../src/domain/wallet.ts'
 import { type Connect, createConnect, NONCE_LIFETIME_SECONDS } from '../../src/identity/sessions/connect.ts'
 import { createVerifyProof } from '../../src/identity/sessions/proof.ts'
@@ -240,6 +240,25 @@ describe('a session’s wallets', () => {
       "SELECT subject_id FROM changes WHERE topic = 'session' ORDER BY sequence DESC LIMIT 1",
     )
     expect(decodeSessionSubject(change?.subject_id ?? '').addresses).toHaveLength(WALLETS_OVER_TIME_MAX)
+  })
+
+  test('and evidence are refused once the session has 2,000 changes; they can still be taken out', async () => {
+    const session = await newSession()
+    const { wallets } = await identity.connect(ours, session.id, evmWallet(1))
+    await identity.store.database.execute('UPDATE sessions SET sequence = ? WHERE id = ?', [
+      SESSION_CHANGES_MAX,
+      session.id,
+    ])
+    const refused = { name: 'SessionChangesLimitError', detail: expect.stringContaining('2000 times') }
+    await expect(identity.connect(ours, session.id, evmWallet(2))).rejects.toMatchObject(refused)
+    const target = { organizationId: ours, sessionId: session.id }
+    const change = { replacedId: null, changed: ['fullName'] }
+    const { evidence } = identity.store
+    await expect(evidence.replaceFields(target, {} as never, change, 'person')).rejects.toMatchObject(refused)
+    await expect(evidence.addDocument(target, {} as never, 4, 'person')).rejects.toMatchObject(refused)
+    const walletId = wallets[0]?.id ?? ''
+    const { session: changed } = await identity.changes.removeWallet({ ...target, walletId, actor: 'person' })
+    expect(changed.sequence).toBe(SESSION_CHANGES_MAX + 1)
   })
 
   test('of both families stand beside each other, in the order in which they came', async () => {

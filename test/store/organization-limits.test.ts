@@ -40,7 +40,7 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   session_check_queue: 'one per session',
   session_checks: 'one per session and part',
   session_corrections: 'one per part of a session',
-  session_events: 'a request each',
+  session_events: 'SESSION_CHANGES_MAX of the person, and those of operators',
   session_evidence: 'the maximum of its type',
   session_nonces: 'NONCES_PER_SESSION_MAX per session',
   session_origins: 'one per session',

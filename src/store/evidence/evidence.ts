@@ -11,7 +11,7 @@ import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction } from '../database.ts'
 import { requireBrowser } from '../sessions/portal-browsers.ts'
 import { acceptParts } from '../sessions/portal-progress.ts'
-import { announceSession, noteChange, type SessionNote } from '../sessions/session-changes.ts'
+import { announceSession, noteChange, requireFewChanges, type SessionNote } from '../sessions/session-changes.ts'
 import { lockSession, lockSessionAsItIs, readState } from '../sessions/session-rows.ts'
 import { defineTable } from '../table.ts'
 import { eraseSessionEvidence } from './evidence-erasure.ts'
@@ -106,7 +106,7 @@ export const createEvidenceTable = (scope: TableScope) => {
     /**
      * Replaces the fields in row `replacedId` (null if there are none). Returns false if the current fields are in a
      * different row, because of a concurrent change.
-     * @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
+     * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     replaceFields: (
       target: EvidenceTarget,
@@ -117,6 +117,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
+        requireFewChanges(session)
         const current = await EVIDENCE.find(transaction, { ...keptOf(target), kind: FIELDS_KIND })
         if ((current?.id ?? null) !== replacedId) return false
         await acceptParts(transaction, target, changed, true)
@@ -153,7 +154,7 @@ export const createEvidenceTable = (scope: TableScope) => {
 
     /**
      * Returns false if the session already has the maximum number of documents of this kind.
-     * @throws SessionClosedError, PartNotRequestedError, OrganizationKeyExchangedError
+     * @throws SessionClosedError, PartNotRequestedError, SessionChangesLimitError, OrganizationKeyExchangedError
      */
     addDocument: (
       target: EvidenceTarget,
@@ -164,6 +165,7 @@ export const createEvidenceTable = (scope: TableScope) => {
       scope.write(async (transaction) => {
         const session = await lockOpen(transaction, target)
         if (session === null) return null
+        requireFewChanges(session)
         const count = await EVIDENCE.count(transaction, { ...keptOf(target), kind: record.kind })
         if (count >= maximum) return false
         await acceptParts(transaction, target, [record.kind], true)

@@ -2,7 +2,8 @@
 // in the change feed that names the affected cache entries.
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
-import type { Session, SessionEvent, SessionState } from '../../domain/session.ts'
+import { SESSION_CHANGES_MAX, type Session, type SessionEvent, type SessionState } from '../../domain/session.ts'
+import { SessionChangesLimitError } from '../../domain/session-errors.ts'
 import { recordChange, runAtCommit } from '../changes.ts'
 import { type Column, columnsOf, hidden, splitNames, text, typed } from '../columns.ts'
 import type { Transaction } from '../database.ts'
@@ -129,6 +130,11 @@ export const addEvent = async (
   const { organizationId, id: sessionId } = session
   await EVENTS.insert(transaction, { organizationId, sessionId, ...event, overridden })
   await queueMessages(transaction, session, event)
+}
+
+/** Call it before a change that a person can repeat without end. @throws SessionChangesLimitError */
+export const requireFewChanges = ({ sequence }: Session): void => {
+  if (sequence >= SESSION_CHANGES_MAX) throw new SessionChangesLimitError()
 }
 
 /** The event of a change other than a status change. */

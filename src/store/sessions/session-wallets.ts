@@ -28,7 +28,7 @@ import { fieldsOf, type RowOf } from '../row-fields.ts'
 import { defineTable } from '../table.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { acceptParts } from './portal-progress.ts'
-import { announceSession, noteChange, REMOVED_WALLETS } from './session-changes.ts'
+import { announceSession, noteChange, REMOVED_WALLETS, requireFewChanges } from './session-changes.ts'
 import { lockState, readWallets } from './session-rows.ts'
 
 /**
@@ -150,7 +150,8 @@ export const createSessionWalletTable = (scope: TableScope) => ({
    * Stores a wallet with a verified proof; a connected wallet stays unchanged. Returns the state afterwards. Null if
    * the organization has no such session. If it throws, nothing was stored and the nonce is unused.
    * @throws ProofInvalidError (nonce unknown, used or expired), BrowserUnknownError, SessionClosedError,
-   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError, WalletSessionsError
+   * PartNotRequestedError, WalletLockedError, WalletLimitError, WalletsOverTimeError,
+   * SessionChangesLimitError, WalletSessionsError
    */
   connect: (connection: WalletConnection): Promise<SessionState | null> =>
     scope.write(async (transaction) => {
@@ -166,6 +167,7 @@ export const createSessionWalletTable = (scope: TableScope) => ({
       if (wallets.some((wallet) => wallet.address === address && wallet.chain === chain)) return before
       if (wallets.length >= WALLETS_PER_SESSION_MAX) throw new WalletLimitError()
       const ofSession = { organizationId, sessionId: session.id }
+      requireFewChanges(session)
       await REMOVED_WALLETS.removeAll(transaction, { ...ofSession, address })
       const removed = await REMOVED_WALLETS.count(transaction, ofSession)
       if (wallets.length + removed >= WALLETS_OVER_TIME_MAX) throw new WalletsOverTimeError()
