@@ -1,8 +1,10 @@
 // Passkeys (W3C Web Authentication, level 3): public keys of authenticators, and answered challenges, so that each
 // challenge is accepted only once.
 
+import { fixedError } from '../../domain/errors.ts'
 import { bytes, integer, nullable, sql, text, words } from '../columns.ts'
 import { survivingCrashes, type TableScope } from '../copy/table-scope.ts'
+import { lockDeployment } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 
 const PASSKEYS = defineTable('passkeys', {
@@ -24,10 +26,23 @@ const CHALLENGES = defineTable('passkey_challenges', { id: text, challenge: text
 
 export interface Passkey extends ItemOf<typeof PASSKEYS> {}
 
+/** Maximum number of an account's passkeys. Requests of the account may read all of them. */
+export const PASSKEYS_PER_ACCOUNT_MAX = 50
+
+export class PasskeyLimitError extends fixedError(
+  'CONFLICT',
+  `an account has at most ${PASSKEYS_PER_ACCOUNT_MAX} passkeys: remove one first`,
+) {}
+
 export const createPasskeyTable = (scope: TableScope) => ({
-  /** @throws ConstraintViolatedError if the credential is already registered */
+  /** @throws ConstraintViolatedError if the credential is already registered; PasskeyLimitError */
   add: (passkey: Omit<Passkey, 'createdAtSeconds' | 'lastUsedAtSeconds'>): Promise<Passkey> =>
-    PASSKEYS.insert(scope, { ...passkey, createdAtSeconds: scope.nowSeconds() }),
+    scope.write(async (own) => {
+      await lockDeployment(own)
+      const count = await PASSKEYS.count(own, { userId: passkey.userId })
+      if (count >= PASSKEYS_PER_ACCOUNT_MAX) throw new PasskeyLimitError()
+      return PASSKEYS.insert(own, { ...passkey, createdAtSeconds: scope.nowSeconds() })
+    }),
 
   find: (id: string): Promise<Passkey | null> => PASSKEYS.find(scope, { id }),
 

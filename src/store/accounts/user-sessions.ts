@@ -30,8 +30,14 @@ const SESSIONS = defineTable('user_sessions', {
 
 export interface UserSession extends ItemOf<typeof SESSIONS> {}
 
+/** Maximum number of an account's sessions in each state. Every change of the account's person reads the active ones. */
+export const SESSIONS_PER_ACCOUNT_MAX = 100
+
 export const createUserSessionTable = (scope: TableScope) => ({
-  /** Starts a session and ends the browser's previous session. An active session counts as confirmed by its sign-in. */
+  /**
+   * Starts a session. Ends the browser's previous session, and the account's least recently used sessions beyond the
+   * maximum. An active session counts as confirmed by its sign-in.
+   */
   create: (input: {
     readonly userId: string
     readonly tokenHash: Uint8Array
@@ -46,6 +52,11 @@ export const createUserSessionTable = (scope: TableScope) => ({
       const nowSeconds = scope.nowSeconds()
       const { replacedTokenHash, ...fields } = input
       if (replacedTokenHash !== null) await SESSIONS.removeAll(own, { tokenHash: replacedTokenHash })
+      await own.execute(
+        `DELETE FROM user_sessions WHERE id IN (SELECT id FROM user_sessions WHERE user_id = ? AND state = ?
+           ORDER BY last_seen_at_seconds DESC, id DESC LIMIT 1000 OFFSET ?)`,
+        [fields.userId, fields.state, SESSIONS_PER_ACCOUNT_MAX - 1],
+      )
       return SESSIONS.insert(own, {
         ...fields,
         id: newIdentifier('login'),
