@@ -6,7 +6,7 @@ import { hasHidden } from '../../lib/hidden-characters.ts'
 import { isoTime } from '../../lib/time.ts'
 import { ConstraintViolatedError } from '../../store/errors.ts'
 import { newWebhookEndpointId } from '../../store/webhooks/webhook-endpoints.ts'
-import { WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
+import { MESSAGES_AT_ONCE, WEBHOOK_MESSAGE_STATES, type WebhookMessage } from '../../store/webhooks/webhook-messages.ts'
 import { pageAnswer, pageRequest } from '../cursor.ts'
 import { ConflictError, SubjectUnknownError } from '../errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN, SecretReply } from '../route.ts'
@@ -257,7 +257,8 @@ export const WEBHOOK_ROUTES = [
   route('resendDeadWebhookMessages', 'POST', '/organizations/{organization}/webhook-messages/resend-dead', {
     access: ORGANIZATION_ADMIN,
     alone: 'notifies',
-    summary: 'Resend all dead messages',
+    summary: 'Resend dead messages, oldest first',
+    description: `At most ${MESSAGES_AT_ONCE} per request: repeat the request while the answer has that number.`,
     body: closed({}),
     answer: closed({ messages: Type.Integer() }),
     handle: ({ organization, write }) =>

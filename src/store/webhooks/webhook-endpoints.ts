@@ -6,6 +6,7 @@ import { columnsOf, hidden, integer, nullable, sql } from '../columns.ts'
 import { type TableScope, unidentifiedReads } from '../copy/table-scope.ts'
 import { requireRoom } from '../organizations/organization-limits.ts'
 import { defineTable } from '../table.ts'
+import { endMessages } from './webhook-messages.ts'
 
 // Importers of the table get the type from here.
 export type { WebhookEndpoint }
@@ -85,18 +86,18 @@ export const createWebhookEndpointTable = (scope: TableScope) => ({
   },
 
   /**
-   * Also marks the messages that wait for the endpoint as dead. Returns false if the organization has no such endpoint.
+   * Also marks a batch of the messages that wait for the endpoint as dead; the sweep marks the others, and none is sent.
+   * Returns false if the organization has no such endpoint.
    */
   remove: (organizationId: string, id: string): Promise<boolean> =>
     scope.write(async (own) => {
       const nowSeconds = scope.nowSeconds()
       const values = { ...NO_SECRETS, removedAtSeconds: nowSeconds }
       if ((await ENDPOINTS.update(own, { organizationId, id, ...THERE }, values)) === null) return false
-      await own.execute(
-        `UPDATE webhook_messages SET state = 'dead', settled_at_seconds = ?, last_failure = 'the endpoint was removed'
-         WHERE organization_id = ? AND endpoint_id = ? AND state = 'waiting'`,
-        [nowSeconds, organizationId, id],
-      )
+      await endMessages(own, 'SELECT id FROM webhook_endpoints WHERE organization_id = ? AND id = ?', [
+        organizationId,
+        id,
+      ])
       return true
     }),
 })

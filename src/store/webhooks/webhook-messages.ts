@@ -46,6 +46,8 @@ type ClaimedMessage = ItemOf<typeof SENT_MESSAGES>
 const PER_ENDPOINT_MAX = 8
 /** The same for all endpoints of one organization: fewer than a process sends at once. */
 const PER_ORGANIZATION_MAX = 24
+/** Maximum number of messages that one transaction changes: about 20 milliseconds of work. */
+export const MESSAGES_AT_ONCE = 2_000
 /** How long to keep delivered and dead messages. */
 const DELIVERED_KEEP_SECONDS = 7 * 86_400
 const DEAD_KEEP_SECONDS = 30 * 86_400
@@ -61,6 +63,24 @@ const ENDPOINTS_WITH_DUE = `SELECT id, organization_id FROM webhook_endpoints WH
 
 const DUE = `SELECT id FROM webhook_messages WHERE endpoint_id = ? AND state = 'waiting' AND next_attempt_at_seconds <= ?
   AND claimed_until_seconds <= ? ORDER BY next_attempt_at_seconds, id LIMIT ?`
+
+const REMOVED = 'SELECT id FROM webhook_endpoints WHERE removed_at_seconds IS NOT NULL'
+
+/**
+ * Marks a batch of the waiting messages of removed endpoints as dead. Returns their number.
+ * @param endpoints statement that selects the ids of the endpoints
+ */
+export const endMessages = (
+  scope: Pick<TableScope, 'execute' | 'nowSeconds'>,
+  endpoints: string,
+  parameters: readonly string[],
+): Promise<number> =>
+  scope.execute(
+    `UPDATE webhook_messages SET state = 'dead', settled_at_seconds = ?, last_failure = 'the endpoint was removed'
+     WHERE state = 'waiting' AND id IN (
+       SELECT id FROM webhook_messages WHERE endpoint_id IN (${endpoints}) AND state = 'waiting' LIMIT ?)`,
+    [scope.nowSeconds(), ...parameters, MESSAGES_AT_ONCE],
+  )
 
 export const createWebhookMessageTable = (scope: TableScope) => ({
   /**
@@ -145,7 +165,8 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
    * Reads only an index.
    */
   queueState: async (): Promise<{ readonly waiting: number; readonly nextAttemptAtSeconds: number | null }> => {
-    const [row] = await scope.statements.query<{ waiting: number; next: number | null }>(
+    const { query, queryLong = query } = scope.statements
+    const [row] = await queryLong<{ waiting: number; next: number | null }>(
       "SELECT COUNT(*) AS waiting, MIN(next_attempt_at_seconds) AS next FROM webhook_messages WHERE state = 'waiting'",
     )
     return { waiting: row?.waiting ?? 0, nextAttemptAtSeconds: row?.next ?? null }
@@ -166,11 +187,15 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
     MESSAGES.find(scope, { organizationId, id }),
 
   /**
-   * Sends one delivered or dead message again, or all dead messages of an organization whose endpoints still exist.
-   * They start immediately, from the first attempt. Returns their number.
+   * Sends one delivered or dead message again, or the oldest MESSAGES_AT_ONCE dead messages of an organization. Their
+   * endpoints must still exist. They start immediately, from the first attempt. Returns their number.
    */
-  resend: (organizationId: string, messageId: string | null): Promise<number> =>
-    MESSAGES.updateAll(
+  resend: (organizationId: string, messageId: string | null): Promise<number> => {
+    const inUse = sql`endpoint_id IN (
+      SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`
+    const oldestDead = sql`id IN (SELECT id FROM webhook_messages WHERE organization_id = ${organizationId}
+      AND state = 'dead' AND ${inUse} ORDER BY created_at_seconds, id LIMIT ${MESSAGES_AT_ONCE})`
+    return MESSAGES.updateAll(
       scope,
       { organizationId, ...(messageId === null ? { state: 'dead' } : { state: sql`<> 'waiting'`, id: messageId }) },
       {
@@ -180,16 +205,20 @@ export const createWebhookMessageTable = (scope: TableScope) => ({
         settledAtSeconds: null,
         nextAttemptAtSeconds: scope.nowSeconds(),
       },
-      sql`endpoint_id IN (
-        SELECT id FROM webhook_endpoints WHERE organization_id = ${organizationId} AND removed_at_seconds IS NULL)`,
-    ),
+      messageId === null ? oldestDead : inUse,
+    )
+  },
 
-  /** Deletes a batch of old messages. @returns the number of deleted messages; repeat the call until it is 0 */
-  sweep: (): Promise<number> => {
+  /**
+   * Deletes a batch of old messages, and marks a batch of removed endpoints' messages as dead.
+   * @returns the number of changed messages; repeat the call until it is 0
+   */
+  sweep: async (): Promise<number> => {
     const nowSeconds = scope.nowSeconds()
     const before = sql`CASE state WHEN 'dead' THEN ${nowSeconds - DEAD_KEEP_SECONDS}
       ELSE ${nowSeconds - DELIVERED_KEEP_SECONDS} END`
     const isOld = sql`settled_at_seconds IS NOT NULL AND settled_at_seconds < ${before}`
-    return MESSAGES.sweep(survivingCrashes(scope), ['id'], isOld)
+    const lasting = survivingCrashes(scope)
+    return (await MESSAGES.sweep(lasting, ['id'], isOld)) + (await endMessages(lasting, REMOVED, []))
   },
 })

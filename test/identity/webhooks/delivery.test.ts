@@ -5,6 +5,7 @@ import { SessionClosedError } from '../../../src/domain/session-errors.ts'
 import { ATTEMPTS_MAX, delayAfter } from '../../../src/identity/webhooks/deliver.ts'
 import { createDeliveryLoop } from '../../../src/identity/webhooks/delivery-loop.ts'
 import { newWebhookSecret } from '../../../src/server/webhook-signature.ts'
+import { MESSAGES_AT_ONCE } from '../../../src/store/webhooks/webhook-messages.ts'
 import { markChecksMade } from '../../support/made-checks.ts'
 import { evmWallet } from '../support.ts'
 import { openWebhooks, startReceiver, verifies } from './support.ts'
@@ -228,6 +229,32 @@ describe('a message that is not taken', () => {
     await register(demo)
     expect(await run()).toBe(1)
     expect((await listed('waiting'))[0]?.lastFailure).toBe('the URL leads to an address that is not allowed')
+  })
+
+  test('of many is resent, or dies with its endpoint, in batches', async () => {
+    const { addEndpoint, register, run, store } = parts
+    const { id } = await addEndpoint(demo, receiver.url)
+    await register(demo)
+    const [first] = await store.database.query<Record<string, string>>('SELECT * FROM webhook_messages')
+    const names = Object.keys(first ?? {})
+    await store.database.execute(
+      `INSERT INTO webhook_messages (${names.join(', ')})
+       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+       SELECT ${names.map((name) => (name === 'id' ? "id || '-' || n" : name)).join(', ')} FROM numbers, webhook_messages`,
+      [MESSAGES_AT_ONCE],
+    )
+    const count = async (state: string): Promise<number> => {
+      const counting = 'SELECT COUNT(*) AS count FROM webhook_messages WHERE state = ?'
+      return (await store.database.query<{ count: number }>(counting, [state]))[0]?.count ?? 0
+    }
+    await store.database.execute("UPDATE webhook_messages SET state = 'dead', settled_at_seconds = 1")
+    expect(await store.webhookMessages.resend(demo, null)).toBe(MESSAGES_AT_ONCE)
+    expect(await store.webhookMessages.resend(demo, null)).toBe(1)
+    expect(await store.webhookEndpoints.remove(demo, id)).toBe(true)
+    expect([await count('dead'), await count('waiting')]).toEqual([MESSAGES_AT_ONCE, 1])
+    expect(await run()).toBe(0)
+    expect(await store.webhookMessages.sweep()).toBe(1)
+    expect([await count('dead'), await count('waiting')]).toEqual([MESSAGES_AT_ONCE + 1, 0])
   })
 
   test('dies with its endpoint', async () => {
