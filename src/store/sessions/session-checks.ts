@@ -215,8 +215,8 @@ export const createSessionCheckTable = (scope: TableScope) => ({
   },
 
   /**
-   * Claims due sessions: of each organization the one that has waited longest, in random order of organizations. Each
-   * is due again after `claimSeconds`, in case the caller crashes. For the deployment.
+   * Claims the longest waiting due session of each organization, with organizations in random order. Each session is due
+   * again after `claimSeconds`, in case the caller crashes. For the deployment.
    * @param except ids of organizations
    */
   claim: async (
