@@ -43,6 +43,7 @@ test('every sentence that counts is listed here as it reads with 1, so that some
       '1 address added',
       '1 recovery code left',
       '1 wallet loses verification within a second, and your backend is notified.',
+      '1 year',
       'Resending 1 message',
       'The chain is intact: 1 entry',
       'The file has 1 invalid line.',

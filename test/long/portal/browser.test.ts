@@ -118,7 +118,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     const { page, sessionId, link } = await begin({ originUrl: ORIGIN_URL })
     expect(page.url()).toBe(`${host.url}/s/${sessionId}`)
     expect(await page.title()).toBe('Acme Exchange asks you to verify your identity')
-    await page.getByText('Afterwards you go back to app.acme.example.').waitFor()
+    await page.getByText('Afterwards, you return to app.acme.example.').waitFor()
     await accessible(page)
 
     await page.getByRole('button', { name: 'Start' }).click()
@@ -231,7 +231,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     // Nothing looks done before it is.
     expect(await card.locator('.tips svg').count()).toBe(0)
     await card.getByRole('button', { name: 'Take a photo' }).click()
-    await page.getByText('did not allow the camera').waitFor()
+    await page.getByRole('dialog').getByRole('alert').waitFor()
     await accessible(page)
     const chooser = page.waitForEvent('filechooser')
     await page.getByRole('dialog').getByRole('button', { name: 'Choose a file' }).click()
@@ -351,7 +351,7 @@ describe.skipIf(CHROMIUM === null)('the page in a browser (needs Chromium)', () 
     await page.getByRole('button', { name: 'Sign with MetaMask' }).waitFor()
     wallets.refuse = true
     await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
-    await page.getByText('You declined in MetaMask.').waitFor()
+    await page.getByText('You declined the request in MetaMask.').waitFor()
     wallets.refuse = false
     wallets.forge = true
     await page.getByRole('button', { name: 'Sign with MetaMask' }).click()
