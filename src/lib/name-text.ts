@@ -54,9 +54,19 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** Trademark and copyright signs, and the accent at which NFKC would split words. */
 const DROPPED = /[®©™℠´]/g
 const APOSTROPHES = /['’‘`ʹʻʼʾʿ]/g
-/** Invisible characters: direction marks, joiners, vowel points and the like. */
-const INVISIBLE =
-  /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u064b-\u065f\u0670\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640]/gu
+/** Characters without a shape of their own: direction marks, joiners, lengthening strokes and the like. */
+const INVISIBLE = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}\u0640]/gu
+/**
+ * Marks that do not combine with their letter into one character, such as accents, vowel points and combining letters.
+ * Screening would transliterate some as letters. In all other scripts, marks are vowels.
+ */
+const SEPARATE_MARKS = new RegExp(
+  `[\\p{M}&&[${'Inherited Common Latin Cyrillic Greek Coptic Hebrew Arabic Han Hangul'
+    .split(' ')
+    .map((script) => `\\p{Script=${script}}`)
+    .join('')}]]`,
+  'gv',
+)
 /** Empty brackets look like the letter O. */
 const EMPTY_BRACKETS = /\(\s*\)|\[\s*\]|\{\s*\}/g
 const PUNCTUATION_IN_WORD = /(?<=[\p{L}\p{M}\p{N}])[\p{P}--[@§!¡¿?*#%\\]]+(?=[\p{L}\p{N}])/gv
@@ -75,9 +85,19 @@ const HAS_SPACE = /\s/
  * count as one script.
  */
 const SCRIPTS = [
-  ...['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Lisu', 'Hangul', 'Arabic', 'Hebrew'].map(
-    (script) => `\\p{Script=${script}}`,
-  ),
+  ...[
+    'Latin',
+    'Cyrillic',
+    'Greek',
+    'Armenian',
+    'Georgian',
+    'Cherokee',
+    'Coptic',
+    'Lisu',
+    'Hangul',
+    'Arabic',
+    'Hebrew',
+  ].map((script) => `\\p{Script=${script}}`),
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}',
 ].map((letters) => ({
   some: new RegExp(`[${letters}]`, 'u'),
@@ -147,8 +167,8 @@ const toPieces = (written: string): readonly Reading[] => {
 }
 
 /**
- * @returns the words of the name in order, without apostrophes and invisible characters; an unreadable word may be
- * empty
+ * @returns the words of the name in order, without apostrophes, invisible characters and separate marks; an unreadable
+ * word may be empty
  */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name
@@ -156,6 +176,7 @@ export const readNameText = (name: string): readonly NamePiece[] => {
     .normalize('NFKC')
     .replaceAll(APOSTROPHES, '')
     .replaceAll(INVISIBLE, '')
+    .replaceAll(SEPARATE_MARKS, '')
     .replaceAll(EMPTY_BRACKETS, '∅')
     .replaceAll(PUNCTUATION_IN_WORD, (signs) => (JOINING.test(signs) ? signs : '*'))
   let end = 0

@@ -121,6 +121,11 @@ const zoneOf = (name: string, surnames: number): ZoneName => {
   return { surname: surname.join(' '), givenNames: given.join(' '), namesCut: false }
 }
 
+/** Combining and invisible characters. */
+const MARKS = Array.from({ length: 0x2_0000 }, (_, code) =>
+  code < 0xd800 || code > 0xdfff ? String.fromCodePoint(code) : '',
+).filter((character) => /^[\p{M}\p{Default_Ignorable_Code_Point}]$/u.test(character))
+
 const CYRILLIC: Readonly<Record<string, string>> = { a: 'а', e: 'е', o: 'о', c: 'с', p: 'р', x: 'х', i: 'і' }
 const BOXED_A = 0x1f150
 const boxed = (word: string): string =>
@@ -155,6 +160,7 @@ const WAYS: readonly ((words: readonly string[], at: number) => readonly string[
     ADDED[at % 2] ?? '',
   ],
   (words, at) => words.map((word) => `${word.slice(0, at)}*${word.slice(at + 1)}`),
+  (words, at) => words.map((word) => word.replaceAll(/\p{L}/gu, `$&${MARKS[at * 50] ?? ''}`)),
 ]
 
 test('whatever the document check accepts for a listed name is found, or is not passed', async () => {
@@ -195,4 +201,27 @@ test('all letters of a listed name, in its words or in others, are found without
     ),
     { numRuns: 500 },
   )
+})
+
+/** A listed name, and its spelling in an alphabet that screening reads. */
+const SPELLED = [
+  ['Nicolas MADURO MOROS', 'Nicolas Maduro Moros'],
+  ['Jürgen GROẞ MÜLLER', 'Jürgen Groß Müller'],
+  ['Sergey Viktorovich LAVROV', 'Сергей Викторович Лавров'],
+  ['Sergey Viktorovich LAVROV', 'Σεργκέι Λαβρόφ'],
+  ['Sergey Viktorovich LAVROV', 'სერგეი ლავროვ'],
+  ['Sergey Viktorovich LAVROV', 'Սերգեյ Լավրով'],
+  ['Abd al-Aziz AL-NURISTANI', 'عبد العزيز النورستاني'],
+] as const
+
+test.each(SPELLED)('%s written as %s with any mark after each letter is found, or is not passed', (name, spelled) => {
+  const isFound = (typed: string): boolean =>
+    screening.screen({ name: typed, kind: 'person' }, 75).hits.some(({ entry }) => LISTED[Number(entry)] === name)
+  expect(isFound(spelled)).toBe(true)
+  expect(MARKS.length).toBeGreaterThan(2_000)
+  const missed = MARKS.filter((mark) => {
+    const typed = spelled.replaceAll(/\p{L}/gu, `$&${mark}`)
+    return !isFound(typed) && screening.screen({ name: typed, kind: 'person' }, 75).problem === null
+  })
+  expect(missed.map((mark) => mark.codePointAt(0)?.toString(16))).toEqual([])
 })

@@ -38,7 +38,7 @@ export interface NamedSubject {
 }
 
 /** Version of reading and comparing names. Sessions compared by another version are compared again. */
-const MATCHER = 'names 6'
+const MATCHER = 'names 7'
 
 const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   who: at === 0 ? 'document' : `document ${at + 1}`,

@@ -26,8 +26,14 @@ const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
   [/([αάεέ])[υύ]/g, '$1v'],
 ]
 
+/** Silent in modern Greek; transliteration would add an H. */
+const ROUGH_BREATHING = '\u0314'
+
 const spokenGreek = (text: string): string =>
-  GREEK_PAIRS.reduce((spoken, [pair, sound]) => spoken.replaceAll(pair, sound), text.toLowerCase())
+  GREEK_PAIRS.reduce(
+    (spoken, [pair, sound]) => spoken.replaceAll(pair, sound),
+    text.toLowerCase().normalize('NFD').replaceAll(ROUGH_BREATHING, '').normalize('NFC'),
+  )
 
 export interface RawWord {
   readonly text: string
