@@ -133,7 +133,7 @@ describe('people who hand in', () => {
     const unreadable = await handIn(null)
     const emoji = await handIn({ fullName: '😀😀', country: 'DE' })
     const nameless = await handIn({})
-    expect((await checkOf(unreadable))?.detail['problem']).toMatch(/cannot be read/)
+    expect((await checkOf(unreadable))?.detail['problem']).toMatch(/could not read/)
     expect((await checkOf(emoji))?.detail['problem']).toMatch(/letters/)
     expect((await checkOf(nameless))?.detail['problem']).toMatch(/no name/)
     expect(await hitsOf(emoji)).toEqual([])
