@@ -22,7 +22,7 @@ test('is counted from each score on, with what was decided about those that are 
   const reviewer = await harness.person({ email: 'ada@example.com', roles: { [alpha.id]: 'reviewer' } })
   const viewer = await harness.person({ email: 'eve@example.com', roles: { [alpha.id]: 'viewer' } })
   expect((await ask(viewer.cookie)).status).toBe(403)
-  expect((await ask(reviewer.cookie)).body['detail']).toContain('no list')
+  expect((await ask(reviewer.cookie)).body['detail']).toContain('no sanctions list')
   const [one, two] = [await harness.session(alpha.id), await harness.session(alpha.id)]
   const hit = { ...near(one, '1', 96), versionId: 'v1', basis: 'b', subjectBasis: 's', why: [] }
   await replaceChecks(harness.store, { organizationId: alpha.id, sessionId: one }, 'lists', [

@@ -67,7 +67,7 @@ test('a second node makes no evidence key of its own, also before anything is en
   const first = nodeFolder('first')
   const second = nodeFolder('second')
   await prepareOrganizationKeys(MADE, first, store)
-  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/the evidence key is gone/)
+  await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/the evidence key is missing/)
   makeKeyFile(second.evidenceKey)
   await expect(prepareOrganizationKeys(MADE, second, store)).rejects.toThrow(/all nodes need the same/)
   writeFileSync(second.evidenceKey, readFileSync(first.evidenceKey))

@@ -85,7 +85,7 @@ describe('without any module', () => {
       ['screening', 'screening-list', 'import', 'own', '/dev/null', '--format', 'csv'],
     ] as const) {
       const { code, stderr } = await runCommand(service.dataDirectory, ...words)
-      expect([words[0], code, stderr]).toEqual([words[0], 1, expect.stringContaining(`without the module ${module}:`)])
+      expect([words[0], code, stderr]).toEqual([words[0], 1, expect.stringContaining(`the module ${module} is disabled:`)])
     }
   })
 
@@ -94,7 +94,7 @@ describe('without any module', () => {
     expect(stdout).toContain('  policy ')
     expect(stdout).not.toMatch(/^ {2}(?:screening|minimum-age|session-policy|witness)/m)
     const noun = await runCommand(service.dataDirectory, 'screening-list', '--help')
-    expect([noun.code, noun.stderr]).toEqual([1, expect.stringContaining('without the module screening:')])
+    expect([noun.code, noun.stderr]).toEqual([1, expect.stringContaining('the module screening is disabled:')])
   })
 
   testRefusal('no metric of a module is exposed', async () => {

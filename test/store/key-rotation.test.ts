@@ -45,7 +45,7 @@ describeStores((open) => {
         await add(by)
       }
     }
-    for (let at = 0; at < 10; at++) await add(begun)
+    for (let at = 0; at < 5; at++) await add(begun)
     // The secrets of a verification service, the present one and the one before.
     const [decider] = await store.webhookEndpoints.list(organizationId)
     const deciderId = decider?.id ?? ''
@@ -57,7 +57,8 @@ describeStores((open) => {
     }
     let rotating = true
     const adding = (async () => {
-      for (let at = 0; rotating || at < 10; at++) await add()
+      // An organization has at most 20 endpoints.
+      for (let at = 0; at < 15 && (rotating || at < 5); at++) await add()
     })()
     await rotateDeploymentKey({ store: store.organizationKeys, oldKey: OLD, newKey: NEW, wait: async () => undefined })
     rotating = false
@@ -66,7 +67,7 @@ describeStores((open) => {
     expect(await store.organizationKeys.wrappers()).toEqual([keyFingerprint(NEW)])
     const alone = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [NEW] })
     const endpoints = await store.webhookEndpoints.list(organizationId)
-    expect(endpoints.length).toBeGreaterThanOrEqual(20)
+    expect(endpoints.length).toBeGreaterThanOrEqual(10)
     for (const { id, sealedSecret } of endpoints) {
       expect(await alone.open(organizationId, 'webhook secret', id, sealedSecret)).toEqual(SECRET)
     }
@@ -81,7 +82,7 @@ describeStores((open) => {
     const { id } = await store.organizations.create({ slug: 'acme', name: 'Acme' })
     await store.deployment.replace(EVIDENCE_KEY_CLAIM, keyFingerprint(NEW))
     const late = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD] })
-    await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('cannot be read')
+    await expect(late.seal(id, 'webhook secret', 'x', SECRET)).rejects.toThrow('could not read')
     // It reads its files again, where the next key is by now, and takes the one that counts.
     const both = createOrganizationKeys({ store: store.organizationKeys, deploymentKeys: () => [OLD, NEW] })
     await both.seal(id, 'webhook secret', 'x', SECRET)
