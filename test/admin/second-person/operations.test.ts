@@ -30,6 +30,17 @@ describe('every operation that changes something', () => {
   })
 })
 
+test.each([
+  [{ disabled: true }, 'nothing'],
+  [{ disabled: false }, 'second-person'],
+  [{ deployment_admin: true }, 'second-person'],
+  [{ deployment_admin: false }, 'second-person'],
+  [{ disabled: true, deployment_admin: true }, 'second-person'],
+])('a change of an account to %j needs %s', async (body, needs) => {
+  const rule = covered.find(({ operationId }) => operationId === 'changeUser')?.secondPerson
+  expect(await rule?.needs?.({} as never, { body } as never)).toBe(needs)
+})
+
 describe('where an account, a role or a link to an account is made', () => {
   /** Accounts whose own row, memberships, offers or links are new or changed. */
   const concerned = async ({ store }: World) => {
