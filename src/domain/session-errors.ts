@@ -54,11 +54,19 @@ export class HitConfirmedError extends fixedError(
   'a hit on a list or of a screener is confirmed: an operator decides the session',
 ) {}
 
-/** The session of a wallet that an operator has rejected is never completed automatically. */
+/** The session of a rejected person is never completed automatically. */
 export class RejectedBeforeError extends fixedError(
   'SESSION_CONFLICT',
-  'an operator has rejected an earlier session of one of the wallets: an operator decides the session',
+  'an operator or screening has rejected an earlier session of the person or their wallets: an operator decides the session',
 ) {}
+
+/** A linked session speaks against an automatic completion. */
+export class LinkedSessionsError extends CountersignError {
+  /** @param problem a clause */
+  constructor(problem: string) {
+    super('SESSION_CONFLICT', `${problem}: an operator decides the session`)
+  }
+}
 
 /** Nobody can complete a session before it is compared with lists: the checks take seconds. */
 export class ChecksPendingError extends fixedError(

@@ -109,7 +109,7 @@ export interface SessionEvent {
   readonly kind: SessionEventKind
   /** The status after the change. */
   readonly status: SessionStatus
-  /** Who made it: `key:<key id>`, `person`, `operator:<name>`, `provider:<name>`, or a policy (policyActor). */
+  /** Who made it: `key:<key id>`, `person`, `operator:<name>`, `provider:<name>`, `screening`, or a policy (policyActor). */
   readonly actor: string
   /** For the person. */
   readonly publicComment: string | null
@@ -129,6 +129,9 @@ export const operatorActor = (name: string): string => `${OPERATOR}${name}`
  * Returns false for policies, verification services and the service itself, whose decisions no operator has reviewed.
  */
 export const isOperatorActor = (actor: string): boolean => actor.startsWith(OPERATOR)
+
+/** The actor of changes that a new hit causes. */
+export const SCREENING_ACTOR = 'screening'
 
 /** Returns the actor of changes by a policy that decides sessions. */
 export const policyActor = (policyId: string, revision: number): string => `policy:${policyId}:${revision}`

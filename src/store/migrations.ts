@@ -49,6 +49,7 @@ import {
   removedWallets,
   sessionRejections,
 } from './migrations/0029-0038.ts'
+import { linkedRejections } from './migrations/0039-linked-rejections.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -103,6 +104,7 @@ export const MIGRATIONS: readonly Migration[] = [
   endedHits,
   rejectedPersons,
   sessionRejections,
+  linkedRejections,
 ]
 
 /** Placeholders for a dialect's words. */

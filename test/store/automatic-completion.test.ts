@@ -119,6 +119,28 @@ describeStores((open) => {
     },
   )
 
+  test.each(['not-done', 'unreadable'] as const)(
+    'a name check of another session of the wallet that is %s leaves the decision to an operator',
+    async (outcome) => {
+      const earlier = await submit()
+      await replaceChecks(temporary.store, earlier, 'lists', [{ name: 'lists', outcome, version: 'key', detail: {} }])
+      const next = await submit()
+      await expect(change(next, 'completed', DECIDER)).rejects.toThrow('could not be compared')
+      await change(earlier, 'completed', OPERATOR)
+      await change(next, 'completed', DECIDER)
+    },
+  )
+
+  test('an automatic completion waits for the checks of another session of the wallet', async () => {
+    const earlier = await register()
+    await connect(earlier)
+    await change(earlier, 'submitted', 'person')
+    const next = await submit()
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('the checks of the session are still being made')
+    await markChecksMade(temporary.store, organizationId, earlier.sessionId)
+    await change(next, 'completed', DECIDER)
+  })
+
   test.each([
     ['has the wallet', async () => submit()],
     [
@@ -134,7 +156,7 @@ describeStores((open) => {
   ])('an operator’s rejection of a session that %s holds until an operator completes one', async (_name, earlier) => {
     await change(await earlier(), 'rejected', OPERATOR)
     const next = await submit()
-    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('an operator has rejected an earlier session')
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('rejected an earlier session')
     const another = await submit(OTHER_WALLET)
     await change(another, 'completed', DECIDER)
     await change(next, 'completed', OPERATOR)

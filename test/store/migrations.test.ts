@@ -163,7 +163,7 @@ describeDatabases((dialect) => {
       expect(a ?? 0).toBeLessThan(0)
     })
 
-    test('record each subject of earlier rejections once', async () => {
+    test('record each subject of earlier rejections once, with the persons of shared sessions', async () => {
       const recording = MIGRATIONS.find(({ name }) => name === 'session-rejections')?.number ?? 0
       await migrate(database, 1, MIGRATIONS.slice(0, recording - 1))
       const session = `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider,
@@ -177,6 +177,7 @@ describeDatabases((dialect) => {
         ['a', 'rejected', 'operator:ada'],
         ['b', 'rejected', 'provider:x'],
         ['c', 'submitted', 'operator:ada'],
+        ['d', 'rejected', 'screening'],
       ] as const) {
         await database.execute(session, [id, status, '0x1', 7])
         await database.execute(
@@ -192,18 +193,31 @@ describeDatabases((dialect) => {
         await database.execute("INSERT INTO session_removed_wallets VALUES ('org', ?, 'live', '0x2')", [id])
         await database.execute("INSERT INTO session_rejected_persons VALUES ('org', ?, 'person')", [id])
       }
+      for (const statement of [
+        "INSERT INTO organizations (id, slug, name, version, created_at_seconds) VALUES ('other', 'other', 'Other', 1, 0)",
+        "INSERT INTO persons VALUES ('theirs', 'other', 'live', 'kyc', 0)",
+        `INSERT INTO sessions (organization_id, id, environment, check_type, status, level, provider, retry_count, sequence,
+           created_at_seconds, updated_at_seconds, decided_sequence, completed_at_seconds,
+           consented_at_seconds, consent_version, person_id, user_id)
+           VALUES ('other', 's', 'live', 'kyc', 'completed', 1, 'manual', 0, 1, 0, 0, 8, 1, 1, '1', 'theirs', 'user')`,
+        `INSERT INTO session_wallets (id, organization_id, session_id, environment, connected_sequence, chain, address,
+           address_text, connected_at_seconds) VALUES ('w', 'other', 's', 'live', 2, 'ethereum', '0x1', '0x1', 0)`,
+      ]) {
+        await database.execute(statement)
+      }
       await migrate(database, 2)
       expect(await database.query('SELECT * FROM session_rejections ORDER BY session_id, subject')).toEqual(
         [
           ['a', 1],
           ['b', 0],
-        ].flatMap(([id, byOperator]) =>
-          ['0x1', '0x2', 'person'].map((subject) => ({
+          ['d', 1],
+        ].flatMap(([id, needsOperator]) =>
+          ['0x1', '0x2', 'person', 'theirs'].map((subject) => ({
             subject,
             organization_id: 'org',
             environment: 'live',
             session_id: id,
-            by_operator: byOperator,
+            needs_operator: needsOperator,
             decided_sequence: 7,
           })),
         ),

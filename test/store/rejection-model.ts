@@ -1,6 +1,7 @@
-// Which wallets are verified after random registrations, connections, decisions, agreements and erasures, as simply as possible:
+// Which wallets are verified after random registrations, connections, decisions, hits, agreements and erasures, as simply as possible:
 // everything is searched in plain lists, by the rules of docs/identity.md.
 import type { WalletAddress } from '../../src/domain/address.ts'
+import type { HitState } from '../../src/domain/screening-hit.ts'
 import type { CheckType, SessionStatus } from '../../src/domain/session.ts'
 
 export interface ModelSession {
@@ -15,7 +16,9 @@ export interface ModelSession {
   isConsented: boolean
   isErased: boolean
   retries: number
-  /** Number of the last decision; null if there is none. */
+  /** State of its only hit. */
+  hit: HitState | null
+  /** Number of the last decision or revocation; null if there is none. */
   decided: number | null
   wasCompletedByOperator: boolean
 }
@@ -23,18 +26,25 @@ export interface ModelSession {
 interface Rejection {
   readonly organizationId: string
   readonly wallets: ReadonlySet<WalletAddress>
-  readonly persons: ReadonlySet<number>
+  readonly persons: Set<number>
   readonly decided: number
-  readonly byOperator: boolean
+  /** An operator or screening rejected. */
+  readonly needsOperator: boolean
 }
 
 export const isOpen = ({ status }: ModelSession): boolean => status === 'pending' || status === 'retry'
-const isShared = ({ status, isConsented }: ModelSession): boolean => status === 'completed' && isConsented
+const hasUnsettledHit = ({ hit }: ModelSession): boolean => hit === 'open' || hit === 'confirmed'
+const isShared = (session: ModelSession): boolean =>
+  session.status === 'completed' && session.isConsented && !hasUnsettledHit(session)
+const isRevoked = ({ status, decided }: ModelSession): boolean =>
+  decided !== null && status !== 'completed' && status !== 'rejected'
+const everConnected = ({ connected, removed, locked }: ModelSession): Set<WalletAddress> =>
+  new Set([...connected, ...removed, ...(locked === null ? [] : [locked])])
 
 export const createRejectionModel = () => {
   const sessions: ModelSession[] = []
   const rejections: Rejection[] = []
-  /** Wallets that an operator has rejected, and completed in no later session, by organization. */
+  /** Wallets that an operator or screening has rejected, and no operator completed later, by organization. */
   const blocked = new Map<string, Set<WalletAddress>>()
   let decisions = 0
   let persons = 0
@@ -65,16 +75,12 @@ export const createRejectionModel = () => {
     const rejected = last(concerning(organizationId, wallet))
     const ofType = sessions.filter((session) => session.type === type && session.connected.has(wallet))
     if (ofType.some((session) => session.organizationId === organizationId && isAfter(session, rejected))) return true
-    const isSentBack = own(organizationId).some(
-      ({ status, decided, connected, removed, locked }) =>
-        decided !== null &&
-        status !== 'completed' &&
-        status !== 'rejected' &&
-        (connected.has(wallet) || removed.has(wallet) || locked === wallet),
+    const isUnsettled = own(organizationId).some(
+      (session) => (isRevoked(session) || hasUnsettledHit(session)) && everConnected(session).has(wallet),
     )
     const isUpheld = (session: ModelSession): boolean =>
       isAfter(session, last(concerning(session.organizationId, wallet)))
-    return rejected === -1 && !isSentBack && ofType.some((session) => isShared(session) && isUpheld(session))
+    return rejected === -1 && !isUnsettled && ofType.some((session) => isShared(session) && isUpheld(session))
   }
 
   /** The session that a registration of the wallet reuses. */
@@ -87,14 +93,66 @@ export const createRejectionModel = () => {
     return completed[0] ?? ofType.findLast((session) => session.locked === wallet && isOpen(session))
   }
 
-  /** Whether an operator's rejection prevents the automatic completion of the session. */
-  const isHeldBack = ({ organizationId, connected }: ModelSession): boolean =>
-    [...connected].some((wallet) => {
-      const rejected = last(concerning(organizationId, wallet).filter(({ byOperator }) => byOperator))
-      const isLifted = (session: ModelSession): boolean =>
-        session.wasCompletedByOperator && session.connected.has(wallet) && isAfter(session, rejected)
-      return rejected !== -1 && !own(organizationId).some(isLifted)
+  /** The other sessions, the wallets and the persons that common wallets and persons link with a session. */
+  const findLinked = (session: ModelSession) => {
+    const { organizationId, person } = session
+    const linked = new Set<ModelSession>()
+    const wallets = everConnected(session)
+    const known = new Set(person === null ? [] : [person])
+    for (let size = -1; size !== linked.size; ) {
+      size = linked.size
+      for (const other of visible(organizationId)) {
+        const theirs = other.organizationId === organizationId ? everConnected(other) : other.connected
+        const isSame = other.person !== null && known.has(other.person)
+        if (other === session || (theirs.isDisjointFrom(wallets) && !isSame)) continue
+        linked.add(other)
+        for (const wallet of theirs) wallets.add(wallet)
+        if (other.person !== null) known.add(other.person)
+      }
+    }
+    return { wallets, known, others: [...linked].filter((other) => other.organizationId === organizationId) }
+  }
+
+  /** Returns why the session can't be completed. Null if it can. */
+  const findRefusal = (session: ModelSession, byOperator: boolean): string | null => {
+    if (session.isErased) return 'EvidenceErasedError'
+    if (session.hit === 'open') return 'HitOpenError'
+    if (byOperator) return null
+    if (session.hit === 'confirmed') return 'HitConfirmedError'
+    const { organizationId, connected } = session
+    const { wallets, known, others } = findLinked(session)
+    /** Whether an operator completed every connected wallet later. */
+    const isSettled = (number: number): boolean =>
+      connected.size > 0 &&
+      [...connected].every((wallet) =>
+        own(organizationId).some(
+          (other) => other.wasCompletedByOperator && other.connected.has(wallet) && isAfter(other, number),
+        ),
+      )
+    const isRejected = rejections.some(
+      (rejection) =>
+        rejection.organizationId === organizationId &&
+        rejection.needsOperator &&
+        !(rejection.wallets.isDisjointFrom(wallets) && rejection.persons.isDisjointFrom(known)) &&
+        !isSettled(rejection.decided),
+    )
+    if (isRejected) return 'RejectedBeforeError'
+    const isHeld = others.some((other) => {
+      const isOld = isSettled(other.decided ?? 0)
+      return (hasUnsettledHit(other) && !(other.status === 'rejected' && isOld)) || (isRevoked(other) && !isOld)
     })
+    return isHeld ? 'LinkedSessionsError' : null
+  }
+
+  /** The person of a shared session belongs to other organizations' earlier rejections of its wallets. */
+  const addToRejections = ({ organizationId, status, isConsented, connected, person }: ModelSession): void => {
+    if (status !== 'completed' || !isConsented || person === null) return
+    for (const rejection of rejections) {
+      if (rejection.organizationId !== organizationId && !rejection.wallets.isDisjointFrom(connected)) {
+        rejection.persons.add(person)
+      }
+    }
+  }
 
   const complete = (session: ModelSession, byOperator: boolean): void => {
     if (session.person === null) {
@@ -109,14 +167,15 @@ export const createRejectionModel = () => {
       session.person = only !== undefined && others.length === 0 ? only : persons
     }
     Object.assign(session, { status: 'completed', decided: ++decisions })
+    addToRejections(session)
     if (!byOperator) return
     session.wasCompletedByOperator = true
     for (const wallet of session.connected) blocked.get(session.organizationId)?.delete(wallet)
   }
 
-  const reject = (session: ModelSession, byOperator: boolean): void => {
-    const { organizationId, connected, removed, locked, isConsented, person } = session
-    const wallets = new Set([...connected, ...removed, ...(locked === null ? [] : [locked])])
+  const reject = (session: ModelSession, needsOperator: boolean): void => {
+    const { organizationId, isConsented, person } = session
+    const wallets = everConnected(session)
     const known = isConsented ? visible(organizationId) : own(organizationId)
     const found = personsOf(known, wallets)
     for (const other of own(organizationId)) {
@@ -134,18 +193,30 @@ export const createRejectionModel = () => {
       if (other.organizationId === organizationId) for (const wallet of other.removed) wallets.add(wallet)
     }
     Object.assign(session, { status: 'rejected', decided: ++decisions })
-    rejections.push({ organizationId, wallets, persons: found, decided: decisions, byOperator })
-    if (!byOperator) return
+    rejections.push({ organizationId, wallets, persons: found, decided: decisions, needsOperator })
+    if (!needsOperator) return
     blocked.set(organizationId, new Set([...(blocked.get(organizationId) ?? []), ...wallets]))
+  }
+
+  const sendBack = (session: ModelSession): void => {
+    if (session.status === 'completed') session.decided = ++decisions
+    Object.assign(session, { status: 'retry', retries: session.retries + 1 })
+  }
+
+  const share = (session: ModelSession): void => {
+    session.isConsented = true
+    addToRejections(session)
   }
 
   return {
     sessions,
     isVerified,
     findReusable,
-    isHeldBack,
+    findRefusal,
     complete,
     reject,
+    sendBack,
+    share,
     isBlocked: (organizationId: string, wallet: WalletAddress) => blocked.get(organizationId)?.has(wallet) === true,
   }
 }

@@ -1,7 +1,7 @@
 // Stores the results of checks. When a completed session has a new hit, the same transaction follows the organization's
 // settings: the session stays completed and awaits a review, is returned to its person, or is rejected.
 import type { BoundHit, ScreeningSettings } from '../../domain/screening-hit.ts'
-import { RETRIES_MAX } from '../../domain/session.ts'
+import { RETRIES_MAX, SCREENING_ACTOR } from '../../domain/session.ts'
 import type { ChangeTogether, SessionChanges, SessionTables } from '../sessions/changes.ts'
 import type { StoreChecks } from './check-again.ts'
 import type { NewSessionCheck } from './checks.ts'
@@ -37,8 +37,6 @@ export interface CheckTables extends SessionTables {
   readonly settings: { read(organizationId: string): Promise<ScreeningSettings> }
 }
 
-/** The actor of a change caused by a new hit. */
-const ACTOR = 'screening'
 const REASON = 'A new hit was found when the session was screened again: see the checks.'
 
 /** @param basisOf makes a keyed hash of a compared entry or subject */
@@ -68,7 +66,7 @@ export const createStoreChecks = (
     // A session without remaining retries waits for a review.
     if (onNewHit === 'retry' && session.retryCount >= RETRIES_MAX) return
     const to = onNewHit === 'retry' ? 'retry' : 'rejected'
-    await changes.changeStatus({ ...target, to, actor: ACTOR, revoke: true, privateComment: REASON })
+    await changes.changeStatus({ ...target, to, actor: SCREENING_ACTOR, revoke: true, privateComment: REASON })
   }
 
   return async (part, organizationId, made) => {

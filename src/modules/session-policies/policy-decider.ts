@@ -7,6 +7,7 @@ import {
   EvidenceErasedError,
   HitConfirmedError,
   HitOpenError,
+  LinkedSessionsError,
   RejectedBeforeError,
   SessionChangedError,
   SessionIncompleteError,
@@ -187,6 +188,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
         error instanceof HitOpenError ||
         error instanceof HitConfirmedError ||
         error instanceof RejectedBeforeError ||
+        error instanceof LinkedSessionsError ||
         error instanceof EvidenceErasedError ||
         error instanceof SessionIncompleteError ||
         error instanceof UncomparedError

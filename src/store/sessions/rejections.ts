@@ -1,15 +1,14 @@
-// Rejections by subject: each address and each person of a rejected session, of any type of check. A rejected session
-// never changes again, so neither do these rows. A rejection counts for a wallet until a session with this wallet is
+// Rejections by subject: each address and each person of a rejected session, of any type of check. Rows never change;
+// persons are added when another organization shares a session with a rejected wallet. A rejection counts for a wallet until a session with this wallet is
 // completed later; if that completion is revoked, the rejection counts again. Source: decisions §5, "Session states".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
-import { isOperatorActor, type Session, type SessionState } from '../../domain/session.ts'
-import { RejectedBeforeError } from '../../domain/session-errors.ts'
+import { isOperatorActor, SCREENING_ACTOR, type Session } from '../../domain/session.ts'
 import { flag, integer, text, typed } from '../columns.ts'
 import type { Statements, Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { defineTable } from '../table.ts'
-import { findRejectedPersons, IS_SAME_WALLET, personsOf, WALLETS_OF_SESSION } from './persons.ts'
+import { findRejectedPersons, personsOf, WALLETS_OF_SESSION } from './persons.ts'
 import { IS_SHARED } from './session-sharing.ts'
 
 const REJECTIONS = defineTable('session_rejections', {
@@ -18,7 +17,8 @@ const REJECTIONS = defineTable('session_rejections', {
   organizationId: text,
   environment: typed<ApiKeyEnvironment>(),
   sessionId: text,
-  byOperator: flag,
+  /** Only an operator's completion lifts it for automatic deciders: an operator or screening rejected. */
+  needsOperator: flag,
   /** Assigned at the commit (numberDecision). */
   decidedSequence: integer,
 })
@@ -52,15 +52,15 @@ export const ofWallet = ({ organizationId, environment }: WalletOfOrganization, 
 const PERSONS_OF_REJECTION = 'SELECT subject FROM session_rejections WHERE organization_id = ? AND session_id = ?'
 
 /** For statements over `sessions` as `s`, with any wallet or person. */
-export const REJECTED_BY_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
-  WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.by_operator = 1)`
+export const NEEDS_OPERATOR = `EXISTS (SELECT 1 FROM session_rejections rejected
+  WHERE rejected.organization_id = s.organization_id AND rejected.session_id = s.id AND rejected.needs_operator = 1)`
 
 /**
  * Addresses of the session, and all addresses of its rejected persons: wallets that are or were connected to their own
  * sessions, and wallets of shared sessions of other organizations. A person can't free an address by disconnecting it.
  */
 const ADD_ADDRESSES = `INSERT INTO session_rejections
-    (subject, organization_id, environment, session_id, by_operator, decided_sequence)
+    (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
   SELECT address, ?, ?, ?, CASE WHEN ? = 'yes' THEN 1 ELSE 0 END, 0 FROM (
     SELECT address FROM (${WALLETS_OF_SESSION}) AS of_session
     UNION SELECT held.address FROM sessions JOIN session_wallets held
@@ -81,14 +81,41 @@ export const recordRejection = async (transaction: Transaction, session: Session
   // Concurrent completions wait: none assigns a person or completes a wallet that the rejection misses.
   await lockDeployment(transaction)
   const { personIds, assigned } = await findRejectedPersons(transaction, session)
-  const byOperator = isOperatorActor(actor)
-  const rejection = { organizationId, environment, sessionId, byOperator, decidedSequence: 0 }
+  const needsOperator = isOperatorActor(actor) || actor === SCREENING_ACTOR
+  const rejection = { organizationId, environment, sessionId, needsOperator, decidedSequence: 0 }
   for (const subject of personIds) await REJECTIONS.insert(transaction, { ...rejection, subject })
   const ids = [organizationId, sessionId]
   const person = [...ids, organizationId]
-  const row = [organizationId, environment, sessionId, byOperator ? 'yes' : 'no']
+  const row = [organizationId, environment, sessionId, needsOperator ? 'yes' : 'no']
   await transaction.execute(ADD_ADDRESSES, [...row, ...ids, ...ids, ...ids, ...person, ...person])
   return assigned
+}
+
+const ADD_PERSON = `INSERT INTO session_rejections
+    (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
+  SELECT DISTINCT sessions.person_id, rejected.organization_id, rejected.environment, rejected.session_id,
+    rejected.needs_operator, rejected.decided_sequence
+  FROM sessions JOIN session_wallets held
+    ON held.organization_id = sessions.organization_id AND held.session_id = sessions.id
+  JOIN session_rejections rejected ON rejected.subject = held.address AND rejected.environment = held.environment
+    AND rejected.organization_id <> held.organization_id
+  WHERE sessions.organization_id = ? AND sessions.id = ? AND sessions.status = 'completed'
+    AND sessions.consented_at_seconds IS NOT NULL AND sessions.person_id IS NOT NULL
+  ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`
+
+/**
+ * Adds the person of a shared session to other organizations' earlier rejections of its wallets, as if the session had
+ * been shared before them. Call it in the transaction that completes a session or records its consent, after its rows
+ * are written.
+ */
+export const addToRejections = async (
+  transaction: Transaction,
+  { organizationId, id, status, consentedAtSeconds }: Session,
+): Promise<void> => {
+  if (status !== 'completed' || consentedAtSeconds === null) return
+  // A concurrent rejection has either committed or finds this session.
+  await lockDeployment(transaction)
+  await transaction.execute(ADD_PERSON, [organizationId, id])
 }
 
 /** The last rejection of a wallet or its persons, of any type of check. */
@@ -103,33 +130,4 @@ export const findLastRejection = async (
 ): Promise<{ readonly id: string; readonly decided: number } | null> => {
   const [row] = await statements.query<{ id: string; decided: number }>(LAST_REJECTION, ofWallet(owner, address))
   return row ?? null
-}
-
-/** An operator's rejection without a later completion by an operator. Takes the wallet's id after ofWallet. */
-export const OPERATOR_REJECTION = `SELECT 1 FROM ${REJECTIONS_OF_WALLET} AND rejected.by_operator = 1
-    AND NOT EXISTS (SELECT 1 FROM session_wallets mine
-      JOIN session_wallets theirs ON ${IS_SAME_WALLET} AND theirs.environment = mine.environment
-      JOIN sessions ON sessions.organization_id = theirs.organization_id AND sessions.id = theirs.session_id
-      WHERE mine.id = ? AND theirs.organization_id = mine.organization_id AND sessions.status = 'completed'
-        AND COALESCE(sessions.decided_sequence, 0) > rejected.decided_sequence
-        AND EXISTS (SELECT 1 FROM session_events decision WHERE decision.organization_id = sessions.organization_id
-          AND decision.session_id = sessions.id AND decision.kind = 'status' AND decision.status = 'completed'
-          AND decision.actor LIKE 'operator:%'))
-  LIMIT 1`
-
-/**
- * Call it in the transaction that completes a session automatically. After an operator rejects a wallet or its person,
- * automatic completion is possible only once an operator has completed a later session of it.
- * @throws RejectedBeforeError
- */
-export const requireNoRejection = async (
-  transaction: Transaction,
-  { session, wallets }: SessionState,
-): Promise<void> => {
-  // A rejection of the same wallet or person takes this lock, too, so it has either committed or waits.
-  await lockDeployment(transaction)
-  for (const { id, address } of wallets) {
-    const found = await transaction.query(OPERATOR_REJECTION, [...ofWallet(session, address), id])
-    if (found.length > 0) throw new RejectedBeforeError()
-  }
 }

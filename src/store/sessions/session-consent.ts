@@ -4,6 +4,7 @@ import type { Session } from '../../domain/session.ts'
 import { flag, hidden, integer, text } from '../columns.ts'
 import type { Transaction } from '../database.ts'
 import { defineTable, type ItemOf } from '../table.ts'
+import { addToRejections } from './rejections.ts'
 import { noteChange } from './session-changes.ts'
 
 /** The person's agreement before providing any data. */
@@ -36,8 +37,10 @@ export const writeConsent = async (
     'UPDATE sessions SET consent_version = ?, consented_at_seconds = ? WHERE organization_id = ? AND id = ?',
     [shares ? version : null, consentedAtSeconds, session.organizationId, session.id],
   )
+  const consenting = { ...session, consentedAtSeconds }
+  await addToRejections(transaction, consenting)
   const note = { kind: shares ? 'consented' : 'consent-withdrawn', actor, privateComment: version } as const
-  return noteChange(transaction, { ...session, consentedAtSeconds }, note, nowSeconds)
+  return noteChange(transaction, consenting, note, nowSeconds)
 }
 
 /**

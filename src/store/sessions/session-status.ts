@@ -20,12 +20,13 @@ import type { TableScope } from '../copy/table-scope.ts'
 import type { Transaction, TransactionOptions } from '../database.ts'
 import { requireEvidenceKept } from '../evidence/evidence.ts'
 import { requireHitsDecided } from '../lists/screening-checks.ts'
+import { requireNothingAgainst } from './automatic-completion.ts'
 import { identifyPerson } from './persons.ts'
 import { requireBrowser } from './portal-browsers.ts'
 import { writeCorrections } from './portal-progress.ts'
-import { recordRejection, requireNoRejection } from './rejections.ts'
+import { addToRejections, recordRejection } from './rejections.ts'
 import { addEvent, announceSession, numberDecision } from './session-changes.ts'
-import { queueChecks, requireChecksMade, requireCompared } from './session-checks.ts'
+import { queueChecks, requireChecksMade } from './session-checks.ts'
 import { applyAgreement } from './session-consent.ts'
 import { findMissingParts, markQueued, requireCurrentChecks } from './session-requirements.ts'
 import { lockSessionAsItIs, lockState } from './session-rows.ts'
@@ -79,6 +80,7 @@ const writeStatus = async (
       session.id,
     ],
   )
+  await addToRejections(transaction, changed)
   await addEvent(transaction, session, {
     sequence: changed.sequence,
     kind: 'status',
@@ -100,11 +102,10 @@ const writeStatus = async (
  */
 const checkCompletion = async (
   transaction: Transaction,
-  state: SessionState,
+  session: Session,
   { actor, override }: StatusChange,
   nowSeconds: number,
 ): Promise<readonly string[]> => {
-  const { session } = state
   const isForced = override === 'sandbox' && session.environment === 'test'
   await requireEvidenceKept(transaction, session)
   const missing = isForced ? [] : await findMissingParts(transaction, session)
@@ -113,10 +114,7 @@ const checkCompletion = async (
   await requireChecksMade(transaction, session)
   const byOperator = isForced || isOperatorActor(actor)
   await requireHitsDecided(transaction, session, byOperator)
-  if (!byOperator) {
-    await requireCompared(transaction, session)
-    await requireNoRejection(transaction, state)
-  }
+  if (!byOperator) await requireNothingAgainst(transaction, session)
   return missing
 }
 
@@ -125,7 +123,7 @@ const checkCompletion = async (
  * Changes nothing if it throws.
  * @throws TransitionRefusedError, SessionChangedError, RetriesExhaustedError, EvidenceErasedError,
  * ChangesUnsubmittedError, ChecksPendingError, HitOpenError, SessionIncompleteError; for an automatic decision also
- * HitConfirmedError, UncomparedError, RejectedBeforeError
+ * HitConfirmedError, UncomparedError, RejectedBeforeError, LinkedSessionsError
  */
 export const createStatusWriter =
   (scope: TableScope) =>
@@ -140,14 +138,17 @@ export const createStatusWriter =
       checkChange(locked.session, change)
       const session =
         change.to === 'submitted' ? await applyAgreement(transaction, locked.session, nowSeconds) : locked.session
-      const overridden = change.to === 'completed' ? await checkCompletion(transaction, locked, change, nowSeconds) : []
+      const overridden =
+        change.to === 'completed' ? await checkCompletion(transaction, session, change, nowSeconds) : []
       if (change.to === 'submitted') {
         await queueChecks(transaction, { ...session, sequence: session.sequence + 1 }, nowSeconds)
       }
       const state = { session: await writeStatus(transaction, session, change, overridden, nowSeconds), wallets }
       await writeCorrections(transaction, change, nowSeconds)
       await announceSession(transaction, state, nowSeconds)
-      if (DECISIONS.has(change.to)) await numberDecision(transaction, state.session)
+      // A revocation is numbered too, so that it is known which completions came after it.
+      const isDecision = DECISIONS.has(change.to) || locked.session.status === 'completed'
+      if (isDecision) await numberDecision(transaction, state.session)
       return state
     }, options)
 

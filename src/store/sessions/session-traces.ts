@@ -9,7 +9,7 @@ import { EVIDENCE, keptOf } from '../evidence/evidence-rows.ts'
 import { requireKeyInUse } from '../organizations/organization-keys.ts'
 import { defineTable } from '../table.ts'
 import { IS_SAME_WALLET } from './persons.ts'
-import { REJECTED_BY_OPERATOR } from './rejections.ts'
+import { NEEDS_OPERATOR } from './rejections.ts'
 import { lockSessionAsItIs } from './session-rows.ts'
 
 interface Trace {
@@ -38,7 +38,7 @@ export const eraseTraces = (transaction: Transaction, organizationId: string, se
 
 /**
  * Selects sessions of other persons: not identified as the same person, and without the same wallets. Also sessions of
- * the same person that an operator rejected. Sorted by an expression, because for the order of the primary key, SQLite
+ * the same person that an operator or screening rejected. Sorted by an expression, because for the order of the primary key, SQLite
  * would scan all traces of the organization.
  * @param wanted number of kinds or values in the query
  */
@@ -47,7 +47,7 @@ export const findOthers = (by: 'kind' | 'value', wanted: number): string =>
    JOIN sessions s ON s.organization_id = t.organization_id AND s.id = t.session_id
    WHERE t.organization_id = ? AND ${by === 'kind' ? '' : 't.kind = ? AND '}
      t.${by} IN (${Array.from({ length: wanted }, () => '?').join(', ')}) AND t.session_id <> ? AND s.environment = ?
-     AND (${REJECTED_BY_OPERATOR} OR ((s.person_id IS NULL OR s.person_id <> ?)
+     AND (${NEEDS_OPERATOR} OR ((s.person_id IS NULL OR s.person_id <> ?)
      AND NOT EXISTS (SELECT 1 FROM session_wallets mine JOIN session_wallets theirs ON ${IS_SAME_WALLET}
        WHERE mine.organization_id = t.organization_id AND mine.session_id = ?
          AND theirs.organization_id = t.organization_id AND theirs.session_id = t.session_id)))

@@ -1,0 +1,108 @@
+// Finds everything that proofs of wallets link to a session: sessions with a common address or person, their addresses
+// and persons, and so on. It includes disconnected and locked wallets of the organization's sessions, and other
+// organizations' shared sessions. Source: decisions §5, "Automatic completion".
+import type { Session } from '../../domain/session.ts'
+import { LinkedSessionsError } from '../../domain/session-errors.ts'
+import type { Statements, Transaction } from '../database.ts'
+import { WALLETS_OF_SESSION } from './persons.ts'
+import { placeholdersFor } from './session-rows.ts'
+import { IS_SHARED } from './session-sharing.ts'
+
+/** More sessions and addresses than any real person has. More would make the completion slow. */
+const LINKED_MAX = 1_000
+
+interface LinkedRow {
+  readonly organization_id: string
+  readonly id: string
+  readonly person_id: string | null
+  readonly locked_address: string | null
+  readonly address: string | null
+}
+
+export interface LinkedSessions {
+  readonly addresses: ReadonlySet<string>
+  readonly persons: ReadonlySet<string>
+  /** Ids of the organization's other sessions. */
+  readonly sessionIds: ReadonlySet<string>
+}
+
+const COLUMNS = 'sessions.organization_id, sessions.id, sessions.person_id, sessions.locked_address'
+/** An expression, because SQLite would otherwise search by the organization alone. */
+const IS_OWN = "sessions.organization_id || '' = ?"
+const IS_VISIBLE = `(sessions.organization_id = ? OR (sessions.status = 'completed' AND ${IS_SHARED}))`
+
+/** Selects sessions of these addresses and persons, with their addresses. */
+export const selectLinked = (addresses: string, persons: string): string => `WITH linked AS (
+    SELECT ${COLUMNS} FROM session_wallets held
+    JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
+    WHERE held.address IN (${addresses}) AND held.environment = ? AND ${IS_VISIBLE}
+    UNION SELECT ${COLUMNS} FROM session_removed_wallets removed
+    JOIN sessions ON sessions.organization_id = removed.organization_id AND sessions.id = removed.session_id
+    WHERE removed.address IN (${addresses}) AND removed.environment = ? AND ${IS_OWN}
+    UNION SELECT ${COLUMNS} FROM sessions
+    WHERE sessions.locked_address IN (${addresses}) AND sessions.environment = ? AND ${IS_OWN}
+    UNION SELECT ${COLUMNS} FROM sessions
+    WHERE sessions.person_id IN (${persons}) AND sessions.environment = ? AND ${IS_VISIBLE}
+  )
+  SELECT linked.*, held.address FROM linked LEFT JOIN session_wallets held
+    ON held.organization_id = linked.organization_id AND held.session_id = linked.id
+  UNION ALL SELECT linked.*, removed.address FROM linked JOIN session_removed_wallets removed
+    ON removed.organization_id = linked.organization_id AND removed.session_id = linked.id
+  WHERE linked.organization_id || '' = ?`
+
+const querySessions = (
+  statements: Statements,
+  { organizationId, environment }: Session,
+  addresses: readonly string[],
+  persons: readonly string[],
+): Promise<readonly LinkedRow[]> => {
+  // No subject is empty. An empty list would be invalid SQL.
+  const [ofAddresses, ofPersons] = [
+    ['', ...addresses],
+    ['', ...persons],
+  ]
+  const wallet = [...ofAddresses, environment, organizationId]
+  return statements.query<LinkedRow>(selectLinked(placeholdersFor(ofAddresses), placeholdersFor(ofPersons)), [
+    ...wallet,
+    ...wallet,
+    ...wallet,
+    ...[...ofPersons, environment, organizationId],
+    organizationId,
+  ])
+}
+
+/** @throws LinkedSessionsError if there are too many */
+export const findLinkedSessions = async (transaction: Transaction, session: Session): Promise<LinkedSessions> => {
+  const { organizationId, id, personId } = session
+  const own = await transaction.query<{ address: string }>(WALLETS_OF_SESSION, [
+    organizationId,
+    id,
+    organizationId,
+    id,
+    organizationId,
+    id,
+  ])
+  const addresses = new Set(own.map(({ address }) => address))
+  const persons = new Set(personId === null ? [] : [personId])
+  const sessionIds = new Set<string>()
+  let [newAddresses, newPersons] = [new Set(addresses), new Set(persons)]
+  while (newAddresses.size + newPersons.size > 0) {
+    const rows = await querySessions(transaction, session, [...newAddresses], [...newPersons])
+    const found = { addresses: new Set<string>(), persons: new Set<string>() }
+    for (const row of rows) {
+      const isOwn = row.organization_id === organizationId
+      if (isOwn && row.id !== id) sessionIds.add(row.id)
+      if (isOwn && row.locked_address !== null) found.addresses.add(row.locked_address)
+      if (row.address !== null) found.addresses.add(row.address)
+      if (row.person_id !== null) found.persons.add(row.person_id)
+    }
+    newAddresses = found.addresses.difference(addresses)
+    newPersons = found.persons.difference(persons)
+    for (const address of newAddresses) addresses.add(address)
+    for (const person of newPersons) persons.add(person)
+    if (sessionIds.size + addresses.size > LINKED_MAX) {
+      throw new LinkedSessionsError('the wallets are linked to too many sessions')
+    }
+  }
+  return { addresses, persons, sessionIds }
+}
