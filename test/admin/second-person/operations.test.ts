@@ -36,7 +36,7 @@ test.each([
   [{ deployment_admin: true }, 'second-person'],
   [{ deployment_admin: false }, 'second-person'],
   [{ disabled: true, deployment_admin: true }, 'second-person'],
-])('a change of an account to %j needs %s', async (body, needs) => {
+] as const)('a change of an account to %j needs %s', async (body, needs) => {
   const rule = covered.find(({ operationId }) => operationId === 'changeUser')?.secondPerson
   expect(await rule?.needs?.({} as never, { body } as never)).toBe(needs)
 })

@@ -265,7 +265,7 @@ describe('a restore', () => {
           bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) ^ 1
           writeFileSync(path, bytes)
         },
-        'countersign.db in the backup is not what',
+        'countersign.db in the backup does not match',
       ],
       [(copy) => rmSync(join(copy, 'settings.json')), 'lacks settings.json'],
       [
