@@ -267,7 +267,7 @@ describe('a restore', () => {
         },
         'countersign.db in the backup does not match',
       ],
-      [(copy) => rmSync(join(copy, 'settings.json')), 'lacks settings.json'],
+      [(copy) => rmSync(join(copy, 'settings.json')), 'settings.json is missing'],
       [
         (copy) => writeFileSync(join(copy, 'keystores', 'more.json'), '{}'),
         'keystores/more.json in the backup is not in',
