@@ -131,6 +131,19 @@ describeStores((open) => {
     },
   )
 
+  test('more linked addresses than a completion can read leave the decision to an operator', async () => {
+    const earlier = await submit()
+    const next = await submit()
+    for (let number = 0; number < 1_000; number++) {
+      await temporary.store.database.execute(
+        "INSERT INTO session_removed_wallets (organization_id, session_id, environment, address) VALUES (?, ?, 'test', ?)",
+        [organizationId, earlier.sessionId, `0x${number}`],
+      )
+    }
+    await expect(change(next, 'completed', DECIDER)).rejects.toThrow('linked to too many sessions')
+    await change(next, 'completed', OPERATOR)
+  })
+
   test('an automatic completion waits for the checks of another session of the wallet', async () => {
     const earlier = await register()
     await connect(earlier)

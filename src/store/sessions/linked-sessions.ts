@@ -66,7 +66,9 @@ const querySessions = (
     ...wallet,
     ...wallet,
     ...wallet,
-    ...[...ofPersons, environment, organizationId],
+    ...ofPersons,
+    environment,
+    organizationId,
     organizationId,
   ])
 }
