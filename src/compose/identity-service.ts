@@ -182,6 +182,7 @@ export const createIdentity = async (dependencies: IdentityDependencies): Promis
     evidence: evidenceParts.evidence,
     gate: dependencies.signedGate,
     reach: dependencies.webhookReach,
+    requireCurrent: modules.requireCurrent,
     createServiceEndpoint: (await dependencies.findService(SERVICE_EVENTS)?.()) ?? null,
     clock: systemClock,
   })

@@ -18,7 +18,7 @@ import { createEndpointSecrets } from '../identity/webhooks/secrets.ts'
 import type { Clock } from '../lib/time.ts'
 import { createOutboundPost } from '../server/outbound-post.ts'
 import type { SignedGate } from '../server/signed-gate.ts'
-import { spendAndDecide } from '../store/sessions/provider-results.ts'
+import { type RequireCurrent, spendAndDecide } from '../store/sessions/provider-results.ts'
 import type { Store } from '../store/store.ts'
 import type { IdentityMetrics } from '../telemetry/identity-metrics.ts'
 import type { Logger } from '../telemetry/log.ts'
@@ -33,6 +33,7 @@ export interface WebhookPartsDependencies {
     changeStatus: Parameters<typeof createSessionChanges>[0]['sessions']['changeStatus'],
   ) => ReturnType<typeof createSessionChanges>
   readonly reach: Reach
+  readonly requireCurrent: RequireCurrent
   /** Null if no verification service is configured. */
   readonly createServiceEndpoint: CreateServiceEndpoint | null
   readonly clock: Clock
@@ -113,7 +114,7 @@ export const createWebhookParts = (dependencies: WebhookPartsDependencies): Webh
           log.warn('a verification service decided about a session that is decided: look at it', { session, status }),
         spend: store.providerResults.spend,
         decide: async (message, change) => {
-          const { changeStatus, isRepeated } = spendAndDecide(store, message)
+          const { changeStatus, isRepeated } = spendAndDecide(store, message, dependencies.requireCurrent)
           const state = await changesOver(changeStatus).changeStatus(change)
           return isRepeated() ? null : state
         },

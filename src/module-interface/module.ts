@@ -20,7 +20,7 @@ import type { DataFolder } from '../setup/data-folder.ts'
 import type { Finding } from '../setup/finding.ts'
 import type { Passphrase } from '../setup/passphrase.ts'
 import type { TokenSettings } from '../signing/types.ts'
-import type { Store } from '../store/store.ts'
+import type { Store, Tables } from '../store/store.ts'
 import type { StoreTarget } from '../store/store-address.ts'
 import type { Exposition } from '../telemetry/exposition.ts'
 import type { FactMetrics } from '../telemetry/fact-metrics.ts'
@@ -114,6 +114,11 @@ export interface SessionParts {
   readonly checks?: readonly CheckPart[]
   /** Called at least once, after all checks of a session are stored. At most one module provides it. */
   readonly onChecked?: (session: Session) => Promise<void>
+  /**
+   * Called in the transaction in which an external decider completes a session. Throws ChecksPendingError if the
+   * compared data has changed since the session's checks.
+   */
+  readonly requireCurrent?: (tables: Tables, session: Session) => Promise<void>
   readonly leaderTasks?: readonly LeaderTask[]
   /** Additional lists for the metrics of lists. */
   readonly lists?: () => FactMetrics['lists']

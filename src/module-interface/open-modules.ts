@@ -90,6 +90,9 @@ export const openSessionModules = async (
   return {
     checks: parts.flatMap(({ checks = [] }) => checks),
     onChecked: parts.find(({ onChecked }) => onChecked !== undefined)?.onChecked ?? (async () => undefined),
+    requireCurrent: async (tables, session) => {
+      for (const { requireCurrent } of parts) await requireCurrent?.(tables, session)
+    },
     leaderTasks: parts.flatMap(({ leaderTasks = [] }) => leaderTasks),
     lists: () => parts.flatMap(({ lists }) => lists?.() ?? []),
     stop: async () => {

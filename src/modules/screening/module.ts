@@ -19,7 +19,8 @@ export const screening = defineModule({
   operations: async () => (await import('./operations/operations.ts')).operations,
   openSessions: async (core) => {
     const { createScreeningService } = await import('./screening-service.ts')
+    const { requireCurrentLists } = await import('./checks/require-current.ts')
     const { parts, lists, leaderTask } = createScreeningService({ ...core, storeAgain: core.storeChecks })
-    return { checks: parts, lists, leaderTasks: [leaderTask] }
+    return { checks: parts, lists, leaderTasks: [leaderTask], requireCurrent: requireCurrentLists }
   },
 })

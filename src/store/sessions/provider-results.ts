@@ -1,8 +1,8 @@
 // Ids of accepted messages of external deciders, so that each message has an effect only once. An id is kept far longer
 // than its message's timestamp is accepted, so that a repeated message is always recognized.
 
-import type { SessionState, StatusChange } from '../../domain/session.ts'
-import { TransitionRefusedError } from '../../domain/session-errors.ts'
+import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
+import { ChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
 import { integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Store, Tables } from '../store.ts'
@@ -31,21 +31,41 @@ export const createProviderResultTable = (scope: TableScope) => ({
 
 type Message = Parameters<Tables['providerResults']['spend']>[0]
 
+/** Throws ChecksPendingError if the data with which the session was compared has changed. */
+export type RequireCurrent = (tables: Tables, session: Session) => Promise<void>
+
 /** A repeated message changes nothing. A message about a session that is no longer submitted is rejected. */
-export const spendAndDecide = (store: Pick<Store, 'transaction'>, message: Message) => {
+export const spendAndDecide = (
+  store: Pick<Store, 'transaction' | 'sessionChecks'>,
+  message: Message,
+  requireCurrent: RequireCurrent,
+) => {
   let isRepeated = false
+  const decide = (change: StatusChange): Promise<SessionState | null> =>
+    store.transaction(async (tables) => {
+      const before = await tables.sessions.lock(message.organizationId, message.sessionId)
+      isRepeated = !(await tables.providerResults.spend(message))
+      if (isRepeated || before === null) return before
+      const { status } = before.session
+      if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
+      if (change.to === 'completed') await requireCurrent(tables, before.session)
+      return tables.sessions.changeStatus(change)
+    })
   return {
     /** Reports whether `changeStatus` found that the message was already received. */
     isRepeated: () => isRepeated,
-    /** @throws TransitionRefusedError if an operator has already decided the session or sent it back */
-    changeStatus: (change: StatusChange): Promise<SessionState | null> =>
-      store.transaction(async (tables) => {
-        const before = await tables.sessions.lock(message.organizationId, message.sessionId)
-        isRepeated = !(await tables.providerResults.spend(message))
-        if (isRepeated || before === null) return before
-        const { status } = before.session
-        if (status !== 'submitted') throw new TransitionRefusedError(status, change.to)
-        return tables.sessions.changeStatus(change)
-      }),
+    /**
+     * @throws TransitionRefusedError if an operator has already decided the session or sent it back;
+     * ChecksPendingError if its checks are repeated first
+     */
+    changeStatus: async (change: StatusChange): Promise<SessionState | null> => {
+      try {
+        return await decide(change)
+      } catch (error) {
+        // The refusal was rolled back with the message, so the checks are queued in a separate transaction.
+        if (error instanceof ChecksPendingError) await store.sessionChecks.queueRepeat(message)
+        throw error
+      }
+    },
   }
 }

@@ -11,7 +11,7 @@ import type { Statements, Transaction } from '../database.ts'
 import { replaceHits } from '../lists/screening-checks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
 import { queueCheckMessages } from '../webhooks/webhook-queue.ts'
-import { placeholdersFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
+import { lockSessionAsItIs, placeholdersFor, SESSION_COLUMNS, type SessionRow, toSession } from './session-rows.ts'
 import { announceSharing, whileSharing } from './session-sharing.ts'
 
 interface NewCheck {
@@ -244,6 +244,15 @@ export const createSessionCheckTable = (scope: TableScope) => ({
       return claimed
     })
   },
+
+  /** Queues a submitted session for another comparison with lists, unless it is queued already. */
+  queueRepeat: ({ organizationId, sessionId }: Omit<QueuedSession, 'sequence'>): Promise<void> =>
+    scope.write(async (transaction) => {
+      const session = await lockSessionAsItIs(transaction, organizationId, sessionId)
+      if (session?.status !== 'submitted') return
+      const queued = { sequence: session.sequence, attempts: 0, isMade: true, dueAtSeconds: scope.nowSeconds() }
+      await QUEUE.insertNew(transaction, { organizationId, sessionId, ...queued })
+    }, DURABILITY),
 
   /** Makes sessions due again that an earlier process claimed. Call it before claiming, if no other process claims. */
   releaseClaims: (): Promise<number> => {

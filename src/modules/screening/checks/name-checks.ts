@@ -6,6 +6,7 @@ import {
   DEFAULT_THRESHOLD,
   type FoundHit,
   NAME_CHECK,
+  type ScreeningSettings,
   type ScreeningSettingsOfAll,
 } from '../../../domain/screening-hit.ts'
 import type { CheckType, Session } from '../../../domain/session.ts'
@@ -39,6 +40,13 @@ export interface NamedSubject {
 
 /** Version of reading and comparing names. Sessions compared by another version are compared again. */
 const MATCHER = 'names 7'
+
+type NameSettings = Pick<ScreeningSettings, 'threshold'>
+const thresholdIn = ({ threshold }: NameSettings): number => threshold ?? DEFAULT_THRESHOLD
+
+/** Returns the version of an organization's name checks with these lists and settings. */
+export const nameVersion = (versions: ListVersions, settings: NameSettings): string =>
+  comparisonKey([MATCHER, versions, thresholdIn(settings)])
 
 const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   who: at === 0 ? 'document' : `document ${at + 1}`,
@@ -168,15 +176,14 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
       if (inUse === null) return null
       const { versions, enabled } = inUse
       const { of, key } = await dependencies.settings(organization)
-      const thresholdOf = (organizationId: string): number => of(organizationId).threshold ?? DEFAULT_THRESHOLD
-      const keyOf = (organizationId: string): string => comparisonKey([MATCHER, versions, thresholdOf(organizationId)])
+      const keyOf = (organizationId: string): string => nameVersion(versions, of(organizationId))
       return {
         key: comparisonKey([MATCHER, versions, key]),
         keyOf,
         compare: async (sessions) => {
           const [first] = sessions
           if (first === undefined) return []
-          const threshold = thresholdOf(first.organizationId)
+          const threshold = thresholdIn(of(first.organizationId))
           const check = {
             name: NAME_CHECK,
             version: keyOf(first.organizationId),

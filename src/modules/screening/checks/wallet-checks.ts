@@ -2,7 +2,12 @@
 // sanctions lists and its own deny list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { screeningListName } from '../../../domain/list.ts'
-import { type FoundHit, type ScreeningSettingsOfAll, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
+import {
+  type FoundHit,
+  type ScreeningSettings,
+  type ScreeningSettingsOfAll,
+  WALLET_CHECKS,
+} from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import type { SessionWallet } from '../../../domain/wallet.ts'
 import { NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
@@ -43,7 +48,7 @@ export interface WalletCheckDependencies extends WalletScreeningDependencies {
 /** Version of the wallet lookup. Wallets looked up by another version are looked up again. */
 const LOOKUP = 'wallets 2'
 /** The name of the part and of its only check. */
-const WALLET_CHECK = `${WALLET_CHECKS}.lists`
+export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
 /** The organization's deny list, which may not exist before its first entry. */
 const DENY = 'deny'
 /** An address matches exactly or not at all, so each hit has the highest score. */
@@ -65,16 +70,19 @@ export const walletsOfEach = async (
   return sessions.map(({ id }) => wallets.get(id) ?? [])
 }
 
+type ListVersion = Pick<AddressListInUse, 'id' | 'organizationId' | 'name' | 'isOfSanctioned' | 'version'>
+type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
+
 /** Lists by organization; the deployment's lists have the key null. */
-const byOwner = (lists: readonly AddressListInUse[]): ReadonlyMap<string | null, readonly AddressListInUse[]> =>
+const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
 /** The lists for an organization's wallets. */
-const listsFor = (
-  lists: ReturnType<typeof byOwner>,
+const listsFor = <List extends ListVersion>(
+  lists: ReadonlyMap<string | null, readonly List[]>,
   organizationId: string,
-  named: readonly string[] | null,
-): readonly AddressListInUse[] =>
+  { addressLists: named }: WalletSettings,
+): readonly List[] =>
   [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
     .filter(
       ({ name, organizationId: owner, isOfSanctioned }) =>
@@ -82,6 +90,18 @@ const listsFor = (
         named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
     )
     .sort((left, right) => (left.name < right.name ? -1 : 1))
+
+const versionsFor = (used: readonly ListVersion[]) => used.map(({ id, version }) => [id, version])
+
+const versionWith = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
+  used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
+
+/** Returns the version of an organization's wallet checks with these lists and settings. */
+export const walletVersion = (
+  lists: readonly ListVersion[],
+  organizationId: string,
+  settings: WalletSettings,
+): string => versionWith(listsFor(byOwner(lists), organizationId, settings), settings)
 
 export const createWalletChecks = (dependencies: WalletCheckDependencies): RepeatedPart => {
   const { lists: readLists, settings, walletsOf, memoOf } = dependencies
@@ -113,13 +133,8 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
       const lists = readLists()
       const owned = byOwner(lists)
       const { of, key } = await settings(organization)
-      const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId).addressLists)
-      const versionsFor = (used: readonly AddressListInUse[]) => used.map(({ id, version }) => [id, version])
-      const keyOf = (organizationId: string): string => {
-        const used = usedBy(organizationId)
-        const named = of(organizationId).addressLists
-        return used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
-      }
+      const usedBy = (organizationId: string) => listsFor(owned, organizationId, of(organizationId))
+      const keyOf = (organizationId: string): string => versionWith(usedBy(organizationId), of(organizationId))
       return {
         key: organization === null ? comparisonKey([LOOKUP, versionsFor(lists), key]) : '',
         keyOf,

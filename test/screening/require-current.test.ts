@@ -1,0 +1,170 @@
+// An external decider completes a session only after its comparison with the present lists and settings.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { addressKey } from '../../src/domain/address-key.ts'
+import { newUuid } from '../../src/domain/identifier.ts'
+import { ChecksPendingError, HitOpenError } from '../../src/domain/session-errors.ts'
+import { createCheckRunner } from '../../src/identity/checks/check-runner.ts'
+import { createNameChecks } from '../../src/modules/screening/checks/name-checks.ts'
+import { requireCurrentLists } from '../../src/modules/screening/checks/require-current.ts'
+import { createWalletChecks } from '../../src/modules/screening/checks/wallet-checks.ts'
+import { packEntries } from '../../src/modules/screening/formats/entry-lines.ts'
+import { readScreeningList } from '../../src/modules/screening/formats/read-screening-list.ts'
+import { buildScreening, openScreening } from '../../src/modules/screening/matching/screen-subject.ts'
+import { versionsOf } from '../../src/modules/screening/processes/list-versions.ts'
+import { spendAndDecide } from '../../src/store/sessions/provider-results.ts'
+import { newWebhookEndpointId } from '../../src/store/webhooks/webhook-endpoints.ts'
+import { evmWallet, openIdentity } from '../identity/support.ts'
+
+const NAME = 'Anna Schmidt'
+const HEADER = 'id,kind,name\n'
+
+let identity: Awaited<ReturnType<typeof openIdentity>>
+let names: string[] = []
+/** Address lists in memory, which follow the store only when read. */
+let memory: Parameters<typeof createWalletChecks>[0]['lists'] = () => []
+
+beforeAll(async () => {
+  identity = await openIdentity()
+})
+afterAll(() => identity.remove())
+
+const importNames = async (listed: readonly string[]): Promise<void> => {
+  names = [...listed]
+  const text = HEADER + names.map((name, at) => `${at},person,${name}\n`).join('')
+  const entries = readScreeningList('csv', [new TextEncoder().encode(text)], { entriesMin: 1, now: null })
+  const { screeningLists } = identity.store
+  if ((await screeningLists.find('own')) === null) {
+    await screeningLists.set({ name: 'own', format: 'csv', urls: [], reach: 'public', intervalSeconds: 3_600 })
+  }
+  await screeningLists.replace('own', packEntries(entries), { token: null, validators: {}, nextDueAtSeconds: 9e9 })
+}
+
+const readMemory = async (): Promise<void> => {
+  const { lists } = identity.store
+  const rows = await Promise.all(
+    (await lists.listAll()).map(async (row) => {
+      const keys = new Set((await lists.readEdits(row.id)).map(({ key }) => key.toHex()))
+      return {
+        ...row,
+        current: true,
+        has: (address: Parameters<typeof addressKey>[0]) => keys.has(addressKey(address).toHex()),
+      }
+    }),
+  )
+  memory = () => rows
+}
+
+const runChecks = (): Promise<number> => {
+  const { store, storeChecks, clock } = identity
+  const settings = store.screeningSettings.readAll
+  return createCheckRunner({
+    store: store.sessionChecks,
+    storeChecks,
+    findSession: store.sessions.find,
+    clock,
+    parts: [
+      createNameChecks({
+        settings,
+        listsInUse: async () => ({ versions: versionsOf(await store.screeningLists.list()), enabled: ['own'] }),
+        screenerFor: async () => {
+          const entries = names.map((name, at) => ({
+            id: `${at}`,
+            kind: 'person' as const,
+            names: [name],
+            birthDates: [],
+            countries: [],
+            wallets: [],
+          }))
+          const screening = openScreening(buildScreening([{ list: 'own', entries }]))
+          return {
+            screen: async (subjects, threshold) => subjects.map((subject) => screening.screen(subject, threshold)),
+          }
+        },
+        evidence: {
+          screenedFieldsOf: async () => async () => ({ fullName: NAME }),
+          screenedZonesOf: async () => async () => [],
+        },
+        onError: (error) => {
+          throw error
+        },
+      }),
+      createWalletChecks({
+        settings,
+        walletsOf: store.sessionWallets.ofSessions,
+        lists: () => memory(),
+        memoOf: async () => 'fraud',
+      }),
+    ],
+    onError: (error) => {
+      throw error
+    },
+  })()
+}
+
+const WALLET = evmWallet(7)
+let organizationId = ''
+let sessionId = ''
+let endpointId = ''
+let sequence = 0
+let count = 0
+
+const decide = async () => {
+  const message = { organizationId, sessionId, endpointId, messageId: newUuid() }
+  const { changeStatus } = spendAndDecide(identity.store, message, requireCurrentLists)
+  const change = { organizationId, sessionId, actor: 'provider:webhook', expectedSequence: sequence } as const
+  return (await changeStatus({ ...change, to: 'completed', override: 'person' }))?.session.status
+}
+
+beforeEach(async () => {
+  organizationId = await identity.createOrganization(`current-${count++}`)
+  endpointId = newWebhookEndpointId()
+  const endpoint = { url: 'https://decider.example', environment: 'live', purpose: 'decisions' } as const
+  await identity.store.webhookEndpoints.add({
+    ...endpoint,
+    id: endpointId,
+    organizationId,
+    sealedSecret: new Uint8Array(32),
+  })
+  await importNames(['Ivan Primerov'])
+  const { session } = await identity.register(organizationId)
+  sessionId = session.id
+  await identity.connect(organizationId, sessionId, WALLET)
+  sequence = (await identity.move(organizationId, sessionId, 'submitted')).session.sequence
+  await readMemory()
+  await runChecks()
+})
+
+describe('an external decider', () => {
+  test('completes a session that was compared with the present lists', async () => {
+    expect(await decide()).toBe('completed')
+  })
+
+  test.each([
+    ['a name was listed', () => importNames(['Ivan Primerov', NAME])],
+    [
+      'a wallet was denied',
+      async () => {
+        await identity.store.lists.create({ owner: organizationId, name: 'deny' })
+        const edit = { key: addressKey(WALLET), present: true, memo: 'fraud', author: 'test', addedAtSeconds: 1 }
+        await identity.store.lists.edit(organizationId, 'deny', [edit])
+      },
+    ],
+  ])('waits after %s until the session is compared again', async (_, change) => {
+    await change()
+    await expect(decide()).rejects.toThrow(ChecksPendingError)
+    // The lists in memory are older than the stored lists.
+    await runChecks()
+    await expect(decide()).rejects.toThrow()
+    await readMemory()
+    await runChecks()
+    await expect(decide()).rejects.toThrow(HitOpenError)
+  })
+
+  test('waits after a change that concerns another person, and then completes the session', async () => {
+    await importNames(['Ivan Primerov', 'Pjotr Obraztsov'])
+    await expect(decide()).rejects.toThrow(ChecksPendingError)
+    await expect(decide()).rejects.toThrow(ChecksPendingError)
+    await runChecks()
+    expect(await decide()).toBe('completed')
+  })
+})
