@@ -12,6 +12,7 @@ import {
 } from '../command-line/output.ts'
 import { runToExitCode } from '../command-line/print-error.ts'
 import { SettingInvalidError } from '../config/settings.ts'
+import { unreadableText } from '../lib/named-error.ts'
 import { PROGRAM } from '../program/labels.ts'
 import { dataFolderAt } from '../setup/data-folder.ts'
 import { rememberedStore, rememberStore } from '../setup/store-place.ts'
@@ -59,8 +60,8 @@ const readAddress = (option: string, text: string, environment: MigrateContext['
   if (kind === 'file') {
     try {
       address = readFileSync(name, 'utf8')
-    } catch {
-      throw new SettingInvalidError(`the file of ${option} can't be read: ${name}`)
+    } catch (error) {
+      throw new SettingInvalidError(`the file of ${option} ${unreadableText(error)}: ${name}`)
     }
   }
   try {

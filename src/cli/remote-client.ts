@@ -7,6 +7,7 @@ import { CommandFailedError, LocalCommandError, UsageError } from '../command-li
 import { ADMIN_KEY as KEY } from '../config/given-values.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
+import { unreadableText } from '../lib/named-error.ts'
 
 const TIMEOUT_MS = 60_000
 
@@ -19,8 +20,8 @@ const readKey = (environment: Environment): string => {
   if (path === undefined) return key ?? ''
   try {
     return readFileSync(path, 'utf8').trim()
-  } catch {
-    throw new UsageError(`the file of ${KEY}_FILE can't be read`)
+  } catch (error) {
+    throw new UsageError(`the file of ${KEY}_FILE ${unreadableText(error)}: ${path}`)
   }
 }
 

@@ -78,7 +78,7 @@ const openGeography = ({ config, clock, log }: FactsDependencies): Geography | n
         onLoaded: ({ databaseType, builtAtSeconds }) => {
           log.info('geography file read', { databaseType, builtAt: isoTime(builtAtSeconds) })
         },
-        onError: (error) => log.error('the geography file cannot be read', { error }),
+        onError: (error) => log.error('the geography file cannot be read', { path: config.geoipFile, error }),
       })
 
 /** Without readable chains, the reader isn't loaded, because viem takes 10 MB of memory. */

@@ -121,7 +121,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     onEvent: (event) => {
       logPoolEvent(log, throttle, event)
       if (event.type === 'rule-failed') ruleFailures[event.reason] += 1
-      if (event.type !== 'job-failed' || event.errorClass !== 'DecisionLogError') return
+      if (event.type !== 'job-failed' || !event.errorClass.startsWith('DecisionLogError')) return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
       logFailures += 1
     },

@@ -2,7 +2,8 @@
 // one-line error, which never contains a secret's value.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parse as parseYaml } from 'yaml'
+import { parse as parseYaml, YAMLParseError } from 'yaml'
+import { errorCodeOf, unreadableText } from '../lib/named-error.ts'
 import { type SecretSource, type Setting, variableOf } from './setting.ts'
 import { parseBoolean } from './setting-values.ts'
 import { SETTINGS, SettingInvalidError } from './settings.ts'
@@ -50,9 +51,15 @@ export const readFlags = (settings: readonly Setting<unknown>[], argumentList: r
 const readFile = (path: string, what: string): string => {
   try {
     return readFileSync(path, 'utf8')
-  } catch {
-    throw new SettingInvalidError(`${what} can't be read: ${path}`)
+  } catch (error) {
+    throw new SettingInvalidError(`${what} ${unreadableText(error)}: ${path}`)
   }
+}
+
+/** Returns the place and the parser's code. Its message quotes the file, which may contain keys in RPC URLs. */
+const yamlPlace = (error: unknown): string => {
+  const at = error instanceof YAMLParseError ? error.linePos?.[0] : undefined
+  return at === undefined ? '' : `: line ${at.line}, column ${at.col} (${String(errorCodeOf(error))})`
 }
 
 export interface FileSettings {
@@ -67,7 +74,7 @@ export const readConfigFile = (settings: readonly Setting<unknown>[], path: stri
     document = parseYaml(readFile(path, 'config file'))
   } catch (error) {
     if (error instanceof SettingInvalidError) throw error
-    throw new SettingInvalidError(`config file ${path} is not valid YAML or JSON`)
+    throw new SettingInvalidError(`config file ${path} is not valid YAML or JSON${yamlPlace(error)}`)
   }
   if (document === null || typeof document !== 'object' || Array.isArray(document)) {
     throw new SettingInvalidError(`config file ${path} must be a mapping`)

@@ -8,6 +8,7 @@
 //    the next segment's header records the valid length. So no line is ever appended to a partial line.
 // 4. The next append opens a new segment, linked to the valid part of the previous one by name, length and hash.
 import { join } from 'node:path'
+import { withPath } from '../lib/named-error.ts'
 import { DecisionLineMalformedError, DecisionLogError, reasonOf } from './errors.ts'
 import { type PreviousSegment, readSlotTie } from './previous-segment.ts'
 import { checkRecordable, encodeHeader, encodeRecord, hashLine, MAX_LINE_BYTES } from './record.ts'
@@ -119,7 +120,10 @@ class SlotWriter implements SegmentWriter {
   }
 
   private noteFailure(error: unknown): DecisionLogError {
-    this.failure = error instanceof DecisionLogError ? error : new DecisionLogError(reasonOf(error), error)
+    this.failure =
+      error instanceof DecisionLogError
+        ? error
+        : new DecisionLogError(reasonOf(error), withPath(error, this.slotDirectory))
     return this.failure
   }
 

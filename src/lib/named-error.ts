@@ -26,10 +26,41 @@ export function* causesOf(error: unknown): Generator<Error> {
   }
 }
 
-/** Returns the class name of an error, which is safe to log; its text may contain anything. */
-export const errorClassOf = (error: unknown): string => (error instanceof Error ? error.name : typeof error)
-
 /** Returns the system error code, such as `ENOENT`; undefined if there is none. */
 export const errorCodeOf = (error: unknown): unknown => (error as { code?: unknown } | null | undefined)?.code
+
+/** Error of the system or of SQLite. The path is missing if a file that was already open failed. */
+interface SystemError extends Error {
+  readonly errno: number
+  readonly code: string
+  path?: string
+}
+
+const isSystemError = (error: Error & { errno?: unknown; code?: unknown }): error is SystemError =>
+  typeof error.errno === 'number' && typeof error.code === 'string'
+
+/** Adds the path to the first system error among the error and its causes, unless it has one. Returns the error. */
+export const withPath = <Failure>(error: Failure, path: string): Failure => {
+  const system = causesOf(error).find(isSystemError)
+  if (system !== undefined) system.path ??= path
+  return error
+}
+
+/**
+ * Returns the class name of an error, then the code and path of the system error that caused it, for example
+ * `DecisionLogError: ENOSPC /data/decisions/w00`. Other text of an error may contain anything and is omitted.
+ */
+export const errorClassOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return typeof error
+  const system = causesOf(error).find(isSystemError)
+  if (system === undefined) return error.name
+  return `${error.name}: ${system.code}${system.path === undefined ? '' : ` ${system.path}`}`
+}
+
+/** Returns the predicate of an error message about a file, for example `can't be read (ENOENT)`. */
+export const unreadableText = (error: unknown): string => {
+  const code = errorCodeOf(error)
+  return typeof code === 'string' ? `can't be read (${code})` : "can't be read"
+}
 
 export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

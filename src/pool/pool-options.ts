@@ -147,10 +147,9 @@ export const logPoolEvent = (
     case 'job-failed': {
       const unlogged = throttle(event.errorClass)
       if (unlogged === null) break
-      const message =
-        event.errorClass === 'DecisionLogError'
-          ? 'decisions cannot be recorded; nothing is signed'
-          : 'a request could not be evaluated'
+      const message = event.errorClass.startsWith('DecisionLogError')
+        ? 'decisions cannot be recorded; nothing is signed'
+        : 'a request could not be evaluated'
       log.error(message, { ...event, type: undefined, unlogged })
       break
     }

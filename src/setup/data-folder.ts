@@ -2,7 +2,7 @@
 import { accessSync, chmodSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SettingInvalidError } from '../config/settings.ts'
-import { fileProblem } from '../store/sqlite/file-problem.ts'
+import { fileProblem } from '../lib/file-problem.ts'
 
 export interface DataFolder {
   readonly root: string

@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmS
 import { dirname } from 'node:path'
 import type { SecretSource } from '../config/setting.ts'
 import { SettingInvalidError } from '../config/settings.ts'
-import { errorCodeOf, isMissingFile } from '../lib/named-error.ts'
+import { errorCodeOf, isMissingFile, unreadableText } from '../lib/named-error.ts'
 
 /**
  * Creates the file atomically. If several processes or machines start at once, the first creates it and all read the
@@ -68,7 +68,7 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if (isMissingFile(error)) return null
-    throw new SettingInvalidError(`${what} can't be read: ${path}`)
+    throw new SettingInvalidError(`${what} ${unreadableText(error)}: ${path}`)
   }
   return parseKey(text, path)
 }
@@ -79,7 +79,7 @@ const readKeyFileIfThere = (path: string, what: string): Uint8Array | null => {
  */
 export const readKeyFile = (path: string, what: string): Uint8Array => {
   const key = readKeyFileIfThere(path, what)
-  if (key === null) throw new SettingInvalidError(`${what} can't be read: ${path}`)
+  if (key === null) throw new SettingInvalidError(`${what} can't be read (ENOENT): ${path}`)
   return key
 }
 

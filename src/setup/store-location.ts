@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
+import { unreadableText } from '../lib/named-error.ts'
 import { StoreUnusableError } from '../store/errors.ts'
 import { parseStoreAddress, type StoreTarget } from '../store/store-address.ts'
 import type { DataFolder } from './data-folder.ts'
@@ -14,8 +15,8 @@ const readSource = async (source: NonNullable<Config['store']>): Promise<{ name:
   if (source.source === 'environment') return { name: source.name, text: process.env[source.name] ?? '' }
   try {
     return { name: source.path, text: await readFile(source.path, 'utf8') }
-  } catch {
-    throw new SettingInvalidError(`the file of the setting store can't be read: ${source.path}`)
+  } catch (error) {
+    throw new SettingInvalidError(`the file of the setting store ${unreadableText(error)}: ${source.path}`)
   }
 }
 

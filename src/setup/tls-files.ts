@@ -4,7 +4,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { SettingInvalidError } from '../config/settings.ts'
-import { isMissingFile } from '../lib/named-error.ts'
+import { isMissingFile, unreadableText } from '../lib/named-error.ts'
 import type { ListenerTls } from '../server/listen-address.ts'
 
 export interface TlsOfListeners {
@@ -21,8 +21,9 @@ const readText = (setting: string, path: string): string => {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const missing = isMissingFile(error)
-    throw new SettingInvalidError(`--${setting} ${path} ${missing ? 'does not exist' : "can't be read"}`)
+    throw new SettingInvalidError(
+      `--${setting} ${path} ${isMissingFile(error) ? 'does not exist' : unreadableText(error)}`,
+    )
   }
 }
 

@@ -2,6 +2,7 @@
 // it. During a rotation of a passphrase file, the next passphrase is in FILE.next: some keystores already use it.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import { unreadableText } from '../lib/named-error.ts'
 import { SigningError } from './errors.ts'
 
 export type PassphraseSource =
@@ -19,8 +20,8 @@ export const readPassphraseFile = async (path: string): Promise<string> => {
   let text: string
   try {
     text = await readFile(path, 'utf8')
-  } catch {
-    throw new PassphraseMissingError(`the passphrase file can't be read: ${path}`)
+  } catch (error) {
+    throw new PassphraseMissingError(`the passphrase file ${unreadableText(error)}: ${path}`)
   }
   const value = text.replace(/\r?\n$/, '')
   if (value === '') throw new PassphraseMissingError(`the passphrase file is empty: ${path}`)

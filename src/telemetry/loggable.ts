@@ -1,6 +1,8 @@
 // Converts any value to plain JSON that is safe to print: redacted and truncated. An error becomes its class, code and
-// stack frames. Its message may contain input and is omitted, unless it is a CountersignError's constant detail.
-import { CountersignError } from '../domain/errors.ts'
+// stack frames; a problem with a file has its path and a description instead of frames. The message may contain input
+// and is omitted, except for the detail of a DetailedError.
+import { fileProblem } from '../lib/file-problem.ts'
+import { DetailedError, isMissingFile } from '../lib/named-error.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
 export type Loggable = null | boolean | number | string | Loggable[] | { [field: string]: Loggable }
@@ -35,8 +37,11 @@ const framesOf = (error: Error): string[] => {
 const loggableError = (error: Error, depth: number): Loggable => {
   const described: { [field: string]: Loggable } = { class: cutText(String(error.name)) }
   if ('code' in error && typeof error.code === 'string') described['code'] = cutText(error.code)
-  if (error instanceof CountersignError) described['detail'] = cutText(error.detail)
-  described['frames'] = framesOf(error)
+  if (error instanceof DetailedError) described['detail'] = cutText(error.detail)
+  if ('path' in error && typeof error.path === 'string') described['path'] = cutText(error.path)
+  const problem = fileProblem(error)
+  if (problem === null && !isMissingFile(error)) described['frames'] = framesOf(error)
+  else if (problem !== null) described['problem'] = problem
   if (error.cause !== undefined && error.cause !== null) {
     // A cause that isn't an error may contain input, so only its type is printed.
     described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause

@@ -8,6 +8,7 @@ import { DecisionLogError } from '../../src/decision-log/errors.ts'
 import { readTail } from '../../src/decision-log/tail.ts'
 import type { LogRecord } from '../../src/decision-log/types.ts'
 import { verifyDecisions } from '../../src/decision-log/verify.ts'
+import { errorClassOf } from '../../src/lib/named-error.ts'
 import {
   attestation,
   type FileOperation,
@@ -245,6 +246,8 @@ describe.skipIf(!mounted)('a real full disk (skipped without root and mount: it 
         } catch (error) {
           expect(error).toBeInstanceOf(DecisionLogError)
           expect(writer.failure?.reason).toBe('ENOSPC')
+          // The log line of a full disk has its code and the folder.
+          expect(errorClassOf(error)).toMatch(/^DecisionLogError: ENOSPC \/.*w00/)
           refusals++
         }
       }

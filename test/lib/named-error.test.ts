@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { causesOf } from '../../src/lib/named-error.ts'
+import { readFileSync } from 'node:fs'
+import { causesOf, errorClassOf, unreadableText, withPath } from '../../src/lib/named-error.ts'
 
 test('an error and its causes are listed from the outside in, and end, though they are a circle', () => {
   const inner = new Error('inner')
@@ -9,4 +10,30 @@ test('an error and its causes are listed from the outside in, and end, though th
   expect([...causesOf('no error')]).toEqual([])
   inner.cause = outer
   expect([...causesOf(outer)]).toEqual([outer, inner, outer, inner, outer])
+})
+
+const systemError = (path?: string): Error =>
+  Object.assign(new Error('secret text'), { errno: -28, code: 'ENOSPC', ...(path === undefined ? {} : { path }) })
+
+test('the system error behind an error is named by its code and path, and by nothing else', () => {
+  const outer = new TypeError('secret text', { cause: systemError() })
+  expect(errorClassOf(outer)).toBe('TypeError: ENOSPC')
+  expect(withPath(outer, '/data/log')).toBe(outer)
+  expect(errorClassOf(outer)).toBe('TypeError: ENOSPC /data/log')
+  expect(errorClassOf(withPath(systemError('/own'), '/other'))).toBe('Error: ENOSPC /own')
+  // A code of our own is not one of the system.
+  expect(errorClassOf(Object.assign(new RangeError('secret text'), { code: 'CONFLICT' }))).toBe('RangeError')
+  expect(errorClassOf(withPath('text', '/data'))).toBe('string')
+})
+
+test('a file that cannot be read has the reason in its message', () => {
+  const codeOf = (path: string): string => {
+    try {
+      return readFileSync(path, 'utf8')
+    } catch (error) {
+      return unreadableText(error)
+    }
+  }
+  expect([codeOf('/none/at/all'), codeOf('/')]).toEqual(["can't be read (ENOENT)", "can't be read (EISDIR)"])
+  expect(unreadableText(new Error('secret text'))).toBe("can't be read")
 })

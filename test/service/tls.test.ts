@@ -139,7 +139,7 @@ describe.skipIf(MISSING.length > 0)('TLS (needs openssl and curl)', () => {
       ['', '', ''],
       [at('none'), key, `--tls-certificate ${at('none')} does not exist`],
       [certificate, at('none'), `--tls-key ${at('none')} does not exist`],
-      [folder, key, `--tls-certificate ${folder} can't be read`],
+      [folder, key, `--tls-certificate ${folder} can't be read (EISDIR)`],
       [at('empty'), key, 'is not a certificate'],
       [key, key, 'is not a certificate'],
       [certificate, at('empty'), 'is not a private key'],

@@ -162,6 +162,21 @@ describe('an error', () => {
     expect(JSON.stringify(last())).not.toContain('SELECT')
   })
 
+  test('about a file has its path and a description instead of frames', () => {
+    const { log, last } = setUp()
+    const cause = Object.assign(new Error('text'), { errno: 13, code: 'SQLITE_FULL', path: '/data/countersign.db' })
+    log.error('x', { error: new DependencyUnavailableError('the store is down', { cause }) })
+    expect(last()['error']).toEqual({
+      class: 'DependencyUnavailableError',
+      code: 'DEPENDENCY_UNAVAILABLE',
+      detail: 'the store is down',
+      problem: 'the disk is full',
+      cause: { class: 'Error', code: 'SQLITE_FULL', path: '/data/countersign.db', problem: 'the disk is full' },
+    })
+    log.error('x', { error: Object.assign(new Error('text'), { code: 'ENOENT', path: '/geo.mmdb' }) })
+    expect(last()['error']).toEqual({ class: 'Error', code: 'ENOENT', path: '/geo.mmdb' })
+  })
+
   test('a message that looks like a stack is still not printed', () => {
     const { log, lines } = setUp()
     log.error('x', { error: new Error('first\n    at input (canary:1:1)\n    at more (canary:2:2)') })

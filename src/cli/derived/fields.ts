@@ -8,6 +8,7 @@ import { parseDuration, parseMoment, parseWhole } from '../../command-line/optio
 import { CommandFailedError, UsageError } from '../../command-line/output.ts'
 import { readText } from '../../command-line/read-text.ts'
 import { isObject } from '../../lib/is-object.ts'
+import { unreadableText } from '../../lib/named-error.ts'
 import { isoSeconds } from '../../lib/time.ts'
 
 export interface Field {
@@ -167,8 +168,8 @@ const readFile = (path: string, as: 'text' | 'base64'): string => {
   if (as === 'text') return readText(path)
   try {
     return readFileSync(path).toString('base64')
-  } catch {
-    throw new CommandFailedError(`${path} can't be read`)
+  } catch (error) {
+    throw new CommandFailedError(`${path} ${unreadableText(error)}`)
   }
 }
 

@@ -2,7 +2,7 @@
 // restart: its hash is stored in a file. Only one login runs at a time per node.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
-import { errorCodeOf, isMissingFile } from '../../lib/named-error.ts'
+import { errorCodeOf, isMissingFile, unreadableText } from '../../lib/named-error.ts'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import type { PassphraseSource } from '../../signing/passphrase.ts'
 import { refusedPinFile } from '../../signing/token-service.ts'
@@ -43,8 +43,8 @@ const readPin = (source: PassphraseSource): Buffer => {
   else {
     try {
       text = readFileSync(source.path, 'utf8').replace(/\r?\n$/, '')
-    } catch {
-      throw new TokenUnusableError(`the file with the token's PIN can't be read: ${source.path}`)
+    } catch (error) {
+      throw new TokenUnusableError(`the file with the token's PIN ${unreadableText(error)}: ${source.path}`)
     }
   }
   if (text !== '') return Buffer.from(text)

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { SecretSource } from '../../config/setting.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
+import { unreadableText } from '../../lib/named-error.ts'
 import { ShipAccessMissingError } from '../../object-store/ship-access.ts'
 import { type BucketAccess, parseBucketCredentials } from '../../object-store/ship-bucket.ts'
 import type { ShipPlace } from '../../object-store/ship-target.ts'
@@ -13,8 +14,8 @@ const readCredentials = (source: SecretSource): string => {
   if (source.source === 'environment') return process.env[source.name] ?? ''
   try {
     return readFileSync(source.path, 'utf8')
-  } catch {
-    throw new SettingInvalidError(`${CREDENTIALS}_FILE can't be read: ${source.path}`)
+  } catch (error) {
+    throw new SettingInvalidError(`${CREDENTIALS}_FILE ${unreadableText(error)}: ${source.path}`)
   }
 }
 

@@ -2,8 +2,8 @@
 // records. It is the operating system's lock on an open database, so it ends with the process in any case.
 import { Database as SqliteFile } from 'bun:sqlite'
 import { closeSync, openSync } from 'node:fs'
+import { fileProblem } from '../../lib/file-problem.ts'
 import { StoreUnusableError } from '../errors.ts'
-import { fileProblem } from './file-problem.ts'
 import { isBusy } from './sqlite-connection.ts'
 
 export interface FolderLock {

@@ -2,6 +2,7 @@
 // Source: https://sqlite.org/pragma.html, https://sqlite.org/rescode.html.
 import { Database as BunDatabase, SQLiteError, type Statement } from 'bun:sqlite'
 import { LRUCache } from 'lru-cache'
+import { withPath } from '../../lib/named-error.ts'
 import type { SqlParameter } from '../database.ts'
 import { type ConstraintKind, ConstraintViolatedError, StoreStatementError, StoreUnavailableError } from '../errors.ts'
 import { narrowInteger, requireSafeInteger } from '../integers.ts'
@@ -121,9 +122,20 @@ export const openSqliteConnection = (path: string, readOnly: boolean): SqliteCon
     get inTransaction() {
       return database.inTransaction
     },
-    all: <Row>(sql: string, parameters: readonly SqlParameter[] = []) =>
-      narrowIntegers(prepare(sql).all(...parameters.map(toBinding)) as Row[]),
-    run: (sql, parameters = []) => prepare(sql).run(...parameters.map(toBinding)).changes,
+    all: <Row>(sql: string, parameters: readonly SqlParameter[] = []) => {
+      try {
+        return narrowIntegers(prepare(sql).all(...parameters.map(toBinding)) as Row[])
+      } catch (error) {
+        throw withPath(error, path)
+      }
+    },
+    run: (sql, parameters = []) => {
+      try {
+        return prepare(sql).run(...parameters.map(toBinding)).changes
+      } catch (error) {
+        throw withPath(error, path)
+      }
+    },
     close: () => {
       statements.clear()
       database.close(true)

@@ -2,6 +2,7 @@
 // connection reads. An acknowledged write survives kill -9, because the operating system already has it, and a power
 // loss too unless the caller chose `process-crash`. Source: https://sqlite.org/wal.html.
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs'
+import { fileProblem } from '../../lib/file-problem.ts'
 import { createSerialQueue } from '../../lib/serial-queue.ts'
 import type { Clock } from '../../lib/time.ts'
 import { createBacklog } from '../backlog.ts'
@@ -9,7 +10,6 @@ import type { Database, SqlParameter, Transaction, TransactionOptions } from '..
 import { StoreUnavailableError, StoreUnusableError, TransactionMisuseError } from '../errors.ts'
 import { createLongReadTurns } from '../store-turns.ts'
 import { startCheckpoints } from './checkpoints.ts'
-import { fileProblem } from './file-problem.ts'
 import { createLongReads } from './long-reads.ts'
 import { isBusy, openSqliteConnection, type SqliteConnection, toStoreError } from './sqlite-connection.ts'
 import { createTransactionRunner, type WaitingTransaction } from './sqlite-transactions.ts'

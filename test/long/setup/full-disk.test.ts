@@ -13,8 +13,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { explainFileProblem, fileProblem } from '../../../src/lib/file-problem.ts'
 import { StoreUnavailableError } from '../../../src/store/errors.ts'
-import { explainFileProblem, fileProblem } from '../../../src/store/sqlite/file-problem.ts'
 import { lockFolder } from '../../../src/store/sqlite/folder-lock.ts'
 import { runToEnd } from '../../service/run-to-end.ts'
 import { freePort, startAlone } from '../../service/start-service.ts'
@@ -112,5 +112,27 @@ describe.skipIf(!isMounted)('a full disk', () => {
     expect([code, stderr.trim().split('\n').at(-1)]).toEqual([2, expect.stringContaining('the disk is full')])
     rmSync(join(folder, 'fill'))
     await (await startAlone({ dataDirectory: service.dataDirectory })).stop()
+  })
+
+  test('in a running service is logged with its code and path, and without a stack', async () => {
+    for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+    const service = await startAlone({ dataDirectory: environment().COUNTERSIGN_DATA_DIR })
+    fill(0)
+    const body = {
+      from: '0x1111111111111111111111111111111111111111',
+      chain: 'base',
+      verification_hash: service.quickstart['VERIFICATION_HASH'],
+    }
+    // The segment has room up to the end of its page.
+    for (let status = 200; status === 200; ) ({ status } = await service.attest(body))
+    const decision = await service.logLine(({ message }) => String(message).startsWith('decisions cannot be recorded'))
+    expect(decision['error_class']).toBe(`DecisionLogError: ENOSPC ${join(service.dataDirectory, 'decisions', 'w00')}`)
+    const { error } = (await service.logLine((line) => JSON.stringify(line).includes('"code":"SQLITE_FULL"'))) as {
+      error: { cause: unknown }
+    }
+    const path = join(service.dataDirectory, 'countersign.db')
+    expect(error.cause).toEqual({ class: 'SQLiteError', code: 'SQLITE_FULL', path, problem: 'the disk is full' })
+    rmSync(join(folder, 'fill'))
+    await service.stop()
   })
 })

@@ -5,6 +5,7 @@ import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { CommandFailedError } from '../../../command-line/output.ts'
+import { errorCodeOf, unreadableText } from '../../../lib/named-error.ts'
 import type { TokenAttester } from '../../../store/sqlite/sqlite-snapshot.ts'
 
 export const MANIFEST = 'manifest.json'
@@ -120,8 +121,9 @@ export const verifyBackup = async (
   try {
     text = await readFile(join(folder, MANIFEST), 'utf8')
     manifest = JSON.parse(text)
-  } catch {
-    throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} is missing or damaged`)
+  } catch (error) {
+    const why = errorCodeOf(error) === undefined ? 'is damaged' : unreadableText(error)
+    throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} ${why}`)
   }
   if (!isManifest(manifest)) throw new CommandFailedError(`the ${MANIFEST} in ${folder} has an unsupported version`)
   const found = new Set(await listFiles(folder))

@@ -7,6 +7,7 @@ import { CommandFailedError, print, UsageError } from '../../../command-line/out
 import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { DEFAULT_THRESHOLD, THRESHOLD_MAX, THRESHOLD_MIN } from '../../../domain/screening-hit.ts'
 import { counted } from '../../../lib/counted.ts'
+import { unreadableText } from '../../../lib/named-error.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import { csvRows, ScreeningListInvalidError } from '../formats/csv-rows.ts'
 import { packEntries, unpackEntries } from '../formats/entry-lines.ts'
@@ -19,8 +20,8 @@ import { buildScreening, openScreening, type ScreeningAnswer } from '../matching
 const readGiven = (path: string): Uint8Array => {
   try {
     return new Uint8Array(readFileSync(path))
-  } catch {
-    throw new CommandFailedError(`the file can't be read: ${path}`)
+  } catch (error) {
+    throw new CommandFailedError(`the file ${unreadableText(error)}: ${path}`)
   }
 }
 

@@ -8,6 +8,7 @@ import { findSlotEnd, slotLinesBackwards } from '../../../decision-log/backwards
 import type { LineToProve } from '../../../decision-log/line-proof.ts'
 import { peekUuid } from '../../../decision-log/record.ts'
 import { listSlots } from '../../../decision-log/segment-name.ts'
+import { unreadableText } from '../../../lib/named-error.ts'
 import { PROGRAM } from '../../../program/labels.ts'
 import { openTreeAccess, type TreeAccess } from '../service/tree-access.ts'
 import { encodeVerifierKey } from '../tree/note.ts'
@@ -41,8 +42,8 @@ export const createTreeCheck =
     const given = checkpoints.map((path): KeptHead => {
       try {
         return { where: path, checkpoint: readFileSync(path, 'utf8') }
-      } catch {
-        throw new CommandFailedError(`the checkpoint can't be read: ${path}`)
+      } catch (error) {
+        throw new CommandFailedError(`the checkpoint ${unreadableText(error)}: ${path}`)
       }
     })
     const access = await openTree()

@@ -1,7 +1,7 @@
 // Explains to the operator why a file cannot be used, from the error of the system or of SQLite. Source: errno(3),
 // https://sqlite.org/rescode.html.
 
-import { causesOf } from '../../lib/named-error.ts'
+import { causesOf } from './named-error.ts'
 
 const PROBLEMS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
