@@ -67,7 +67,12 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
       ruleFailures,
     },
     readiness: { workers, isLogHealthy, hasKeys: attesterReload.hasEveryKind },
-    describe: () => ({ signer, workers: workers(), attesters: attesterReload.isCurrent() ? 'current' : 'outdated' }),
+    // Zero on the main thread, as in the settings, the banner and the log.
+    describe: () => ({
+      signer,
+      workers: config.workers === 0 ? 0 : workers(),
+      attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
+    }),
     leaderTasks,
     addMetrics,
   }

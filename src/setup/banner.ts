@@ -33,6 +33,11 @@ const displayPath = (path: string): string => {
   return fromHere.startsWith('..') ? path : `./${fromHere}`
 }
 
+const workersText = ({ workers }: Config): string => {
+  if (workers === 0) return 'on the main thread'
+  return workers === 1 ? '1 worker' : `${workers} workers`
+}
+
 export const bannerText = (service: StartedService, config: Config): string => {
   const { values, first } = service.quickstart
   const folder = dataFolderAt(config.dataDir)
@@ -41,7 +46,7 @@ export const bannerText = (service: StartedService, config: Config): string => {
     '',
     `Countersign is ready at ${service.url}`,
     ...(config.serve.has('attestation')
-      ? [`  signing backend  ${service.signer}, ${config.workers} ${config.workers === 1 ? 'worker' : 'workers'}`]
+      ? [`  signing backend  ${service.signer}, ${workersText(config)}`]
       : [`  serves           ${[...config.serve].join(', ')}`]),
     `  data             ${displayPath(folder.root)}`,
   ]

@@ -1,6 +1,6 @@
 // The first start: creates two attesters and, unless disabled, a demo organization with everything needed to request an
-// attestation. All rows are stored in one transaction and written to `quickstart.env` (mode 0600). Later starts change
-// nothing.
+// attestation. All rows are stored in one transaction and written to `quickstart.env` (mode 0600). Later starts
+// update only its URLs.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -18,6 +18,7 @@ import bs58 from 'bs58'
 import { SettingInvalidError } from '../config/settings.ts'
 import { parseEvmAddress, type WalletAddress } from '../domain/address.ts'
 import type { ChainTable } from '../domain/chain.ts'
+import { writeDurably } from '../lib/durable-file.ts'
 import { systemClock } from '../lib/time.ts'
 import { draftRevision } from '../policy/revision.ts'
 import { DEMO_POLICY } from '../policy/tools/templates.ts'
@@ -114,6 +115,14 @@ const makeDemo = async (
   }
 }
 
+const urlValues = ({ api, portal, dashboard }: QuickstartUrls): Readonly<Record<string, string>> => ({
+  ATTESTATION_URL: api,
+  IDENTITY_URL: api,
+  ADMIN_URL: `${dashboard}/admin/v1`,
+  PORTAL_URL: portal,
+  DASHBOARD_URL: dashboard,
+})
+
 /** @returns false if another node that started at the same time has created the deployment */
 const seed = async (
   dependencies: QuickstartDependencies,
@@ -129,11 +138,7 @@ const seed = async (
     const made = demo ? await makeDemo(tables, dependencies) : {}
     // Flushed before the commit: keys are shown once, so a commit without this file would lose them.
     writePending(folder, {
-      ATTESTATION_URL: urls.api,
-      IDENTITY_URL: urls.api,
-      ADMIN_URL: `${urls.dashboard}/admin/v1`,
-      PORTAL_URL: urls.portal,
-      DASHBOARD_URL: urls.dashboard,
+      ...urlValues(urls),
       ...made,
       EVM_ATTESTER: evm.address,
       SOLANA_ATTESTER: solana.address,
@@ -151,6 +156,18 @@ const readValues = (folder: DataFolder): Readonly<Record<string, string>> => {
       .filter((line) => line.includes('='))
       .map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]),
   )
+}
+
+/** Replaces URLs that no longer match the settings. Other lines are unchanged; a moved file stays away. */
+const updateUrls = async (folder: DataFolder, urls: QuickstartUrls): Promise<void> => {
+  if (!existsSync(folder.quickstart)) return
+  const text = readFileSync(folder.quickstart, 'utf8')
+  const current = urlValues(urls)
+  const updated = text.replace(/^([A-Z]+_URL)=.*$/gm, (line, name: string) =>
+    current[name] === undefined ? line : `${name}=${current[name]}`,
+  )
+  // Several processes of a node may write at once.
+  if (updated !== text) await writeDurably(folder.quickstart, `${folder.quickstart}.${process.pid}`, [updated])
 }
 
 export interface Quickstart {
@@ -177,7 +194,7 @@ export const isFirstStart = async (store: Store, folder: DataFolder): Promise<bo
 }
 
 /**
- * Creates the deployment in an empty store. Otherwise only reads the values of the first run.
+ * Creates the deployment in an empty store. Otherwise updates the URLs, and reads the values of the first run.
  * @throws SettingInvalidError if the store is empty and this process creates no keystores
  */
 export const prepareQuickstart = async (dependencies: QuickstartDependencies): Promise<Quickstart> => {
@@ -206,5 +223,6 @@ export const prepareQuickstart = async (dependencies: QuickstartDependencies): P
   }
   // Also needed after a crash between the commit and this rename.
   if (existsSync(pendingPath(folder))) renameSync(pendingPath(folder), folder.quickstart)
+  await updateUrls(folder, dependencies.urls)
   return { first, values: readValues(folder) }
 }

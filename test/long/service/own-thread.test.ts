@@ -104,6 +104,10 @@ test.skipIf(!isLinux)('one process without workers has a supervisor as well', as
   try {
     const { process: of } = await one.logLine(({ message }) => message === 'ready')
     expect(of).toBe(0)
+    // The banner, the log and `/readyz` agree.
+    expect(await one.logLine(({ message }) => message === 'ready')).toMatchObject({ workers: 0 })
+    expect(one.output().stdout).toMatch(/signing backend {2}\S+, on the main thread\n/)
+    expect(await (await fetch(`${one.url}/readyz`)).json()).toMatchObject({ ready: true, workers: 0 })
     const body = { from: '0x1111111111111111111111111111111111111111', chain: 'base' }
     const hash = one.quickstart['VERIFICATION_HASH']
     expect((await one.attest({ ...body, verification_hash: hash })).status).toBe(200)
