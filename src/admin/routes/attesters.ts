@@ -95,6 +95,28 @@ const addAttester = async (
   return attester
 }
 
+/**
+ * @throws ConflictError if the oldest other active key, which signs next, is not registered on a chain. A chain that
+ * cannot be read is not an obstacle.
+ */
+const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<void> => {
+  const attesters = await services.store.attesters.list()
+  const before = attesters.find(({ id }) => id === attesterId)
+  const successor = attesters.find(
+    ({ id, kind, status }) => id !== attesterId && kind === before?.kind && status === 'active',
+  )
+  if (before?.status !== 'active' || successor === undefined) return
+  const refusing = (await services.inspectChains())
+    .filter(
+      ({ check, subject, result }) => check === 'attester' && result === 'problem' && subject === successor.address,
+    )
+    .map(({ chain }) => chain)
+  if (refusing.length === 0) return
+  throw new ConflictError(
+    `its successor ${successor.address} is not registered on ${refusing.join(', ')}: register it first, or retire with final`,
+  )
+}
+
 const retireAttester = async (
   tables: Tables,
   note: Note,
@@ -218,7 +240,8 @@ export const ATTESTER_ROUTES = [
     access: DEPLOYMENT,
     command: { irreversible: true, fields: { attester: { find: { in: 'listAttesters', by: ['id', 'address'] } } } },
     summary: 'Stop signing with a key',
-    description: 'With `final`, the key is never loaded again. The last active key of a kind cannot be retired.',
+    description:
+      'The key that signs next must be registered on each chain with a registry. With `final`, the key is never loaded again, and this is not checked. The last active key of a kind cannot be retired.',
     body: closed({
       final: Type.Optional(Type.Boolean({ description: 'Never load the key again. This cannot be undone' })),
     }),
@@ -235,10 +258,13 @@ export const ATTESTER_ROUTES = [
         }
       },
     },
-    handle: ({ params, body, write }) =>
-      write(async (tables, note) =>
+    handle: async ({ services, params, body, write }) => {
+      // A compromised key must be retired at once.
+      if (body.final !== true) await requireRegisteredSuccessor(services, params.attester)
+      return write(async (tables, note) =>
         showAttester(await retireAttester(tables, note, params.attester, retiredStatus(body))),
-      ),
+      )
+    },
   }),
   route('inspectChains', 'GET', '/chain-checks', {
     access: DEPLOYMENT,
