@@ -37,15 +37,24 @@ const secondsOf = (blocks: number, { blockTimeMs }: BlockPace): number => Math.c
 /** Returns the longest possible lifetime in seconds of a task that expires at a block, over all project lifetimes. */
 export const longestTaskSeconds = (pace: BlockPace): number => secondsOf(blocksWithin(pace, LIFETIME_SECONDS_MAX), pace)
 
-/** @param blockChains chains whose tasks expire at a block */
-export const createTaskExpiry = (blockChains: ReadonlyMap<string, BlockExpiry>): TaskExpiry => {
+/**
+ * @param blockChains chains whose tasks expire at a block
+ * @param onSeconds called for each task of another chain
+ */
+export const createTaskExpiry = (
+  blockChains: ReadonlyMap<string, BlockExpiry>,
+  onSeconds: (chainName: string) => void = () => undefined,
+): TaskExpiry => {
   const afterBlock = (height: number, chain: BlockExpiry, lifetimeSeconds: number): Expiry => {
     const blocks = blocksWithin(chain, lifetimeSeconds)
     return { expiration: height + blocks, lifetimeSeconds: secondsOf(blocks, chain) }
   }
   const known: TaskExpiry['known'] = (chainName, nowSeconds, lifetimeSeconds) => {
     const chain = blockChains.get(chainName)
-    if (chain === undefined) return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
+    if (chain === undefined) {
+      onSeconds(chainName)
+      return { expiration: nowSeconds + lifetimeSeconds, lifetimeSeconds }
+    }
     const height = chain.height.known()
     return height === null ? null : afterBlock(height, chain, lifetimeSeconds)
   }

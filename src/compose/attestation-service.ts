@@ -84,7 +84,7 @@ export const createAttestation = (dependencies: AttestationDependencies): Attest
       kind: 'task',
       route: ATTESTATION_PATHS.task.path,
       decode: decodeTaskRequest,
-      attest: capped(createEvaluateTask(decide, createExpiry(config, clock))),
+      attest: capped(createEvaluateTask(decide, createExpiry(config, clock, log))),
     }),
   }
 }

@@ -13,6 +13,8 @@ import type { Config } from '../config/config.ts'
 import { LIFETIME_SECONDS_MAX } from '../domain/attestation.ts'
 import { createBlockHeightSource } from '../facts/block-height.ts'
 import type { Clock } from '../lib/time.ts'
+import { reportSeconds } from '../setup/expiry-unit.ts'
+import type { Logger } from '../telemetry/log.ts'
 
 /** Timeout per RPC URL; a request's deadline may be shorter. */
 const RPC_TIMEOUT_MS = 5_000
@@ -36,11 +38,11 @@ const readPaces = ({ chainSettings }: Pick<Config, 'chainSettings'>) => {
 export const longestUse = (config: Pick<Config, 'chainSettings'>): number =>
   Math.max(LIFETIME_SECONDS_MAX, ...[...readPaces(config).values()].map(longestTaskSeconds))
 
-export const createExpiry = (config: Config, clock: Clock) => {
+export const createExpiry = (config: Config, clock: Clock, log: Logger) => {
   const blockChains = new Map<string, BlockExpiry>()
   for (const [chainName, { rpcUrls, blocks, blockTimeMs }] of readPaces(config)) {
     const height = createBlockHeightSource({ chainName, rpcUrls, blockTimeMs, timeoutMs: RPC_TIMEOUT_MS, clock })
     blockChains.set(chainName, { height, blocks, blockTimeMs })
   }
-  return createTaskExpiry(blockChains)
+  return createTaskExpiry(blockChains, reportSeconds(config, log))
 }

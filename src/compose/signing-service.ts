@@ -55,7 +55,7 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
   })
   const attesterReload = createAttesterReload({ pool, log, after, clock, inUse: attesters, read: readStored })
   closers.add(attesterReload.stop)
-  const workers = (): number => pool.stats().workers
+  const workers = (): number => (config.workers === 0 ? 0 : pool.stats().workers)
   return {
     pool,
     signer,
@@ -66,13 +66,8 @@ export const openSigning = async (dependencies: SigningDependencies): Promise<Si
       decisionLogFailures: logFailures,
       ruleFailures,
     },
-    readiness: { workers, isLogHealthy, hasKeys: attesterReload.hasEveryKind },
-    // Zero on the main thread, as in the settings, the banner and the log.
-    describe: () => ({
-      signer,
-      workers: config.workers === 0 ? 0 : workers(),
-      attesters: attesterReload.isCurrent() ? 'current' : 'outdated',
-    }),
+    readiness: { workers: () => pool.stats().workers, isLogHealthy, hasKeys: attesterReload.hasEveryKind },
+    describe: () => ({ signer, workers: workers(), attesters: attesterReload.isCurrent() ? 'current' : 'outdated' }),
     leaderTasks,
     addMetrics,
   }

@@ -15,6 +15,7 @@ import { PROGRAM } from '../../program/labels.ts'
 import { inspectCertificateTerms } from '../../setup/certificate-term.ts'
 import { type ChainCheck, inspectChains } from '../../setup/chain-inspection.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
+import { inspectExpiryUnit } from '../../setup/expiry-unit.ts'
 import { inspectExposure } from '../../setup/exposure.ts'
 import type { Finding } from '../../setup/finding.ts'
 import { storeMayExist } from '../../setup/store-location.ts'
@@ -46,6 +47,7 @@ suggestion for each finding:
   list, geography  Lists not confirmed by their source for two days, and a geography file older than 45 days
   backup           Whether the audit log contains a backup within the last two days
   scanner          Whether documents are scanned
+  expiry           Chains whose v1 tasks expire in Unix seconds because they have no RPC URL
   witness          Witnesses that have not cosigned the decision log in time
 
   --chain CHAIN  Check only this chain
@@ -104,6 +106,7 @@ const inspectDeployment = async (input: DoctorCommandInput): Promise<readonly Fi
     ...inspectCertificates(input),
     ...inspectExposure(config, target),
     ...inspectScanner(input),
+    ...(config.serve.has('attestation') ? inspectExpiryUnit(config) : []),
   ]
   if (!storeMayExist(target)) {
     // The missing folder is already reported.
