@@ -57,7 +57,7 @@ test('the published log is followed by anybody, and cosigned by its witness', as
       new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(await (await read('/metrics')).text())?.[1] ?? ''
 
     // Nobody answers there: heads are signed, and after a while shown as they are.
-    await service.logLine(({ msg, message }) => /a witness does not cosign/.test(String(msg ?? message)))
+    await service.logLine(({ msg, message }) => /a witness did not cosign/.test(String(msg ?? message)))
     await until(async () => (await metric('countersign_decision_tree_cosignatures_late')) === '1')
     expect(await metric('countersign_witness_cosigns')).toBe('0')
     await until(async () => openCheckpoint(await checkpoint(), logKey).size >= 2)
