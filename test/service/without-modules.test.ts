@@ -85,7 +85,11 @@ describe('without any module', () => {
       ['screening', 'screening-list', 'import', 'own', '/dev/null', '--format', 'csv'],
     ] as const) {
       const { code, stderr } = await runCommand(service.dataDirectory, ...words)
-      expect([words[0], code, stderr]).toEqual([words[0], 1, expect.stringContaining(`the module ${module} is disabled:`)])
+      expect([words[0], code, stderr]).toEqual([
+        words[0],
+        1,
+        expect.stringContaining(`the module ${module} is disabled:`),
+      ])
     }
   })
 
