@@ -36,7 +36,7 @@ export const startBackgroundChild = <Message, Order>(
   })
   return {
     send: (order) => sendToChild(child, order),
-    kill: () => child.kill(),
+    kill: () => child.kill('SIGKILL'),
     end: async (order, withinMs) => {
       sendToChild(child, order)
       const cut = setTimeout(() => child.kill('SIGKILL'), withinMs)

@@ -127,7 +127,7 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     },
     hasEnded: () => ended,
     close: async () => {
-      child.kill()
+      child.kill('SIGKILL')
       await child.exited
     },
   }
