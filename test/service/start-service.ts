@@ -50,6 +50,9 @@ export const freePort = (): number => {
   }
 }
 
+/** Removes the lines of URLs, which change with the ports. */
+export const withoutUrls = (text: string): string => text.replace(/^\w+_URL=.*\n/gm, '')
+
 export const parseEnvironmentFile = (text: string): Record<string, string> =>
   Object.fromEntries(
     text
