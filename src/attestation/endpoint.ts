@@ -22,7 +22,7 @@ export interface EndpointDependencies {
   readonly gate: Gate
   readonly idempotent: IdempotencyGuard
   readonly metrics: Pick<Metrics, 'recordDecision'>
-  /** `withhold`: the log must record each decision that was made after its request was answered 408 (invariant 4). */
+  /** `withhold`: the log must mark a decision as withheld if its request was already answered with 408 (invariant 4). */
   readonly pool: Pick<Pool, 'refusal' | 'withhold'>
   /** Null if no organization has a limit. */
   readonly concurrency: Pick<Concurrency, 'refusal'> | null

@@ -8,7 +8,7 @@ export interface ClaimTellerDependencies {
   readonly memory: NodeMemory
   readonly claims: Pick<IdempotencyTable, 'listUnanswered' | 'complete' | 'release'>
   readonly clock: Clock
-  /** Lifetime of a claim, longer than any process works on its request. */
+  /** Lifetime of a claim: longer than any process can spend on its request. */
   readonly claimSeconds: number
   readonly after: Timers['after']
   /** Called if the store or the log can't be read. The next pass tries again. */

@@ -20,7 +20,7 @@ export const LIST_EDITS_MAX = 4_096
 /** Number of keys in one stored chunk. */
 export const LIST_CHUNK_KEYS = 4_096
 
-/** The format of names in policies. */
+/** Format of list names in policies. */
 export const LIST_NAME_RULE = 'a lower-case letter, then up to 63 lower-case letters, digits and underscores'
 export const isListName = (text: string): boolean => /^[a-z][a-z0-9_]{0,63}$/.test(text)
 

@@ -167,8 +167,8 @@ const toPieces = (written: string): readonly Reading[] => {
 }
 
 /**
- * @returns the words of the name in order, without apostrophes, invisible characters and separate marks; an unreadable
- * word may be empty
+ * @returns the words of the name in order, without apostrophes, invisible characters or separate marks. An unreadable
+ * word may be empty.
  */
 export const readNameText = (name: string): readonly NamePiece[] => {
   const text = name

@@ -1,4 +1,4 @@
-// Operations of modules: routes of the admin API, operations of the command line only, and the services that they use.
+// Operations of modules: admin API routes, CLI-only operations, and the services that they use.
 import type { Route } from '../admin/route.ts'
 import type { EvidenceService } from '../identity/evidence-types.ts'
 import { onceMade } from '../lib/once.ts'
@@ -19,7 +19,7 @@ export interface OperationCore {
 /** Result of a module's `operations` import. */
 export interface ModuleOperations {
   readonly routes: readonly Route[]
-  /** Operations of the command line only. */
+  /** CLI-only operations. */
   readonly commands?: readonly Route[]
   readonly services?: (core: OperationCore) => readonly ProvidedService[]
   readonly tasks?: (core: TaskCore) => readonly TaskKind[]

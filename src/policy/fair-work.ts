@@ -21,7 +21,7 @@ export interface FairWorkOptions {
   readonly waitingMax: number
 }
 
-/** No step starts later than this within a slice. */
+/** Time into a slice, in milliseconds, after which no further step starts. */
 const SLICE_MS = 2
 
 /** Runs one slice. @returns true if it was the last */

@@ -43,7 +43,7 @@ const stateOf = (tokens: number, { burst, requestsPerSecond }: ApiKeyRateLimit):
   resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),
 })
 
-/** Refuses a request of `cost` tokens because `missing` tokens are missing here. */
+/** Returns the error for a request that costs `cost` tokens and lacks `missing` tokens in this process. */
 const refuse = (bucket: RateBucket, around: Surroundings, cost: number, missing: number): RateExceededError => {
   noteShort(bucket, cost, around.nowMs)
   const left = Math.min(together(bucket, around), Math.max(0, available(bucket, around)))

@@ -52,7 +52,8 @@ export interface InUseOptions {
 }
 
 /**
- * Returns names of processes whose beat increased while it was watched. Returns immediately if no process has a row.
+ * Returns the names of the processes whose heartbeat advanced while this function watched. Returns an empty list
+ * immediately if no process has a row.
  */
 export const findUsers = async (database: Database, { wait }: InUseOptions): Promise<readonly string[]> => {
   const table = createLiveProcessTable(databaseScope(database, systemClock))

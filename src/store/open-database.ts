@@ -28,7 +28,7 @@ interface CommonOptions {
   readonly wait?: (milliseconds: number) => Promise<void>
   /** Defaults to the defaults of the settings. */
   readonly limits?: StoreLimits | undefined
-  /** Rejects a PostgreSQL database in which the service was never started. The caller checks for a missing file. */
+  /** Rejects a PostgreSQL database that the service has never used. The caller checks for a missing file. */
   readonly onlyExisting?: boolean
   /** Rejects a database of an older version instead of migrating it. */
   readonly asItIs?: boolean

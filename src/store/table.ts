@@ -7,8 +7,8 @@ import type { TableScope, TransactionScope } from './copy/table-scope.ts'
 import { statementsOf, type Where } from './table-statements.ts'
 
 /**
- * @param name of the table in the database
- * @param toItem converts a row to an item, if they differ
+ * @param name Name of the table in the database
+ * @param toItem Converts a row to an item, if the two types differ
  */
 export const defineTable = <const Columns extends Shape, Item = Row<Columns>>(
   name: string,

@@ -4,7 +4,7 @@ import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Clock, Timers } from '../../lib/time.ts'
 
 export interface ListUpdatesDependencies {
-  /** Reads one list and publishes it. @returns false if it must be repeated */
+  /** Reads one list and publishes it. @returns false if the update must be repeated */
   readonly update: (listId: string, reportedMs: number) => Promise<boolean>
   /** Called if a change of the list is still not published after GIVE_UP_AFTER_MS. */
   readonly giveUp: (listId: string) => Promise<void>

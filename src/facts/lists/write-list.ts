@@ -65,7 +65,7 @@ const CHUNKS_A_TRANSACTION = 4
 const NOTES_A_TRANSACTION = 262_144
 const MERGE_ATTEMPTS = 3
 
-/** Does not read notes in their stored form, which would parse them. */
+/** Counts stored notes by their stored length, because reading `notes` would parse them. */
 const notesLengthOf = (chunk: ListChunk): number =>
   chunk.storedNotes?.length ?? chunk.notes.reduce((length, { memo }) => length + memo.length, 0)
 

@@ -44,7 +44,7 @@ interface Part {
   readonly after?: readonly string[]
 }
 
-/** Checks made once per submission. */
+/** Checks that run once per submission. */
 export interface SinglePart extends Part {
   /** Throws when the checks can't be made now; they are retried. */
   run(session: Session): Promise<readonly NewSessionCheck[]>

@@ -51,7 +51,7 @@ export interface CallTable {
   readonly arguments: ReadonlyMap<string, ArgumentDeclaration>
   readonly tuples: readonly TupleType[]
   functions(): readonly CallShape[]
-  /** @returns null if the data is not a well-formed call of this table */
+  /** @returns null if the data is not a well-formed call to a function in this table */
   decode(family: ChainFamily, data: string): DecodedCall | null
 }
 

@@ -256,7 +256,7 @@ export const createListTable = (scope: TableScope) => {
         return true
       }),
 
-    /** Adds and removes single entries, all or none. @throws ListLimitError */
+    /** Adds and removes individual entries atomically. @throws ListLimitError */
     edit: (owner: string | null, name: string, edits: readonly ListEdit[]): Promise<EditResult> =>
       scope.write(async (transaction): Promise<EditResult> => {
         const list = await lockOwn(transaction, owner, name)

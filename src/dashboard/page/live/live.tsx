@@ -1,4 +1,4 @@
-// Live page: current and recent activity of the service, and controls for processes and workers. Its cost for the
+// Live page: current and recent activity of the service, and controls for processes and workers. Its load on the
 // service doesn't depend on the number of decisions.
 import { useEffect, useState } from 'preact/hooks'
 import { useSearchParam } from '../router.ts'

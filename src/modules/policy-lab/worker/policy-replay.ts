@@ -27,7 +27,7 @@ export interface PolicyReplayResult extends ReplaySummary {
   readonly unreadable: number
 }
 
-/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors of reading the log */
+/** @throws DecisionDirectoryMissingError, PolicyInvalidError, and system errors from reading the log */
 export const replayPolicy = async (
   { directory, source, organizationId, policyId, sinceMs, untilMs, chains }: PolicyReplay,
   images: readonly ListImage[],

@@ -17,7 +17,7 @@ export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
   readonly screeners: readonly string[]
   /** @returns null if the screener gave no answer; never rejects */
   readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
-  /** A text that changes with the sanctions lists. */
+  /** Returns a key that changes when the sanctions lists change. */
   readonly listsKey: () => Promise<string>
   /** Resolves after the given milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>

@@ -82,7 +82,7 @@ const hasSigns = (group: readonly NamePiece[]): boolean => {
 export const hasSignsForLetters = (pieces: readonly NamePiece[]): boolean =>
   hasCapitals(pieces) && groupsOf(pieces).some((group) => group.length > 1 && !isForm(group) && hasSigns(group))
 
-/** @returns whether the name has three or more single letters that are not initials */
+/** @returns whether at least three single letters that are not initials make up more than half of the words */
 export const isSpacedOut = (pieces: readonly NamePiece[]): boolean => {
   const single = groupsOf(pieces).flatMap((group) => (isForm(group) ? [] : group.filter(isSingle)))
   const areInitials =
