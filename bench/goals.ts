@@ -140,7 +140,7 @@ const OVERLOAD_GOALS: readonly GoalDefinition[] = (
 ])
 
 const SOAK_GOALS: readonly GoalDefinition[] = [
-  { name: 'soak.errors', label: 'errors of the soak', unit: 'count', bound: 'at most', limit: 0 },
+  { name: 'soak.errors', label: 'errors during the soak test', unit: 'count', bound: 'at most', limit: 0 },
   // The heap's normal variation is about this large, so less growth in an hour can't be detected.
   { name: 'soak.memory_growth', label: 'growth of memory, flat', unit: 'MB/h', bound: 'at most', limit: 5 },
 ]

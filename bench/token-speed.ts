@@ -143,7 +143,7 @@ if (import.meta.main) {
     const date = new Date().toISOString().slice(0, 10)
     const speeds: TokenSpeed[] = []
     for (const key of KEYS) speeds.push(await measureKey(processes, key))
-    const where = `Measured on ${date} with SoftHSM on ${cores} cores of ${cpu}, ${system}, Bun ${version}, with a load average of ${loadAverage} before it began, of other work.`
+    const where = `Measured on ${date} with SoftHSM on ${cpu} with ${cores} cores (${system}, Bun ${version}). The load average before the run was ${loadAverage}, from other work.`
     const text = renderTokenSpeed(speeds, where)
     console.info(text)
     if (process.argv.includes('--write')) {

@@ -120,7 +120,9 @@ export const EVIDENCE_COMMANDS: readonly Command[] = [
       const { organizations, secrets, unreadable } = rotated
       printRotation(context, rotated, [
         `re-encrypted: ${secrets} keys and secrets of ${organizations} organizations`,
-        ...(unreadable > 0 ? [`${unreadable} keys and secrets could not be decrypted, before or after`] : []),
+        ...(unreadable > 0
+          ? [`${unreadable} keys and secrets could not be decrypted; they were already unreadable before the rotation`]
+          : []),
       ])
       return 0
     },

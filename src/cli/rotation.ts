@@ -4,9 +4,9 @@ import { print } from '../command-line/output.ts'
 
 /** @param secret kind of secret in the file, for example `key` */
 export const rotationDescription = (secret: string): string =>
-  `Works while the service runs. The next ${secret} is read from the file of the current ${secret} with .next appended, which is ` +
-  'created if it is missing, and replaces that file at the end. On several machines, copy the same FILE.next to each first. If ' +
-  'interrupted, run it again.'
+  `Works while the service runs. The next ${secret} is read from FILE.next, where FILE is the file of the current ${secret}. ` +
+  'FILE.next is created if it is missing, and replaces FILE when the command completes. With several machines, copy the same ' +
+  'FILE.next to each machine first. If interrupted, run the command again.'
 
 export const printRotation = (
   context: Pick<CommandContext, 'output' | 'command'>,

@@ -138,7 +138,7 @@ export const createProcessSupervisor = (options: ProcessSupervisorOptions): Proc
       if (stopping || place.leaving || waiting.length > 0) return
       place.failures = settled ? 0 : place.failures + 1
       const delayMs = Math.min(BACKOFF_MAX_MS, BACKOFF_MS * 2 ** Math.max(0, place.failures - 1))
-      log.error('a process ended; it is started again', { process: place.index, exitCode, delayMs })
+      log.error('a process exited; it will be restarted', { process: place.index, exitCode, delayMs })
       place.cancelRestart = after(delayMs, () => startIn(place))
     }
     try {

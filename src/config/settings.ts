@@ -47,7 +47,7 @@ export const SETTINGS = {
   }),
   dataDir: setting({
     name: 'data-dir',
-    description: 'Folder of the database, keystores and decision log; the first start creates it',
+    description: 'Folder for the database, keystores and decision log; created at the first start',
     defaultText: './data',
     parse: parsePath,
   }),
@@ -181,7 +181,8 @@ export const SETTINGS = {
   }),
   organizationWeights: setting({
     name: 'organization-weights',
-    description: 'Shares of the workers under load: acme=4,other=2. Other organizations have 1, or N with *=N',
+    description:
+      'Weights of organizations when all workers are busy, for example acme=4,other=2. Other organizations have 1, or N with *=N',
     defaultText: '',
     parse: parseByOrganization(1_000),
   }),

@@ -4,7 +4,7 @@ import { CountersignError } from './errors.ts'
 const REMEDIES = {
   lists: 'remove one first',
   'list entries': 'remove entries or lists first, or raise the setting “list-entries-max”',
-  'list entries that wait for approval': 'approve or reject an upload first',
+  'list entries awaiting approval': 'approve or reject an upload first',
 } as const
 
 export type LimitedListKind = keyof typeof REMEDIES
@@ -14,7 +14,7 @@ export class ListLimitError extends CountersignError {
   readonly kind: LimitedListKind
   readonly maximum: number
   constructor(kind: LimitedListKind, maximum: number) {
-    super('CONFLICT', `an organization has at most ${maximum.toLocaleString('en-US')} ${kind}: ${REMEDIES[kind]}`)
+    super('CONFLICT', `an organization can have at most ${maximum.toLocaleString('en-US')} ${kind}: ${REMEDIES[kind]}`)
     this.kind = kind
     this.maximum = maximum
   }

@@ -97,7 +97,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const constant = (node: SyntaxNode, name: string): void => {
     const found = scope.constants.get(name)
     if (found === undefined) {
-      refuse(node, `there is no constant "${name.slice(0, 64)}"; there are: ${listNames(scope.constants.keys())}`)
+      refuse(node, `unknown constant "${name.slice(0, 64)}"; defined constants: ${listNames(scope.constants.keys())}`)
       return
     }
     replaceByConstant(node, found.type, found.value)
@@ -106,7 +106,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const read = (node: SyntaxNode, name: string): void => {
     const found = scope.reads.get(name)
     if (found === undefined) {
-      refuse(node, `there is no read "${name.slice(0, 64)}"; there are: ${listNames(scope.reads.keys())}`)
+      refuse(node, `unknown read "${name.slice(0, 64)}"; defined reads: ${listNames(scope.reads.keys())}`)
       return
     }
     needs.add({ kind: 'read', read: name, definition: found.definition })
@@ -123,7 +123,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const declared = scope.calls?.arguments.get(name)
     if (scope.calls === null || declared === undefined) {
       const known = listNames(scope.calls?.arguments.keys() ?? [])
-      refuse(node, `no function of the policy takes an argument "${name.slice(0, 64)}"; there are: ${known}`)
+      refuse(node, `no function of the policy takes an argument "${name.slice(0, 64)}"; known arguments: ${known}`)
       return
     }
     const [[type] = [''], ...others] = declared.types
@@ -151,7 +151,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     if (name === null) refuse(node, `the name of a ${what} is a literal text`)
     else if (!isWritten(name)) refuse(node, `the name of a ${what} ${rule}`)
     else if (known !== undefined && !known.has(name)) {
-      refuse(node, `there is no ${what} "${name}"; there are: ${listNames(known)}`)
+      refuse(node, `unknown ${what} "${name}"; known ${what}s: ${listNames(known)}`)
     } else return name
     return null
   }

@@ -35,7 +35,7 @@ const DECLARED: Readonly<Record<string, Declared>> = {
       type: 'string',
       maxLength: 2,
       description: 'Typed country of residence or registration, ISO 3166-1: "CH".',
-      refuseLiteral: matching(COUNTRY, 'person.country is two capital letters (ISO 3166-1), for example "CH"'),
+      refuseLiteral: matching(COUNTRY, 'person.country must be two capital letters (ISO 3166-1), for example "CH"'),
     },
   },
   checks: {

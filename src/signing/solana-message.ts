@@ -53,7 +53,7 @@ export const createSolanaMessageBuilder = (prefix = DEFAULT_SOLANA_MESSAGE_PREFI
     try {
       bytes.setFromHex(hex.slice(2))
     } catch {
-      throw new StatementInvalidError('a statement holds text that is not hex')
+      throw new StatementInvalidError('a statement contains a value that is not valid hex')
     }
     return bytes
   }

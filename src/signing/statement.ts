@@ -98,7 +98,7 @@ class AbiWriter {
     try {
       this.buffer.subarray(at, at + byteCount).setFromHex(hex.slice(2))
     } catch {
-      throw new StatementInvalidError('a statement holds text that is not hex')
+      throw new StatementInvalidError('a statement contains a value that is not valid hex')
     }
   }
 

@@ -188,7 +188,7 @@ describe('revisions', () => {
   test('that name a list which is not there are not saved', async () => {
     const policy = file('l.yaml', `name: P\nrules: [{ id: a, allow: 'in_list(wallet.address, "members")' }]\n`)
     const { code, stderr } = await run('apply', policy)
-    expect({ code, shown: stderr.includes('there is no list "members"; there are: allow, deny') }).toEqual({
+    expect({ code, shown: stderr.includes('unknown list "members"; known lists: allow, deny') }).toEqual({
       code: 1,
       shown: true,
     })

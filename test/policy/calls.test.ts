@@ -112,7 +112,7 @@ describe('a rule about calls is refused', () => {
     ['call.signature == "transfer(address, uint256)"', `the policy's abi has no function "transfer(address, uint256)"`],
     [
       'call.args.value == 1',
-      'no function of the policy takes an argument "value"; there are: to, amount, spender, order, matrix, small, recipients, amounts, memo',
+      'no function of the policy takes an argument "value"; known arguments: to, amount, spender, order, matrix, small, recipients, amounts, memo',
     ],
     ['call.args == 1', 'name an argument: call.args.amount'],
     ['call == 1', 'name a field of call: decoded, function, signature, discriminator, args'],

@@ -85,7 +85,7 @@ describe('constants', () => {
     [`constants: { a: { type: string, value: ${'x'.repeat(257)} } }`, '1:40 a text has at most 256 characters'],
     [
       `constants: {${Array.from({ length: 129 }, (_, i) => `a${i}: {type: int, value: 1}`).join(', ')}}`,
-      '1:12 a policy has at most 128 constants',
+      '1:12 a policy can have at most 128 constants',
     ],
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)
@@ -398,7 +398,7 @@ tests:
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
-      '1:119 a country is two capital letters (ISO 3166-1)',
+      '1:119 a country must be two capital letters (ISO 3166-1)',
     ],
     [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn is true or false'],
     [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 verified is missing'],
@@ -471,7 +471,7 @@ tests:
     const known = { lists: new Set(['sanctions', 'vips']) }
     expect(issuesOf(() => draftRevision(policy, known))[0]).toMatchObject({
       line: 4,
-      message: 'there is no list "members"; there are: sanctions, vips',
+      message: 'unknown list "members"; known lists: sanctions, vips',
     })
     expect(draftRevision(policy, { lists: new Set(['members']) }).compiled.needs).toHaveLength(1)
   })

@@ -85,7 +85,7 @@ rules:
     const many = (count: number) =>
       policy(Array.from({ length: count }, (_, i) => `  - {id: r${i}, allow: "true"}\n`).join(''))
     expect(parsePolicyDocument(many(200)).rules).toHaveLength(200)
-    expect(mistakes(many(201))).toEqual(['3:3 a policy has at most 200 rules'])
+    expect(mistakes(many(201))).toEqual(['3:3 a policy can have at most 200 rules'])
 
     const message = (length: number) => policy(rule(`    message: ${'m'.repeat(length)}\n`))
     expect(parsePolicyDocument(message(512)).rules[0]?.message).toHaveLength(512)
@@ -269,9 +269,13 @@ describe('YAML beyond plain data is refused', () => {
   })
 
   test('more than a policy needs', () => {
-    expect(mistakes(`name: P\nrules: []\n# ${'x'.repeat(256 * 1024)}`)).toEqual(['1:1 a policy has at most 256 KiB'])
+    expect(mistakes(`name: P\nrules: []\n# ${'x'.repeat(256 * 1024)}`)).toEqual([
+      '1:1 a policy can have at most 256 KiB',
+    ])
     // Counted in bytes.
-    expect(mistakes(`name: P\nrules: []\n# ${'é'.repeat(130 * 1024)}`)).toEqual(['1:1 a policy has at most 256 KiB'])
+    expect(mistakes(`name: P\nrules: []\n# ${'é'.repeat(130 * 1024)}`)).toEqual([
+      '1:1 a policy can have at most 256 KiB',
+    ])
     const tooMuch = ['1:1 the document has more parts or deeper nesting than a policy needs']
     expect(mistakes('['.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes('- '.repeat(100_000))).toEqual(tooMuch)

@@ -64,7 +64,7 @@ describe('what its rules read', () => {
     ],
     ['screener("a").flagged', 'screener() is for policies that decide requests'],
     ['velocity.count(hours(1)) > 1', 'velocity is for policies that decide requests'],
-    ['person.country == "Switzerland"', 'person.country is two capital letters (ISO 3166-1), for example "CH"'],
+    ['person.country == "Switzerland"', 'person.country must be two capital letters (ISO 3166-1), for example "CH"'],
     ['session.type == "person"', 'session.type is "individual" or "business"'],
   ])('%s is refused', (expression, message) => {
     expect(refused({ rules: [{ id: 'a', allow: expression }] })[0]).toStartWith(message)

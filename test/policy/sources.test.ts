@@ -145,10 +145,10 @@ describe('geography', () => {
   })
 
   test.each([
-    ['client.country == "Switzerland"', 'client.country is two capital letters (ISO 3166-1), for example "US"'],
-    ['client.country in ["CH", "ch"]', 'client.country is two capital letters (ISO 3166-1), for example "US"'],
-    ['client.country == constants.list', 'client.country is two capital letters (ISO 3166-1), for example "US"'],
-    ['client.region == "ZH"', 'client.region is a country and a region (ISO 3166-2), for example "US-NY"'],
+    ['client.country == "Switzerland"', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
+    ['client.country in ["CH", "ch"]', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
+    ['client.country == constants.list', 'client.country must be two capital letters (ISO 3166-1), for example "US"'],
+    ['client.region == "ZH"', 'client.region must be a country and a region (ISO 3166-2), for example "US-NY"'],
     [
       'client.city == "Bern"',
       'client has no "city"; it has: ip, located, country, region_known, region, anonymity_known, anonymous, vpn, proxy, tor, hosting',
@@ -266,7 +266,7 @@ describe('reads', () => {
   })
 
   test('have names', () => {
-    expect(refusal('reads.total > 0')).toBe('there is no read "total"; there are: balance, owner, paused, tick, label')
+    expect(refusal('reads.total > 0')).toBe('unknown read "total"; defined reads: balance, owner, paused, tick, label')
     expect(refusal('reads.balance == "1"')).toContain('no such overload: uint256 == string')
   })
 })
@@ -354,7 +354,7 @@ describe('constants', () => {
   })
 
   test.each([
-    ['constants.total > 1', 'there is no constant "total"; there are: limit, countries, age, list, whale'],
+    ['constants.total > 1', 'unknown constant "total"; defined constants: limit, countries, age, list, whale'],
     [
       'constants.limit == "2"',
       'no such overload: uint256 == string: write a large number as uint256("…") or an amount as ether("…")',

@@ -246,7 +246,7 @@ describeStores((openTemporaryStore) => {
       for (const name of names) await lists.create({ owner, name })
       await expect(lists.create({ owner, name: 'one_more' })).rejects.toMatchObject({
         code: 'CONFLICT',
-        detail: 'an organization has at most 100 lists: remove one first',
+        detail: 'an organization can have at most 100 lists: remove one first',
       })
       for (const name of ['allow', 'deny']) await lists.create({ owner, name })
       await lists.create({ owner: await organization('few-lists'), name: 'one_more' })
@@ -288,7 +288,7 @@ describeStores((openTemporaryStore) => {
       const later = temporary.clock.unixSeconds() + 1_000
       await bases.keepStaged(await upload(first, 6), later)
       await expect(bases.keepStaged(await upload(first, 1), later)).rejects.toMatchObject({
-        kind: 'list entries that wait for approval',
+        kind: 'list entries awaiting approval',
       })
       await bases.keepStaged(await upload(shared, 11), later)
     })

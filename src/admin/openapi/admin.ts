@@ -131,7 +131,7 @@ const TAGS: ReadonlyArray<{ readonly name: string; readonly description: string 
   { name: 'Sessions', description: 'Review of people and businesses.' },
   { name: 'Screening', description: 'Sanctions lists, and hits in sessions.' },
   { name: 'Decisions', description: 'Decisions, and the log that proves them.' },
-  { name: 'Jobs', description: 'Tasks that take longer than a request.' },
+  { name: 'Jobs', description: 'Long-running tasks.' },
   { name: 'Approvals', description: 'Changes that await approval by a second person.' },
   { name: 'Webhooks', description: 'Endpoints that receive session events, and the state of each message.' },
   { name: 'Audit', description: 'The audit log.' },

@@ -255,7 +255,7 @@ const OPERATIONS: readonly DescribedOperation[] = [
 export const ATTESTATION_INTERFACE: InterfaceDescription = {
   title: 'Countersign attestation API',
   description:
-    'Decides by policy whether a wallet may perform an action, and signs that decision for a smart contract or a Solana program. For backend servers only: never put keys in frontend code.',
+    'Decides by policy whether a wallet may perform an action. Signs the decision for a smart contract or a Solana program if the action is allowed. For backend servers only: never put keys in frontend code.',
   tags: [
     { name: 'Attestation', description: 'Verdicts and signatures.' },
     { name: 'Operation', description: 'For orchestrators and monitoring. Expose these only to your own network.' },

@@ -112,7 +112,10 @@ export const NUMBER_ROUTES = [
         description: 'At most 8 comma-separated ISO 8601 intervals, such as `2027-01-31T00:00Z/2027-01-31T12:00Z`',
       }),
       hours_since: Type.String({ maxLength: 40, description: 'Start of the first of the 24 hours, ISO 8601' }),
-      rules_since: Type.String({ maxLength: 40, description: 'ISO 8601, at most 31 days ago' }),
+      rules_since: Type.String({
+        maxLength: 40,
+        description: 'Start of the period for `rules`, ISO 8601; at most 31 days ago',
+      }),
     }),
     answer: NUMBERS,
     errors: [503],

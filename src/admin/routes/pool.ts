@@ -28,13 +28,16 @@ const POOL = named(
       each: Type.Array(named('Process', PROCESS_ROW)),
     }),
     workers: closed({
-      live: Type.Integer({ description: 'Live workers of all processes. The fields below also cover all processes' }),
-      busy: Type.Integer(),
-      wanted: Type.Integer({ description: 'Requested number; `live` reaches it within seconds' }),
-      abandoned: Type.Integer({ description: 'Abandoned threads that native code keeps alive' }),
+      live: Type.Integer({ description: 'Live workers across all processes' }),
+      busy: Type.Integer({ description: 'Workers with a job, across all processes' }),
+      wanted: Type.Integer({ description: 'Requested workers across all processes; `live` reaches it within seconds' }),
+      abandoned: Type.Integer({ description: 'Abandoned threads that native code keeps alive, across all processes' }),
       each: Type.Integer({ description: 'Requested workers per process; 0 if the main thread signs' }),
     }),
-    queue: closed({ waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() }),
+    queue: closed(
+      { waiting: Type.Integer(), limit: Type.Integer(), in_flight: Type.Integer() },
+      'Requests, across all processes',
+    ),
     mean_service_ms: Type.Number({ description: 'Average processing time of a worker per job' }),
     predicted_wait_ms: nullable(
       Type.Number({
@@ -42,7 +45,10 @@ const POOL = named(
           'Wait for a job submitted now, in the process with the longest wait; null if a process has no worker',
       }),
     ),
-    restarts: closed({ crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() }),
+    restarts: closed(
+      { crash: Type.Integer(), hang: Type.Integer(), start: Type.Integer() },
+      'Worker restarts by cause, across all processes',
+    ),
     signer: Type.String(),
     cores: Type.Integer({ description: 'CPU cores available to the processes' }),
   }),

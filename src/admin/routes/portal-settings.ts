@@ -22,7 +22,7 @@ const BRAND = named(
   closed({
     color: Type.Union([Type.String(), Type.Null()], { description: '`#rrggbb`; null for the standard color' }),
     logo_version: Type.Union([Type.String(), Type.Null()], {
-      description: 'Changes with the logo; null without a logo',
+      description: 'Changes when the logo changes; null if there is no logo',
     }),
     privacy_url: Type.Union([Type.String(), Type.Null()], { description: 'URL of its privacy policy' }),
     support_email: Type.Union([Type.String(), Type.Null()], { description: 'Where people can ask questions' }),

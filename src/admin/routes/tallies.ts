@@ -116,7 +116,7 @@ export const TALLY_ROUTES = [
       later_since: Type.Optional(
         Type.String({
           maxLength: 40,
-          description: 'ISO 8601. Decisions since the beginning of its interval are also counted in `later`',
+          description: 'Start of the `later` counts, ISO 8601; rounded down to the start of its interval',
         }),
       ),
     }),

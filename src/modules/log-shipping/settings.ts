@@ -8,7 +8,7 @@ export const SHIP_SETTINGS = {
   place: setting({
     name: 'decisions-ship',
     description:
-      'Target for copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. Defaults to no copies',
+      'Target for copies of the decision log and the audit log: dir:/path or s3://bucket/prefix. By default, the logs are not copied',
     defaultText: '',
     parse: (text) => (text === '' ? null : parseShipPlace(text)),
   }),

@@ -41,7 +41,7 @@ export const readConstants = (context: DocumentContext, reader: MappingReader): 
   const constants = reader.has('constants') ? reader.mapping('constants', 'constants') : null
   if (constants === null) return []
   if (constants.keys.length > POLICY_LIMITS.constants) {
-    reader.complainOf('constants', `a policy has at most ${POLICY_LIMITS.constants} constants`)
+    reader.complainOf('constants', `a policy can have at most ${POLICY_LIMITS.constants} constants`)
     return []
   }
   return constants.keys.flatMap((name) => {

@@ -161,7 +161,7 @@ export const readReads = (context: DocumentContext, reader: MappingReader): read
   const reads = reader.has('reads') ? reader.mapping('reads', 'reads') : null
   if (reads === null) return []
   if (reads.keys.length > POLICY_LIMITS.reads) {
-    reader.complainOf('reads', `a policy has at most ${POLICY_LIMITS.reads} reads`)
+    reader.complainOf('reads', `a policy can have at most ${POLICY_LIMITS.reads} reads`)
     return []
   }
   return reads.keys.flatMap((name) => {

@@ -72,7 +72,7 @@ export const readRules = (
   }
   const items = reader.sequence('rules') ?? []
   if (items.length > POLICY_LIMITS.rules) {
-    reader.complainOf('rules', `a policy has at most ${POLICY_LIMITS.rules} rules`)
+    reader.complainOf('rules', `a policy can have at most ${POLICY_LIMITS.rules} rules`)
     return []
   }
   const seen = new Map<string, number>()

@@ -147,7 +147,7 @@ export const readTests = (
   const items = reader.has('tests') ? reader.sequence('tests') : null
   if (items === null) return []
   if (items.length > POLICY_LIMITS.tests) {
-    reader.complainOf('tests', `a policy has at most ${POLICY_LIMITS.tests} tests`)
+    reader.complainOf('tests', `a policy can have at most ${POLICY_LIMITS.tests} tests`)
     return []
   }
   return items.flatMap((item, index) => {

@@ -74,7 +74,7 @@ const hasTooManyLines = (token: string): boolean =>
  */
 function* readSyntax(source: string, complain: Complain): Steps<readonly CST.Token[] | null> {
   if (Buffer.byteLength(source) > POLICY_LIMITS.sourceBytes) {
-    complain(0, `a policy has at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
+    complain(0, `a policy can have at most ${POLICY_LIMITS.sourceBytes / 1024} KiB`)
     return null
   }
   const parser = new Parser()

@@ -41,7 +41,7 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
       type: 'string',
       maxLength: 2,
       description: 'Country of the IP address, ISO 3166-1: "US". Fails if client.located is false.',
-      refuseLiteral: matching(COUNTRY, 'client.country is two capital letters (ISO 3166-1), for example "US"'),
+      refuseLiteral: matching(COUNTRY, 'client.country must be two capital letters (ISO 3166-1), for example "US"'),
       select: ({ country }) => country,
     },
     region_known: {
@@ -53,7 +53,7 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
       type: 'string',
       maxLength: 6,
       description: 'Region of the IP address, ISO 3166-2: "US-NY". Fails if client.region_known is false.',
-      refuseLiteral: matching(REGION, 'client.region is a country and a region (ISO 3166-2), for example "US-NY"'),
+      refuseLiteral: matching(REGION, 'client.region must be a country and a region (ISO 3166-2), for example "US-NY"'),
       select: ({ region }) => region,
     },
     anonymity_known: {
@@ -90,8 +90,8 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
   readTest: (reader) => {
     reader.refuseUnknownKeys(['country', 'region', ...FLAGS])
     const told = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
-    const parseCountry = matchingText(COUNTRY, 'a country is two capital letters (ISO 3166-1)')
-    const parseRegion = matchingText(REGION, 'a region is a country and a region (ISO 3166-2)')
+    const parseCountry = matchingText(COUNTRY, 'a country must be two capital letters (ISO 3166-1)')
+    const parseRegion = matchingText(REGION, 'a region must be a country and a region (ISO 3166-2)')
     return {
       country: reader.has('country') ? reader.parsed('country', parseCountry) : null,
       region: reader.has('region') ? reader.parsed('region', parseRegion) : null,

@@ -55,6 +55,6 @@ export const requireRoomForStaged = async (own: TransactionScope, baseId: string
       AND (lists.base_id IS NULL OR lists.base_id <> list_bases.id)`
   const { listEntriesMax } = own.limits
   if ((await sumOf(own, statement, organizationId)) > listEntriesMax) {
-    throw new ListLimitError('list entries that wait for approval', listEntriesMax)
+    throw new ListLimitError('list entries awaiting approval', listEntriesMax)
   }
 }

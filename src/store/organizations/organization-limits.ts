@@ -85,7 +85,7 @@ export class OrganizationLimitError extends CountersignError {
   readonly maximum: number
   constructor(kind: LimitedKind) {
     const { maximum, remedy } = ORGANIZATION_LIMITS[kind]
-    super('CONFLICT', `an organization has at most ${maximum.toLocaleString('en-US')} ${kind}: ${remedy}`)
+    super('CONFLICT', `an organization can have at most ${maximum.toLocaleString('en-US')} ${kind}: ${remedy}`)
     this.kind = kind
     this.maximum = maximum
   }

@@ -39,7 +39,7 @@ describe.skipIf(CHROMIUM === null)('the policy pages (need Chromium)', () => {
     await page.keyboard.press('c')
     await page.getByText('No problems').waitFor()
     await page.getByRole('radio', { name: 'Allow list only' }).check()
-    await page.getByText('there is no list "members"').waitFor()
+    await page.getByText('unknown list "members"').waitFor()
     await accessible(page)
     // The place of a problem leads into the editor, to that line.
     await page.locator('.issue').first().click()

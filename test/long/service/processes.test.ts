@@ -187,7 +187,7 @@ describeTest('the control makes them three and one again, and no request fails m
 
 describeTest('one that is killed is started again, and every decision is in the log', async () => {
   process.kill(await pidOf(1), 'SIGKILL')
-  await service.logLine(({ message }) => message === 'a process ended; it is started again')
+  await service.logLine(({ message }) => message === 'a process exited; it will be restarted')
   await until(async () => Object.keys(await metric(/^countersign_build_info\{/)).length === 2)
   expect((await attest()).status).toBe(200)
   const { code, stdout } = await runCommand(service.dataDirectory, 'decisions', 'verify')

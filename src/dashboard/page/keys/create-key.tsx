@@ -59,7 +59,7 @@ export const createKey = ({ params, mayAddDeployment = false, only, onCreated }:
       burst: { label: 'Burst', number: [1, 10_000_000], value: '2000', when: { limit: 'custom' } },
       deployment: {
         label: 'Deployment access',
-        hint: 'Attesters, workers and the audit log of every organization.',
+        hint: 'Access to attesters, workers, shared lists, organizations, and every organization’s audit log.',
         check: true,
         when: mayAddDeployment && { kind: 'admin' },
       },

@@ -54,7 +54,7 @@ export const FirstSteps = ({ beginning, isDeciding, onDecided }: FirstStepsProps
     {
       done: project !== null,
       title: 'Create a project',
-      text: 'A project has the verification hash for your contracts.',
+      text: 'A project provides the verification hash for your contracts.',
       href: path('/projects'),
       label: 'Projects',
     },

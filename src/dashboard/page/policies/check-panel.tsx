@@ -16,7 +16,7 @@ interface Place {
 }
 
 /** Matches a missing list: it must exist before a policy may name it. */
-const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('there is no list')
+const namesNoList = ({ message }: PolicyIssue): boolean => message.startsWith('unknown list')
 
 const Issues = ({ issues, onPlace }: Place & { readonly issues: readonly PolicyIssue[] }) => {
   const { path } = useWorkplace()

@@ -45,7 +45,9 @@ export const NextStep = ({ policyId }: { readonly policyId: string }) => {
         </ButtonLink>
       }
     >
-      <p>The policy is live, but no project uses it. A project has the verification hash for requests and contracts.</p>
+      <p>
+        The policy is live, but no project uses it. A project provides the verification hash for requests and contracts.
+      </p>
     </Notice>
   )
 }

@@ -132,7 +132,7 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
             <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>
               <p>
                 {total === 0
-                  ? 'New requests of projects with this policy are counted here.'
+                  ? 'New requests for projects that use this policy are counted here.'
                   : 'No decision since then would have had this outcome.'}
               </p>
             </Empty>

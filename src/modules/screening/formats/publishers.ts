@@ -33,7 +33,7 @@ export const PUBLISHERS: readonly Publisher[] = [
   },
   {
     list: 'us-consolidated',
-    title: 'US Treasury, consolidated list of all that are not on the SDN list',
+    title: 'US Treasury, Consolidated Sanctions List (non-SDN)',
     format: 'ofac-csv',
     urls: [`${OFAC}/CONS_PRIM.CSV`, `${OFAC}/CONS_ALT.CSV`, `${OFAC}/CONS_ADD.CSV`, `${OFAC}/CONS_COMMENTS.CSV`],
     redirectsTo: OFAC_FILES,

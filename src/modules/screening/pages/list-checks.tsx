@@ -65,7 +65,7 @@ const nameOf = ({ name }: Hit): string => (name === '' ? 'Erased' : name)
 
 const placeOf = (hit: Hit): string => {
   if (!isWallet(hit)) return `${hit.list}, entry ${hit.entry}`
-  return hit.check.startsWith('wallets.screeners.') ? `by the screener ${hit.list}` : `on the list ${hit.list}`
+  return hit.check.startsWith('wallets.screeners.') ? `reported by the screener ${hit.list}` : `on the list ${hit.list}`
 }
 
 const decideHit = (params: { readonly organization: string; readonly session: string }, hit: Hit, state: Decided) => {
