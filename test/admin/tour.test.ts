@@ -263,6 +263,8 @@ describe('a tour of the admin API', () => {
     const tried = await call<{ body: object }>(200, 'POST', `${base}/projects/${project.id}/try`, {
       body: { api_key: 'a key', request: { chain: 'base', user_ip: '203.0.113.7' } },
     })
+    // A header cannot contain a Cyrillic letter.
+    await call(400, 'POST', `${base}/projects/${project.id}/try`, { body: { api_key: 'а', request: {} } })
     expect(await call<object>(200, 'GET', `${base}/projects/${project.id}/try`)).toMatchObject({
       requires: ['msg_value'],
     })

@@ -178,6 +178,10 @@ export const startDeployment = async (environment: Readonly<Record<string, strin
     remember(key.key)
     const email = `${canary}-${n}@example.com`
     const member = await post('/members', { email, name: canary, role: 'viewer' })
+    // An organization has at most 20 webhook endpoints.
+    const previous = tenant.things['endpoint']
+    if (previous !== undefined)
+      await admin('DELETE', `/organizations/${slug}/webhooks/${previous}`, { key: keys.admin })
     const webhook = await post('/webhooks', { url: `https://${canary}.example/hook` })
     remember(webhook.secret ?? '')
     const attested = await call(urls.api, 'POST', '/v2/attestation', {

@@ -58,14 +58,15 @@ export const judge = (
     if (body.includes(canary)) return verdict('another organization’s data in the answer')
   }
   const type = headers.get('content-type') ?? ''
+  const faultOfProblem = (): string | null => (method === 'HEAD' ? null : problemFault(outcome))
   const isPage = /^(?:text\/(?:html|css|javascript)|application\/javascript|image|font)/.test(type)
   const isDocument = route.name.startsWith('page ') || /document|openapi/i.test(route.name)
   if (!isPage && !isDocument && INNER_WORDS.test(body)) return verdict('the inside of the program in the answer')
-  if (status === 503) return verdict(headers.has('retry-after') ? problemFault(outcome) : 'a 503 without Retry-After')
+  if (status === 503) return verdict(headers.has('retry-after') ? faultOfProblem() : 'a 503 without Retry-After')
   if (status >= 500) return verdict(isOfParser(outcome) ? null : `a ${status}`, isOfParser(outcome))
   if (status < 400 || method === 'HEAD') return verdict(null)
   if (isOfParser(outcome)) return verdict(null, true)
   // A page says in words what is wrong.
   if (status === 404 && isPage && route.listener !== 'api') return verdict(null)
-  return verdict(cutAfterBytes === null || type !== '' ? problemFault(outcome) : null)
+  return verdict(cutAfterBytes === null || type !== '' ? faultOfProblem() : null)
 }

@@ -189,8 +189,9 @@ export const PROJECT_ROUTES = [
       'uses this operation because its pages cannot reach the listener of the attestation API.',
     body: closed({
       api_key: Type.String({
-        minLength: 1,
         maxLength: 200,
+        pattern: '^[ -~]+$',
+        rule: 'must consist of ASCII characters',
         description: 'An attestation key; not stored and not logged',
       }),
       request: Type.Partial(
