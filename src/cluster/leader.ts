@@ -11,7 +11,7 @@ export interface LeaderTask {
   readonly name: string
   /** Starts the task with a new state each time. */
   start(lead: Lead): void
-  /** Resolves when no work of the task is in flight. After 15 s, the leader no longer waits. */
+  /** Resolves when no work of the task is in flight. The leader waits at most STOP_LIMIT_MS. */
   stop(): Promise<void>
 }
 
@@ -23,8 +23,8 @@ export interface Lead {
   holds(transaction: Transaction): Promise<boolean>
 }
 
-/** A task has not ended its work in time. Its lease ended before, so it writes nothing more. */
-export class LeaderTaskStuckError extends DetailedError {
+/** A task did not stop in time. Its lease has already ended, so it writes nothing more. */
+export class LeaderTaskTimeoutError extends DetailedError {
   constructor(name: string) {
     super(`the task ${name} did not end in time`)
   }
@@ -113,14 +113,14 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
   const endTask = async (leaderTask: LeaderTask): Promise<void> => {
     try {
       const stuck = (): never => {
-        throw new LeaderTaskStuckError(leaderTask.name)
+        throw new LeaderTaskTimeoutError(leaderTask.name)
       }
       await withTimeout(leaderTask.stop(), STOP_LIMIT_MS, stuck, after)
     } catch (error) {
       onError(error)
     }
   }
-  const endDuties = async (): Promise<void> => {
+  const endTasks = async (): Promise<void> => {
     await Promise.all(leaderTasks.map(endTask))
   }
 
@@ -130,7 +130,7 @@ export const createLeader = (dependencies: LeaderDependencies): Leader => {
     onChange?.(false, term)
     term = null
     watched = null
-    atWork = atWork.then(endDuties)
+    atWork = atWork.then(endTasks)
   }
 
   /** @param sentMs time before the request was sent to the store */

@@ -115,12 +115,12 @@ export const createSharing = (dependencies: SharingDependencies): Sharing => {
 
   /** Safe in the leaders of several roles at once, because it deletes only outdated rows. */
   const upkeep = createRepeatedTask({
-    name: 'upkeep of what processes share',
+    name: 'cleanup of shared state',
     firstMs: FIRST_SWEEP_MS,
     intervalMs: SWEEP_MS,
     after,
     work: sweep,
-    onError: (error) => log.warn('what processes share was not swept', { error }),
+    onError: (error) => log.warn('could not clean up the state that processes share; will retry', { error }),
   })
   const leadRole = async (role: LeaderRole, leaderTasks: readonly LeaderTask[]): Promise<void> => {
     const leader = createLeader({

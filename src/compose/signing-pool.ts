@@ -12,7 +12,7 @@ import { type Clock, systemTimers } from '../lib/time.ts'
 import type { Catalog } from '../policy/catalog.ts'
 import type { RuleFailureReason } from '../policy/errors.ts'
 import { createPool, type Pool } from '../pool/pool.ts'
-import { logPoolEvent } from '../pool/pool-options.ts'
+import { isLogFailure, logPoolEvent } from '../pool/pool-options.ts'
 import type { AttesterReference } from '../pool/protocol.ts'
 import { createThreadPort, type OpenPort } from '../pool/wire.ts'
 import { threadEntry } from '../program/entries.ts'
@@ -121,7 +121,7 @@ export const createSigningPool = (dependencies: SigningPoolDependencies): Signin
     onEvent: (event) => {
       logPoolEvent(log, throttle, event)
       if (event.type === 'rule-failed') ruleFailures[event.reason] += 1
-      if (event.type !== 'job-failed' || !event.errorClass.startsWith('DecisionLogError')) return
+      if (event.type !== 'job-failed' || !isLogFailure(event.errorClass)) return
       failure = { answered: pool.stats().answered, atMs: clock.monotonicMs() }
       logFailures += 1
     },

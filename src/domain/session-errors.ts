@@ -75,6 +75,9 @@ export class ChecksPendingError extends fixedError(
   { retryAfterSeconds: 5 },
 ) {}
 
+/** The checks of a session that is linked by a wallet or person are pending. */
+export class LinkedChecksPendingError extends ChecksPendingError {}
+
 /**
  * A session is never completed automatically if its name or wallets could not be compared with the lists and screeners
  * in use.

@@ -56,7 +56,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   let cancel = (): void => undefined
   let stopped = false
 
-  const tellAll = async (): Promise<void> => {
+  const publishAll = async (): Promise<void> => {
     const write = (batch: readonly VelocityTally[]): Promise<void> => {
       sequence += 1
       return tallies.write(processId, sequence, batch)
@@ -64,7 +64,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     while ((await counters.publish(writeMax, write)) === writeMax);
   }
 
-  const hearFrom = async (writer: string, until: number): Promise<void> => {
+  const readFrom = async (writer: string, until: number): Promise<void> => {
     for (let from = readUntil.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
       // The rows were deleted because all their counts have expired.
@@ -77,19 +77,19 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
     }
   }
 
-  const hearAll = async (): Promise<void> => {
+  const readAll = async (): Promise<void> => {
     const writers = await tallies.writers()
     for (const writer of writers) {
-      if (writer.processId !== processId) await hearFrom(writer.processId, writer.sequence)
+      if (writer.processId !== processId) await readFrom(writer.processId, writer.sequence)
     }
     const known = new Set(writers.map((writer) => writer.processId))
     for (const writer of readUntil.keys()) if (!known.has(writer)) readUntil.delete(writer)
   }
 
   const exchange = singleFlight(async () => {
-    await tellAll()
+    await publishAll()
     // Also if no other process is live: a process that has just stopped wrote its last counts.
-    await hearAll()
+    await readAll()
   })
 
   const schedule = (): void => {
@@ -105,14 +105,14 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   }
 
   return {
-    load: hearAll,
+    load: readAll,
     start: schedule,
     exchange,
     stop: async () => {
       stopped = true
       cancel()
       await exchange.settled()
-      await tellAll()
+      await publishAll()
     },
   }
 }

@@ -185,7 +185,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
     }
   }
 
-  const hearOne = (processId: string, tally: VelocityTally, nowSeconds: number): void => {
+  const addRemoteTally = (processId: string, tally: VelocityTally, nowSeconds: number): void => {
     const { chainName, windowSeconds, count, expiresAtSeconds } = tally
     if (expiresAtSeconds <= nowSeconds) return
     const organization = organizationOf(tally.organizationId)
@@ -242,7 +242,7 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
       return batch.length
     },
     addRemote: (processId, tallies, nowSeconds) => {
-      for (const tally of tallies) hearOne(processId, tally, nowSeconds)
+      for (const tally of tallies) addRemoteTally(processId, tally, nowSeconds)
     },
   }
 }

@@ -11,8 +11,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is used up',
   EROFS: 'it is read-only',
   SQLITE_READONLY: 'it is read-only',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EACCES: 'this user has no permission',
+  EPERM: 'this user has no permission',
   ENOTDIR: 'a file is in its way',
   EEXIST: 'a file is in its way',
   EIO: 'the disk fails (input/output error)',
@@ -21,7 +21,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 }
 
 const problemOf = ({ code, syscall }: { code?: unknown; syscall?: unknown }): string | undefined => {
-  if (typeof code !== 'string') return undefined
+  // A port or an address, not a file.
+  if (typeof code !== 'string' || syscall === 'listen' || syscall === 'bind' || syscall === 'connect') return undefined
   // A missing file may be a bug in this program. A folder that cannot be created is below a broken link or in a special
   // file system.
   if (code === 'ENOENT' && syscall === 'mkdir') return "it can't be made there"
@@ -41,6 +42,7 @@ export const fileProblem = (error: unknown): string | null => {
 export const explainFileProblem = (error: unknown): string | null => {
   const problem = fileProblem(error)
   if (problem === null) return null
-  const { path = 'the data folder' } = error as { path?: string }
+  const paths = [...causesOf(error)].map((each) => (each as { path?: string }).path)
+  const path = paths.find((each) => each !== undefined) ?? 'the data folder'
   return `${path} can't be used: ${problem}; change that, then try again`
 }

@@ -7,14 +7,14 @@ import type { Verdict } from '../domain/verdict.ts'
 import type { CallTable, DecodedCall } from './calls/call-table.ts'
 import type { CompiledExpression } from './cel/expression.ts'
 import { PolicyEvaluationError } from './errors.ts'
-import { FactUnavailableError } from './fact-unavailable.ts'
+import { FactAbsentError, type FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyDocument, PolicyRule } from './types/document.ts'
 import { ALLOW_LIST, DENY_LIST, type EvaluationFacts, type ListReader } from './types/facts.ts'
 import type { PolicyProgram, RuleValue } from './types/program.ts'
 import { AddressValue, Uint256 } from './values.ts'
 
 const NOTHING: EvaluationFacts = {}
-const NO_REQUEST = new FactUnavailableError('the request')
+const NO_REQUEST = new FactAbsentError('the request')
 
 /**
  * The facts of one evaluation, for a policy's compiled expressions. Each policy has one such object, which is bound to one

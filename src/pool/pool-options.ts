@@ -113,6 +113,9 @@ export type PoolEvent =
 
 export type PoolEventListener = (event: PoolEvent) => void
 
+/** Reports whether an error class is that of a failed write to the decision log. */
+export const isLogFailure = (errorClass: string): boolean => errorClass.startsWith('DecisionLogError')
+
 export const logPoolEvent = (
   log: Pick<Logger, 'info' | 'warn' | 'error'>,
   throttle: Throttle,
@@ -147,7 +150,7 @@ export const logPoolEvent = (
     case 'job-failed': {
       const unlogged = throttle(event.errorClass)
       if (unlogged === null) break
-      const message = event.errorClass.startsWith('DecisionLogError')
+      const message = isLogFailure(event.errorClass)
         ? 'decisions cannot be recorded; nothing is signed'
         : 'a request could not be evaluated'
       log.error(message, { ...event, type: undefined, unlogged })

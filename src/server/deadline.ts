@@ -91,8 +91,9 @@ export const createDeadlines = ({
         earlier: null,
         later: null,
         expire: () => {
-          expired.reject(new DeadlineExceededError())
-          expiry.abort()
+          const error = new DeadlineExceededError()
+          expired.reject(error)
+          expiry.abort(error)
         },
       }
       begin(request, clock.monotonicMs())

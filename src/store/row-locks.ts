@@ -9,7 +9,10 @@ import type { Transaction } from './database.ts'
 export const lockDeployment = (transaction: Transaction): Promise<number> =>
   transaction.execute("UPDATE counters SET value = value WHERE name = 'changes'")
 
-/** Serializes the transactions of one organization that compare a sum over several rows with a limit. */
+/**
+ * Serializes the transactions of one organization that compare a sum over several rows with a limit. Take it before
+ * lockDeployment: a change that follows is announced, which takes that lock.
+ */
 export const lockOrganization = (transaction: Transaction, organizationId: string): Promise<number> =>
   transaction.execute('UPDATE organizations SET name = name WHERE id = ?', [organizationId])
 

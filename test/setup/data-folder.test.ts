@@ -63,7 +63,7 @@ test('that nobody may write is named, with the part that is missing', () => {
     error = failureOf(path)
   })
   expect(String(error)).toContain(
-    `the data folder ${path} can't be used: this user may not write there (${join(path, 'keystores')})`,
+    `the data folder ${path} can't be used: this user has no permission (${join(path, 'keystores')})`,
   )
 })
 

@@ -22,7 +22,6 @@ const LIMITED_ELSEWHERE: Readonly<Record<string, string>> = {
   evidence_retention: 'one',
   idempotency: 'a request each, kept for a day',
   jobs: 'OPEN_TASKS_MAX at once, or a request each',
-  lists: 'LISTS_PER_ORGANIZATION_MAX',
   minimum_ages: 'one',
   organization_brands: 'one',
   organization_keys: 'one, and the keys before it while they are replaced',
@@ -90,6 +89,7 @@ const CREATE: Readonly<Record<LimitedKind, (store: Store, seed: Seed, number: st
       expiresAtSeconds: null,
       rateLimit: null,
     }),
+  lists: (store, { organizationId: owner }, name) => store.lists.create({ owner, name: `list_${name}` }),
   policies: (store, { organizationId }, name) => store.policies.create({ organizationId, name }),
   'policy revisions': (store, { organizationId, policy }) =>
     store.policies.saveRevision({ organizationId, policyId: policy.id, source: 'x', quorum: 1 }),
@@ -118,6 +118,7 @@ const CREATE: Readonly<Record<LimitedKind, (store: Store, seed: Seed, number: st
 const UNIQUE: Readonly<Record<LimitedKind, { readonly table: string; readonly columns: readonly string[] }>> = {
   'webhook endpoints': { table: 'webhook_endpoints', columns: ['id'] },
   'API keys': { table: 'api_keys', columns: ['key_id'] },
+  lists: { table: 'lists', columns: ['id', 'name'] },
   policies: { table: 'policies', columns: ['id'] },
   'policy revisions': { table: 'policy_revisions', columns: ['id', 'number'] },
   projects: { table: 'projects', columns: ['id', 'verification_hash'] },

@@ -95,23 +95,27 @@ const addAttester = async (
   return attester
 }
 
+/** Returns the oldest other active key of the kind, which signs next. Null if the key is not active or the only one. */
+const successorOf = async ({ attesters }: Pick<Tables, 'attesters'>, attesterId: string): Promise<Attester | null> => {
+  const all = await attesters.list()
+  const before = all.find(({ id }) => id === attesterId)
+  if (before?.status !== 'active') return null
+  return all.find(({ id, kind, status }) => id !== attesterId && kind === before.kind && status === 'active') ?? null
+}
+
 /**
- * @throws ConflictError if the oldest other active key, which signs next, is not registered on a chain. A chain that
- * cannot be read is not an obstacle.
+ * @returns the id of the successor; null if there is none
+ * @throws ConflictError if the successor is not registered on a chain. A chain that cannot be read is not an obstacle.
  */
-const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<void> => {
-  const attesters = await services.store.attesters.list()
-  const before = attesters.find(({ id }) => id === attesterId)
-  const successor = attesters.find(
-    ({ id, kind, status }) => id !== attesterId && kind === before?.kind && status === 'active',
-  )
-  if (before?.status !== 'active' || successor === undefined) return
+const requireRegisteredSuccessor = async (services: Services, attesterId: string): Promise<string | null> => {
+  const successor = await successorOf(services.store, attesterId)
+  if (successor === null) return null
   const refusing = (await services.inspectChains())
     .filter(
       ({ check, subject, result }) => check === 'attester' && result === 'problem' && subject === successor.address,
     )
     .map(({ chain }) => chain)
-  if (refusing.length === 0) return
+  if (refusing.length === 0) return successor.id
   throw new ConflictError(
     `its successor ${successor.address} is not registered on ${refusing.join(', ')}: register it first, or retire with final`,
   )
@@ -124,9 +128,7 @@ const retireAttester = async (
   status: 'retiring' | 'retired',
 ): Promise<Attester> => {
   const before = await requireAttester(tables, attesterId)
-  const all = await tables.attesters.list()
-  const others = all.filter(({ id, kind, status: of }) => id !== before.id && kind === before.kind && of === 'active')
-  if (before.status === 'active' && others.length === 0) {
+  if (before.status === 'active' && (await successorOf(tables, before.id)) === null) {
     throw new ConflictError(`it is the only active ${before.kind} attester: add another one first`)
   }
   const after = await tables.attesters.setStatus(before.id, status)
@@ -255,15 +257,20 @@ export const ATTESTER_ROUTES = [
           subject: id,
           name: `${address} (${kind})`,
           changes: [{ what: 'status', before: status, after: retiredStatus(body) }],
+          basis: (await successorOf(tables, id))?.id ?? null,
         }
       },
     },
     handle: async ({ services, params, body, write }) => {
       // A compromised key must be retired at once.
-      if (body.final !== true) await requireRegisteredSuccessor(services, params.attester)
-      return write(async (tables, note) =>
-        showAttester(await retireAttester(tables, note, params.attester, retiredStatus(body))),
-      )
+      const isChecked = body.final !== true
+      const checked = isChecked ? await requireRegisteredSuccessor(services, params.attester) : null
+      return write(async (tables, note) => {
+        if (isChecked && ((await successorOf(tables, params.attester))?.id ?? null) !== checked) {
+          throw new ConflictError('the attesters have changed: try again')
+        }
+        return showAttester(await retireAttester(tables, note, params.attester, retiredStatus(body)))
+      })
     },
   }),
   route('inspectChains', 'GET', '/chain-checks', {

@@ -14,9 +14,18 @@ export type DecidingCall = Pick<
   'request' | 'requestId' | 'caller' | 'deadline' | 'organization' | 'origin' | 'stillAllowed' | 'services'
 > & { readonly actor: PersonActor }
 
+/** Services for a change within the transaction of its approval, which must wait for nothing else. */
 const within = (services: Services, tables: Tables): Services => ({
   ...services,
   store: storeWithin(services.store, tables),
+  // The holder of a slot may be waiting for this transaction.
+  listUploads: {
+    ...services.listUploads,
+    edit: (_owner, work) => work(),
+    rewrite: (_owner, _listId, work) => work(),
+  },
+  // Chains are inspected when the change is requested.
+  inspectChains: async () => [],
 })
 
 const actorOf = async (tables: Tables, userId: string, { session }: PersonActor): Promise<PersonActor> => {

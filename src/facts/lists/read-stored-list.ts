@@ -39,7 +39,7 @@ export interface StoredLists {
 }
 
 /** Chunks read in one turn: about a megabyte, a few milliseconds of work. */
-const CHUNKS_A_TURN = 16
+const CHUNKS_PER_TURN = 16
 
 export interface ReadList {
   readonly row: StoredListRow
@@ -86,7 +86,7 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
     for (const width of KEY_WIDTHS) {
       let after: Uint8Array | null = null
       for (;;) {
-        const chunks: readonly Uint8Array[] = await bases.readKeys(baseId, width, after, CHUNKS_A_TURN)
+        const chunks: readonly Uint8Array[] = await bases.readKeys(baseId, width, after, CHUNKS_PER_TURN)
         for (const keys of chunks) builder.append(width, keys)
         const last = chunks.at(-1)
         if (last === undefined) break

@@ -32,7 +32,7 @@ export interface CheckRunnerDependencies {
 
 const SESSIONS_AT_ONCE = 4
 /** Maximum time until a session that becomes due is claimed while others are checked. */
-const LOOK_INTERVAL_MS = 500
+const CLAIM_INTERVAL_MS = 500
 /** Longer than all parts of one session take. */
 const CLAIM_SECONDS = 180
 /** Seconds until the next attempt; after the last one the part is `not-done`. */
@@ -163,7 +163,7 @@ export const createCheckRunner = (dependencies: CheckRunnerDependencies) => {
   /** Resolves when one of the sessions is done, or when others may have become due. */
   const waitForAny = async (sessions: Iterable<Promise<void>>): Promise<void> => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = after(LOOK_INTERVAL_MS, resolve)
+    const cancel = after(CLAIM_INTERVAL_MS, resolve)
     await Promise.race([...sessions, promise])
     cancel()
   }

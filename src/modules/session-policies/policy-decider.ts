@@ -111,8 +111,8 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
   }
 
   const notify = async ({ organizationId, id }: Session, outcome: DecisionOutcome): Promise<void> => {
-    const handedInSeconds = (await store.sessions.findSubmittedTimes(organizationId, [id])).get(id)
-    if (handedInSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - handedInSeconds)
+    const submittedSeconds = (await store.sessions.findSubmittedTimes(organizationId, [id])).get(id)
+    if (submittedSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - submittedSeconds)
   }
 
   /** Leaves the session to a person and records the reason. */

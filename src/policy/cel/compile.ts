@@ -41,9 +41,10 @@ function* compileReading(
   if (chains !== undefined) {
     const warningsOf = createWarnings(chains, calls?.functions() ?? [])
     for (const rule of compiled.checked) {
+      if (warnings.length >= ISSUES_MAX) break
       yield
       for (const { at, message } of warningsOf(rule)) {
-        if (warnings.length === ISSUES_MAX) break
+        if (warnings.length >= ISSUES_MAX) break
         warnings.push(expressionIssue(rule.source, at, message))
         yield
       }

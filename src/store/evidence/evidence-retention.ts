@@ -33,8 +33,8 @@ const EVENTS = `SELECT 1 FROM session_events event WHERE event.organization_id =
 
 /**
  * Sessions with expired evidence: the days count from the session's last step or its completion. A session that was
- * sent back keeps its evidence for at least the time of a rejected session; one that was completed, also if it was
- * rejected since, for at least the time of a completed session.
+ * sent back keeps its evidence for at least the time of a rejected session; a session that was ever
+ * completed, for at least the time of a completed session, even if it was rejected later.
  */
 const EXPIRED = `SELECT sessions.organization_id, sessions.id
   FROM (SELECT DISTINCT organization_id, session_id FROM session_evidence WHERE erased_at_seconds IS NULL) AS kept

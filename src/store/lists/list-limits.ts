@@ -1,6 +1,5 @@
-// Limits the lists of one organization, because each process keeps all lists in memory. Shared lists have no limit: the
-// operator decides about them.
-import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
+// Limits the entries of one organization's lists, because each process keeps all lists in memory. Shared lists have no
+// limit: the operator decides about them.
 import { ListLimitError } from '../../domain/list-errors.ts'
 import type { TransactionScope } from '../copy/table-scope.ts'
 import { lockOrganization } from '../row-locks.ts'
@@ -8,13 +7,6 @@ import { lockOrganization } from '../row-locks.ts'
 const sumOf = async (own: TransactionScope, statement: string, organizationId: string): Promise<number> => {
   const [row] = await own.query<{ readonly count: number | null }>(statement, [organizationId])
   return Number(row?.count ?? 0)
-}
-
-/** Call it in the transaction that creates a list. @throws ListLimitError */
-export const requireRoomForList = async (own: TransactionScope, organizationId: string): Promise<void> => {
-  await lockOrganization(own, organizationId)
-  const count = await sumOf(own, 'SELECT COUNT(*) AS count FROM lists WHERE organization_id = ?', organizationId)
-  if (count >= LISTS_PER_ORGANIZATION_MAX) throw new ListLimitError('lists', LISTS_PER_ORGANIZATION_MAX)
 }
 
 /**

@@ -5,10 +5,10 @@ import type { ListNote } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { among } from '../columns.ts'
 import type { Statements } from '../database.ts'
-import { type ChunkRow, indexOfKey, noteReader } from './list-chunks.ts'
+import { type ChunkRow, findChunk, indexOfKey, noteReader } from './list-chunks.ts'
 
 /** Chunks whose keys are read per turn of the event loop: at most half a megabyte. */
-const CHUNKS_A_TURN = 4
+const CHUNKS_PER_TURN = 4
 
 interface ChunkStart {
   readonly width: number
@@ -59,7 +59,7 @@ async function* chunksWith<Row extends Partial<ChunkRow>>(
   columns: ReadColumn,
 ): AsyncGenerator<{ readonly row: Row; readonly wanted: readonly Uint8Array[] }> {
   const groups = await groupByChunk(statements, baseId, keys)
-  const atOnce = columns === 'keys' ? CHUNKS_A_TURN : 1
+  const atOnce = columns === 'keys' ? CHUNKS_PER_TURN : 1
   for (const [width, all] of Map.groupBy(groups.keys(), (start) => start.width)) {
     for (let at = 0; at < all.length; at += atOnce) {
       const part = all.slice(at, at + atOnce)
@@ -101,6 +101,13 @@ export const findNotes = async (
 ): Promise<ReadonlyMap<string, ListNote>> => {
   const found = new Map<string, ListNote>()
   if (baseId === null) return found
+  const [single] = keys
+  if (single !== undefined && keys.length === 1) {
+    const row = await findChunk(statements, baseId, single)
+    const index = row === null ? -1 : indexOfKey(row.keys, single)
+    if (row !== null && index !== -1) found.set(hexOfKey(single), noteReader(row.notes)(index))
+    return found
+  }
   for await (const { row, wanted } of chunksWith<Pick<ChunkRow, 'keys' | 'notes'>>(
     statements,
     baseId,

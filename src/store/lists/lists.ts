@@ -21,9 +21,10 @@ import { nextTurn } from '../../lib/time.ts'
 import { among, bytes, computed, flag, hidden, integer, named, nullable, sql, text, typed } from '../columns.ts'
 import type { TableScope, TransactionScope } from '../copy/table-scope.ts'
 import type { Statements } from '../database.ts'
+import { requireRoom } from '../organizations/organization-limits.ts'
 import { lockDeployment, lockList } from '../row-locks.ts'
 import { defineTable, type ItemOf } from '../table.ts'
-import { requireRoomForEntries, requireRoomForList } from './list-limits.ts'
+import { requireRoomForEntries } from './list-limits.ts'
 import { findKeys, findNotes } from './list-lookup.ts'
 
 const ofSource = (column: string): string =>
@@ -180,7 +181,7 @@ export const createListTable = (scope: TableScope) => {
     /**
      * Creates an empty, manually maintained list.
      * @throws FieldInvalidError if the name is malformed, reserved, or used by a shared list
-     * @throws ConstraintViolatedError if the owner already has a list with this name; ListLimitError
+     * @throws ConstraintViolatedError if the owner already has a list with this name; OrganizationLimitError
      */
     create: (input: Omit<NewList, 'screeningList'>): Promise<AddressList> =>
       scope.write(async (transaction) => {
@@ -200,7 +201,7 @@ export const createListTable = (scope: TableScope) => {
           throw new FieldInvalidError('name', 'is reserved for the wallets of a list of sanctioned people')
         }
         // The allow and deny lists can always be created.
-        if (owner !== null && !DUTY_LIST_NAMES.includes(name)) await requireRoomForList(transaction, owner)
+        if (owner !== null && !DUTY_LIST_NAMES.includes(name)) await requireRoom(transaction, owner, 'lists')
         return insert(transaction, input)
       }),
 
@@ -264,7 +265,7 @@ export const createListTable = (scope: TableScope) => {
         if (list.keptBy !== 'people') return { status: `kept-by-${list.keptBy}` }
         const kept = await EDITS.count(transaction, { listId: list.id })
         if (kept + edits.length > LIST_EDITS_MAX) return { status: 'edits-full' }
-        // Each key occurs once, because a plan describes the list before all edits.
+        // Each key occurs once, because the changes are computed from the list before all edits.
         const distinct = new Map(edits.map((edit) => [hexOfKey(edit.key), edit]))
         const keys = [...distinct.values()].map(({ key }) => key)
         const previous = await findEdits(transaction, list.id, keys)
@@ -276,9 +277,9 @@ export const createListTable = (scope: TableScope) => {
         await requireRoomForEntries(transaction, owner, difference)
         const effective = [...distinct].filter(([hex, { present }]) => present || was(hex))
         // Removing an entry that was only added after the base leaves nothing to store.
-        const [stored, dropped] = [true, false].map((isStored) =>
-          effective.filter(([hex, { present }]) => (present || based.has(hex)) === isStored).map(([, edit]) => edit),
-        ) as [ListEdit[], ListEdit[]]
+        const isStored = ([hex, { present }]: readonly [string, ListEdit]): boolean => present || based.has(hex)
+        const stored = effective.filter(isStored).map(([, edit]) => edit)
+        const dropped = effective.filter((each) => !isStored(each)).map(([, edit]) => edit)
         const { id: listId } = list
         await EDITS.putAll(
           transaction,

@@ -1,6 +1,7 @@
-// The maximum number of things of each kind per organization. Things of one organization cost the others memory, disk
-// space or time, so each kind that an organization can create has a limit, here or at its own table.
+// Limits the number of API keys, policies, members and so on per organization, because they cost other organizations
+// memory, disk space or time. Other limits are at their own tables.
 import { CountersignError } from '../../domain/errors.ts'
+import { LISTS_PER_ORGANIZATION_MAX } from '../../domain/list.ts'
 import { type Expression, sql } from '../columns.ts'
 import type { TransactionScope } from '../copy/table-scope.ts'
 import { lockDeployment } from '../row-locks.ts'
@@ -26,6 +27,12 @@ const LIMITS = {
     remedy: 'revoke one first',
     rows: (id, nowSeconds) => sql`api_keys WHERE organization_id = ${id} AND revoked_at_seconds IS NULL
       AND replaced_by_key_id IS NULL AND (expires_at_seconds IS NULL OR expires_at_seconds > ${nowSeconds})`,
+  },
+  /** The allow and deny lists can always be created. Each process keeps all lists in memory. */
+  lists: {
+    maximum: LISTS_PER_ORGANIZATION_MAX,
+    remedy: 'remove one first',
+    rows: (id) => sql`lists WHERE organization_id = ${id}`,
   },
   policies: {
     maximum: 2_000,

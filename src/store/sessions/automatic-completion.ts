@@ -2,7 +2,7 @@
 // or anything that wallets link to it. Source: decisions §5, "Automatic completion".
 import { isUncompared } from '../../domain/screening-hit.ts'
 import type { Session } from '../../domain/session.ts'
-import { ChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'
+import { LinkedChecksPendingError, LinkedSessionsError, RejectedBeforeError } from '../../domain/session-errors.ts'
 import type { Transaction } from '../database.ts'
 import { lockDeployment } from '../row-locks.ts'
 import { findLinkedSessions } from './linked-sessions.ts'
@@ -61,7 +61,7 @@ const selectChecks = (
     AND session_checks.session_id = sessions.id
   WHERE sessions.organization_id = ? AND sessions.id IN (${placeholdersFor(ids)}) AND sessions.status = 'submitted'`
 
-/** @throws LinkedSessionsError, ChecksPendingError */
+/** @throws LinkedSessionsError, LinkedChecksPendingError */
 const requireSettled = async (
   transaction: Transaction,
   organizationId: string,
@@ -81,7 +81,7 @@ const requireSettled = async (
   if (isUncompared(checks)) {
     throw new LinkedSessionsError('another session of the person or their wallets could not be compared with the lists')
   }
-  if (rows.some((row) => row.is_pending === 1)) throw new ChecksPendingError()
+  if (rows.some((row) => row.is_pending === 1)) throw new LinkedChecksPendingError()
 }
 
 /**
@@ -93,7 +93,7 @@ const requireSettled = async (
  * - an open or confirmed hit, or pending checks, of a linked session;
  * - a linked session that was revoked and not decided since.
  * An operator's later completion of all connected wallets settles rejections and revocations.
- * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, ChecksPendingError
+ * @throws UncomparedError, RejectedBeforeError, LinkedSessionsError, LinkedChecksPendingError
  */
 export const requireNothingAgainst = async (transaction: Transaction, session: Session): Promise<void> => {
   const { organizationId, environment } = session

@@ -2,7 +2,7 @@
 // than its message's timestamp is accepted, so that a repeated message is always recognized.
 
 import type { Session, SessionState, StatusChange } from '../../domain/session.ts'
-import { ChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
+import { ChecksPendingError, LinkedChecksPendingError, TransitionRefusedError } from '../../domain/session-errors.ts'
 import { integer, sql, text } from '../columns.ts'
 import type { TableScope } from '../copy/table-scope.ts'
 import type { Store, Tables } from '../store.ts'
@@ -56,14 +56,15 @@ export const spendAndDecide = (
     isRepeated: () => isRepeated,
     /**
      * @throws TransitionRefusedError if an operator has already decided the session or sent it back;
-     * ChecksPendingError if its checks are repeated first
+     * ChecksPendingError if its checks are repeated first; LinkedChecksPendingError
      */
     changeStatus: async (change: StatusChange): Promise<SessionState | null> => {
       try {
         return await decide(change)
       } catch (error) {
         // The refusal was rolled back with the message, so the checks are queued in a separate transaction.
-        if (error instanceof ChecksPendingError) await store.sessionChecks.queueRepeat(message)
+        const isOfLinkedSession = error instanceof LinkedChecksPendingError
+        if (error instanceof ChecksPendingError && !isOfLinkedSession) await store.sessionChecks.queueRepeat(message)
         throw error
       }
     },

@@ -1,6 +1,6 @@
-// Rejections by subject: each address and each person of a rejected session, of any type of check. Rows never change;
-// persons are added when another organization shares a session with a rejected wallet. A rejection counts for a wallet until a session with this wallet is
-// completed later; if that completion is revoked, the rejection counts again. Source: decisions §5, "Session states".
+// Rejections by address and person, of any type of check. Rows never change; persons are added when another organization
+// shares a session with a rejected wallet. A later completion with the wallet lifts the rejection until it is revoked.
+// Source: decisions §5, "Session states".
 import type { WalletAddress } from '../../domain/address.ts'
 import type { ApiKeyEnvironment } from '../../domain/api-key.ts'
 import { isOperatorActor, SCREENING_ACTOR, type Session } from '../../domain/session.ts'

@@ -132,7 +132,7 @@ export const addEvent = async (
   await queueMessages(transaction, session, event)
 }
 
-/** Call it before a change that a person can repeat without end. @throws SessionChangesLimitError */
+/** Call it before a change that a person can repeat indefinitely. @throws SessionChangesLimitError */
 export const requireFewChanges = ({ sequence }: Session): void => {
   if (sequence >= SESSION_CHANGES_MAX) throw new SessionChangesLimitError()
 }

@@ -313,9 +313,13 @@ export const startHarness = async (open = openTemporaryStore): Promise<Harness> 
         return { sealed: secret.map((byte) => byte ^ 0xff), sealedUnder: key.wrappedKey }
       },
     },
-    inspectChains: async () => [
-      { chain: 'base', check: 'attester', subject: '0x01', result: 'problem', detail: 'active and not registered' },
-    ],
+    inspectChains: async () => {
+      // The real one reads the store, too, which is refused within a transaction.
+      await store.attesters.list()
+      return [
+        { chain: 'base', check: 'attester', subject: '0x01', result: 'problem', detail: 'active and not registered' },
+      ]
+    },
     decisions: search,
     liveStreams: createLiveStreams(live.monitor),
     documents: { admin: ADMIN_DOCUMENT, attestation: '{}', identity: '{}' },

@@ -32,7 +32,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   },
   'person.address': {
     label: 'IP address country',
-    look: 'The session was submitted from a country other than the entered one.',
+    look: 'The session was submitted from a different country than the one entered.',
   },
   'person.portrait': {
     label: 'Same portrait',

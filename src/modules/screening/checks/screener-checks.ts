@@ -86,17 +86,17 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
       return { name, version, outcome: 'not-done', hits: [], detail: { ...detail, problem: NOT_CONFIGURED } }
     }
     const hits: FoundHit[] = []
-    let flagged = 0
+    let answered = 0
     const askOne = async (wallet: SessionWallet): Promise<void> => {
       const answer = await inTurn(() => ask(screener, wallet))
       const hit = answer === null ? null : isHit(answer, fromScore)
-      if (hit !== null) flagged += 1
+      if (hit !== null) answered += 1
       if (answer !== null && hit === true) hits.push(hitOf(screener, wallet, answer))
     }
     await Promise.race([Promise.all(wallets.map(askOne)), wait(TIME_LIMIT_MS)])
     const subjects = wallets.map(({ addressText }) => addressText)
     const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]) }
-    if (flagged === wallets.length) return { ...found, version, detail, outcome: 'passed' }
+    if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
     // Without a version it is queried again with the others.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
   }
