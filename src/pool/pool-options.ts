@@ -113,7 +113,7 @@ export type PoolEvent =
 
 export type PoolEventListener = (event: PoolEvent) => void
 
-/** Reports whether an error class is that of a failed write to the decision log. */
+/** Reports whether the error of this class is a failed write to the decision log. */
 export const isLogFailure = (errorClass: string): boolean => errorClass.startsWith('DecisionLogError')
 
 export const logPoolEvent = (

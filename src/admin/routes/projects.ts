@@ -207,6 +207,10 @@ export const PROJECT_ROUTES = [
         { additionalProperties: false },
       ),
     }),
+    example: {
+      api_key: 'csa_live_...',
+      request: { chain: 'base', from: '0x1111111111111111111111111111111111111111' },
+    },
     bodyMaxBytes: CALL_DATA_MAX + 4_096,
     answer: closed({
       status: Type.Integer({ description: 'HTTP status of the response' }),
