@@ -1,0 +1,72 @@
+// Policies without a verdict: a rule that failed, or a revision that cannot be evaluated. A failed evaluation is never a
+// verdict (invariant 1).
+
+import { EvaluationError as CelEvaluationError } from '@marcbachmann/cel-js'
+import { CountersignError } from '../domain/errors.ts'
+import { errorClassOf } from '../lib/named-error.ts'
+import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
+import { ArithmeticRangeError } from './values.ts'
+
+/**
+ * Why a rule failed. A fact is `unavailable` if its source did not answer, and `absent` if the request does not have it.
+ * `expression` is arithmetic out of range, a division by zero or an index past the end.
+ */
+export type RuleFailureReason = 'unavailable' | 'absent' | 'expression' | 'other'
+
+const reasonOf = (cause: unknown): RuleFailureReason => {
+  if (cause instanceof FactAbsentError) return 'absent'
+  if (cause instanceof FactUnavailableError) return 'unavailable'
+  return cause instanceof ArithmeticRangeError || cause instanceof CelEvaluationError ? 'expression' : 'other'
+}
+
+/** Contains names of the policy and fixed texts, but no values of the request. */
+const detailOf = (cause: unknown): string => {
+  if (cause instanceof FactUnavailableError) return cause.fact
+  if (cause instanceof ArithmeticRangeError) return cause.message
+  return cause instanceof CelEvaluationError ? cause.code : errorClassOf(cause)
+}
+
+const PERMANENT = 'a rule of the policy fails for this request; a retry fails too, until the policy is corrected'
+
+const FAILURE_DETAILS: Readonly<Record<RuleFailureReason, string>> = {
+  unavailable: 'a fact that the policy needs is not available',
+  absent: PERMANENT,
+  expression: PERMANENT,
+  other: 'the policy could not be evaluated',
+}
+
+/**
+ * A rule could not be evaluated, so there is no verdict. `POLICY_FAILED` if a retry fails in the same way: the author
+ * has to correct the rule. The cause is not shown to callers.
+ */
+export class PolicyEvaluationError extends CountersignError {
+  /** Id of the failed rule, for logs and metrics. */
+  readonly ruleId: string
+  readonly reason: RuleFailureReason
+  /** The fact or the kind of failure, for the log. */
+  readonly subject: string
+
+  /** @param unavailable a fact that the rule read and that may be available in a retry */
+  constructor(ruleId: string, failure: unknown, unavailable: FactUnavailableError | null = null) {
+    const cause = unavailable ?? failure
+    const reason = reasonOf(cause)
+    const permanent = reason === 'absent' || reason === 'expression'
+    super(permanent ? 'POLICY_FAILED' : 'DEPENDENCY_UNAVAILABLE', FAILURE_DETAILS[reason], { cause })
+    this.ruleId = ruleId
+    this.reason = reason
+    this.subject = detailOf(cause)
+  }
+}
+
+/**
+ * A stored revision that cannot be evaluated: it is missing, was altered or does not compile. There is no verdict
+ * and no signature until it is repaired.
+ */
+export class PolicyUnusableError extends CountersignError {
+  constructor(cause: unknown) {
+    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used at the moment', {
+      cause,
+      retryAfterSeconds: 5,
+    })
+  }
+}
