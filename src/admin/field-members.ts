@@ -1,7 +1,7 @@
 // Additional members of the admin API's problems (RFC 9457 §3.2). They contain the invalid field, so that a form can
 // show the error there, or all mistakes in a policy document.
 import { FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../policy/issues.ts'
 import { showIssues } from './policies/issue.ts'
 
 export interface FieldMembers {

@@ -6,7 +6,7 @@ import { SecondPersonNeededError, SubjectUnknownError } from '../admin/errors.ts
 import type { CoreCommand, CoreRoute } from '../admin/route-table.ts'
 import { CountersignError, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import type { ModuleCommand, ModuleRoute } from '../module-routes.ts'
-import { PolicyInvalidError } from '../policy/errors.ts'
+import { PolicyInvalidError } from '../policy/issues.ts'
 import { StoreUnavailableError } from '../store/errors.ts'
 import type { Store } from '../store/store.ts'
 import { CommandFailedError, UsageError } from './output.ts'

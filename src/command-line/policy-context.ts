@@ -3,7 +3,8 @@
 
 import { counted } from '../lib/counted.ts'
 import type { KnownSources } from '../policy/cel/scope.ts'
-import { PolicyInvalidError, type PolicyIssue, PolicyUnusableError, renderIssues } from '../policy/errors.ts'
+import { PolicyUnusableError } from '../policy/evaluation-errors.ts'
+import { PolicyInvalidError, type PolicyIssue, renderIssues } from '../policy/issues.ts'
 import { compileRevision, draftRevision, type RevisionDraft } from '../policy/revision.ts'
 import type { CompiledPolicy } from '../policy/types/program.ts'
 import { type AdminClient, type AnswerOf, readPages } from './admin-client.ts'

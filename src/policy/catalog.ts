@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
 import { type Clock, systemTimers, type Timers } from '../lib/time.ts'
-import { PolicyUnusableError } from './errors.ts'
+import { PolicyUnusableError } from './evaluation-errors.ts'
 import { createFairWork } from './fair-work.ts'
 import { keyOfNeed, NO_NEEDS } from './needs.ts'
 import { createRevisionCache, type LoadedRevision, type RevisionCache, sentRevisionOf } from './revision-cache.ts'

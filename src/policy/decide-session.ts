@@ -1,6 +1,6 @@
 // Decides one session with a policy. A person reviews every case that is not clear: a `review` rule, no matching rule,
 // a failing rule, or an uncleared hit (invariants 1 and 12).
-import { PolicyEvaluationError } from './errors.ts'
+import { PolicyEvaluationError } from './evaluation-errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyProgram } from './types/program.ts'
 import type { SessionFacts } from './types/session-facts.ts'

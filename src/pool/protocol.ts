@@ -6,7 +6,7 @@ import type { ErrorCode } from '../domain/errors.ts'
 import type { JobStages, WorkerStages } from '../domain/job-stages.ts'
 import type { ListImage } from '../domain/list-image.ts'
 import type { Target } from '../domain/target.ts'
-import type { RuleFailureReason } from '../policy/errors.ts'
+import type { RuleFailureReason } from '../policy/evaluation-errors.ts'
 import type { SentRevision } from '../policy/types/program.ts'
 import type { TokenSettings } from '../signing/types.ts'
 

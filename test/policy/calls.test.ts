@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { PolicyEvaluationError } from '../../src/policy/evaluation-errors.ts'
 import { EVM_WALLET, facts, issuesOf, SOLANA, thrownBy } from './support.ts'
 
 const FUNCTIONS = [

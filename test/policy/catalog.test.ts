@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { PolicyRevision, Target } from '../../src/domain/target.ts'
 import { type Catalog, type CatalogDependencies, createCatalog } from '../../src/policy/catalog.ts'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
-import { PolicyUnusableError } from '../../src/policy/errors.ts'
+import { PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
 import { contentHashOf } from '../../src/policy/revision.ts'
 import type { ResolvedTarget, TargetRecord } from '../../src/policy/types/source.ts'
 

@@ -1,7 +1,7 @@
 // The document's form: what is accepted, and every wrong shape refused with its line and column (decisions §4).
 import { describe, expect, test } from 'bun:test'
 import { parsePolicyDocument } from '../../src/policy/document/document.ts'
-import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 
 const rule = (extra = ''): string => `  - id: a\n    allow: "true"\n${extra}`

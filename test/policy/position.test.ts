@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
 import { finish } from '../../src/policy/cel/steps.ts'
 import { readPolicyDocument } from '../../src/policy/document/document.ts'
-import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 
 /** Where `nope` stands in a document, by the reported mistake and by the text itself. */

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { PolicyEvaluationError } from '../../src/policy/evaluation-errors.ts'
 import { chainOf } from '../support/request.ts'
 import { EVM_WALLET, type FactChanges, facts, holds, policyOf, SOLANA, thrownBy, verdictOf } from './support.ts'
 

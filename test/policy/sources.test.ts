@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { LIST_NAME_RULE } from '../../src/domain/list.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { PolicyEvaluationError } from '../../src/policy/errors.ts'
+import { PolicyEvaluationError } from '../../src/policy/evaluation-errors.ts'
 import { FactUnavailableError } from '../../src/policy/fact-unavailable.ts'
 import type { GeographyFacts } from '../../src/policy/sources/geography.ts'
 import { readerOfLists } from '../../src/policy/tools/policy-tests.ts'

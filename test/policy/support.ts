@@ -1,7 +1,7 @@
 // What the policy tests share: the facts of an ordinary request, and policies of one rule.
 import type { Verdict } from '../../src/domain/verdict.ts'
 import { compilePolicy } from '../../src/policy/cel/compile.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../../src/policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../../src/policy/issues.ts'
 import type { PolicyDocument } from '../../src/policy/types/document.ts'
 import type { EvaluationFacts } from '../../src/policy/types/facts.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'

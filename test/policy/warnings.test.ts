@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { BUILT_IN_CHAINS } from '../../src/domain/chain.ts'
 import { compileSource, sourceSteps } from '../../src/policy/cel/compile.ts'
 import type { Steps } from '../../src/policy/cel/steps.ts'
-import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { draftRevision } from '../../src/policy/revision.ts'
 import { readTemplates } from '../../src/policy/tools/templates.ts'
 

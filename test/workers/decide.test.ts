@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import type { Verdict } from '../../src/domain/verdict.ts'
-import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/errors.ts'
+import { PolicyEvaluationError, PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
 import type { EvaluationFacts, ListReader } from '../../src/policy/types/facts.ts'
 import type { CompiledPolicy } from '../../src/policy/types/program.ts'
 import type { DispatchedJob } from '../../src/pool/wire.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { PolicyUnusableError } from '../../src/policy/errors.ts'
+import { PolicyUnusableError } from '../../src/policy/evaluation-errors.ts'
 import { createPolicies, type Definition, type Policies } from '../../workers/signing/policies.ts'
 import { facts } from '../policy/support.ts'
 import { revisionWith, TEST_POLICY, testTarget } from './support/policies.ts'

@@ -1,7 +1,7 @@
 // Runs the task of a task process: reads its input from standard input, sends progress and the result, and ends.
 import { DecisionDirectoryMissingError } from '../../src/decision-log/errors.ts'
 import { errorClassOf } from '../../src/lib/named-error.ts'
-import { PolicyInvalidError } from '../../src/policy/errors.ts'
+import { PolicyInvalidError } from '../../src/policy/issues.ts'
 import { stayInBackground } from '../background-process.ts'
 import { decodeTaskInput, type TaskInput } from './task-input.ts'
 import type { TaskMessage } from './task-protocol.ts'

@@ -1,5 +1,5 @@
 // Schema of a mistake or warning in a policy document.
-import type { PolicyIssue } from '../../policy/errors.ts'
+import type { PolicyIssue } from '../../policy/issues.ts'
 import { closed, named, Type } from '../schema.ts'
 
 export const POLICY_ISSUE = named(

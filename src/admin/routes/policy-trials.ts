@@ -1,6 +1,6 @@
 // Policy trials: checks a document, runs its tests, evaluates it on a request. Nothing is saved, signed or recorded.
 
-import { PolicyInvalidError } from '../../policy/errors.ts'
+import { PolicyInvalidError } from '../../policy/issues.ts'
 import { draftSteps } from '../../policy/revision.ts'
 import { testSteps } from '../../policy/tools/policy-tests.ts'
 import { POLICY_SUBJECTS } from '../../policy/types/document.ts'

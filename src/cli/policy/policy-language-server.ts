@@ -3,7 +3,7 @@
 // Source: https://microsoft.github.io/language-server-protocol/specifications/lsp/3.17/specification/.
 import { NamedError } from '../../lib/named-error.ts'
 import type { KnownSources } from '../../policy/cel/scope.ts'
-import { PolicyInvalidError, type PolicyIssue } from '../../policy/errors.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../../policy/issues.ts'
 import { draftRevision } from '../../policy/revision.ts'
 import { choicesAt, type EditorChoice, explainAt, type TextPlace } from '../../policy/tools/editor-help.ts'
 

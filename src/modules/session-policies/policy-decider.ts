@@ -20,7 +20,7 @@ import type { SessionChanges, SessionChangesDependencies } from '../../identity/
 import { NamedError } from '../../lib/named-error.ts'
 import type { Clock } from '../../lib/time.ts'
 import { decideSession, type SessionVerdict } from '../../policy/decide-session.ts'
-import { PolicyUnusableError } from '../../policy/errors.ts'
+import { PolicyUnusableError } from '../../policy/evaluation-errors.ts'
 import { compileRevision } from '../../policy/revision.ts'
 import type { SessionFacts, SessionKnowledge } from '../../policy/types/session-facts.ts'
 import type { Policy, StoredRevision } from '../../store/organizations/policies.ts'

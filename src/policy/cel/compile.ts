@@ -4,7 +4,7 @@
 import { compileDocument, compileRules, programOf } from '../document/compile-document.ts'
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
-import { ISSUES_MAX, inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../errors.ts'
+import { ISSUES_MAX, inReadingOrder, PolicyInvalidError, type PolicyIssue } from '../issues.ts'
 import { findProgram, programKey, shareProgram } from '../program-cache.ts'
 import { createWarnings } from '../tools/warnings.ts'
 import type { PolicyDocument } from '../types/document.ts'

@@ -5,8 +5,8 @@ import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyScope } from '../cel/scope.ts'
 import { childrenOf, type SyntaxNode } from '../cel/syntax.ts'
-import { ISSUES_MAX } from '../errors.ts'
 import type { FactField } from '../fact-field.ts'
+import { ISSUES_MAX } from '../issues.ts'
 import { createResolver, factField, type Refuse, type Resolver } from '../resolve.ts'
 import {
   DURATION_FUNCTIONS,

@@ -1,6 +1,6 @@
 // Runs the tests of a document: each is evaluated like a request for which the sources return the test's facts.
 import { finish, type Steps } from '../cel/steps.ts'
-import { PolicyEvaluationError } from '../errors.ts'
+import { PolicyEvaluationError } from '../evaluation-errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
 import type { PolicyTest, TestExpectation, TestList } from '../types/document.ts'
 import type { ListReader } from '../types/facts.ts'
