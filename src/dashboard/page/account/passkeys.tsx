@@ -30,7 +30,7 @@ export const Passkeys = () => {
       name={({ name }) => name}
       columns={{
         Name: ({ name }) => <strong>{name}</strong>,
-        'Last used': time(({ last_used_at: at }) => at),
+        'Last used': time('last_used_at'),
       }}
       onChange={() => void refresh()}
       {...(possible ? { create: ADD } : {})}

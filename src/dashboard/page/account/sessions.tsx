@@ -31,8 +31,8 @@ export const Sessions = () => {
           </>
         ),
         'IP address': ({ address }) => <code>{address}</code>,
-        'Signed in': time(({ created_at: at }) => at),
-        'Last active': time(({ last_seen_at: at }) => at),
+        'Signed in': time('created_at'),
+        'Last active': time('last_seen_at'),
         '': ({ id: session, current }) =>
           !current && (
             <ActionButton

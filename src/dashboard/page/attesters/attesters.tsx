@@ -81,7 +81,7 @@ export const Attesters = () => (
           </>
         ),
       Status: badge(({ status }) => STATUS[status]),
-      Created: time(({ created_at: at }) => at),
+      Created: time('created_at'),
     }}
     create={CREATE}
     actions={(attester) => [

@@ -190,7 +190,7 @@ const AuditOf = ({ title, lead, filters, pages, read, exportHref, children }: Au
                 </span>
               )
             },
-            Time: time(({ at }) => at),
+            Time: time('at'),
           }}
           empty={
             <Empty icon="audit" title={filters.filtered ? 'No matching changes' : 'No changes'}>

@@ -39,8 +39,8 @@ export const Keys = () => {
         }),
         'Rate limit': ({ rate_limit: limit }) =>
           limit === null ? 'None' : `${limit.requests_per_second.toLocaleString('en')}/s`,
-        'Last used': time(({ last_used_at: at }) => at),
-        Expires: time(({ revoked_at: revoked, expires_at: expires }) => revoked ?? expires),
+        'Last used': time('last_used_at'),
+        Expires: time('revoked_at', 'expires_at'),
       }}
       mayChange={may('organization-admin')}
       create={createKey({ params, mayAddDeployment: account.deployment_admin })}

@@ -121,7 +121,7 @@ export const Entries = (parts: ListParts) => {
               narrow: true,
               cell: ({ author, key_name: key }) => (key === null ? author : `API key ${key}`),
             },
-            Added: time(({ added_at: at }) => at),
+            Added: time('added_at'),
             '': ({ address }) =>
               isEditable && <IconButton icon="trash" label={`Remove ${address}`} onClick={() => remove(address)} />,
           }}

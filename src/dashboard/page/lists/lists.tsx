@@ -38,7 +38,7 @@ const ListsOf = ({ owner, ...page }: ListsProps) => {
           cell: ({ kept_by: by }) =>
             by === 'people' ? 'People' : <Badge>{by === 'source' ? 'Source' : 'Screening'}</Badge>,
         },
-        Updated: time(({ updated_at: updated, confirmed_at: confirmed }) => confirmed ?? updated),
+        Updated: time('confirmed_at', 'updated_at'),
       }}
       create={action({
         label: 'Create list',

@@ -36,7 +36,7 @@ export const Members = () => {
           if (disabled) return ['bad', 'Disabled']
           return invited ? ['warn', 'Invited'] : ['good', 'Active']
         }),
-        Added: time(({ created_at: at }) => at),
+        Added: time('created_at'),
       }}
       onChange={offers.reload}
       mayChange={may('organization-admin')}

@@ -23,8 +23,8 @@ export const Offers = ({ pages }: { readonly pages: Pages<MemberOffer> }) => {
         Email: ({ email }) => <strong>{email}</strong>,
         Role: ({ role }) => ROLE_WORDS[role],
         'Invited by': ({ asked_by_name: name }) => name,
-        Invited: time(({ created_at: at }) => at),
-        Expires: time(({ expires_at: at }) => at),
+        Invited: time('created_at'),
+        Expires: time('expires_at'),
       }}
       mayChange={may('organization-admin')}
       actions={({ id, email, role }) => {

@@ -29,7 +29,7 @@ export const Users = () => {
           return accepted ? ['good', 'Active'] : ['warn', 'Invited']
         }),
         'One-time codes': { narrow: true, cell: ({ has_totp: on }) => (on ? 'On' : 'Off') },
-        Created: time(({ created_at: at }) => at),
+        Created: time('created_at'),
       }}
       create={action({
         label: 'Create account',

@@ -25,7 +25,7 @@ export const Organizations = () => {
         Name: ({ name }) => name,
         Slug: ({ slug }) => <code>{slug}</code>,
         Level: ({ level }) => LEVELS[level][0],
-        Created: time(({ created_at: at }) => at),
+        Created: time('created_at'),
       }}
       create={action({
         label: 'Create organization',

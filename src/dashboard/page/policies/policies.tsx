@@ -65,7 +65,7 @@ export const Policies = () => {
             ),
             'Used by': (policy) => usedBy(projects.value, policy),
             Revisions: { narrow: true, cell: ({ revisions }) => revisions },
-            Created: time(({ created_at: at }) => at),
+            Created: time('created_at'),
           }}
           empty={
             <Empty

@@ -40,7 +40,7 @@ export const Revisions = ({ policy, data, itemsOf, onEdit }: RevisionsProps) => 
               </>
             ),
             Document: ({ content_hash: hash }) => <Copyable text={hash} label="SHA-256 of the document" short />,
-            Saved: time(({ created_at: at }) => at),
+            Saved: time('created_at'),
             '': (revision) => (
               <RowMenu
                 label={`Actions for revision ${revision.number}`}

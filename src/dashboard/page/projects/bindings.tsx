@@ -29,7 +29,7 @@ export const Bindings = ({ project }: { readonly project: Project }) => {
         Label: ({ label }) => label ?? <span class="faint">None</span>,
         Address: ({ address }) => <Copyable text={address} label="address" />,
         Chain: ({ chain }) => chain,
-        Added: time(({ created_at: at }) => at),
+        Added: time('created_at'),
       }}
       mayChange={may('organization-admin')}
       create={action({

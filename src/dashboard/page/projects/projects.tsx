@@ -30,7 +30,7 @@ export const Projects = () => {
         ),
         'Verification hash': ({ verification_hash: hash }) => <Copyable text={hash} label="verification hash" short />,
         Lifetime: { narrow: true, cell: ({ lifetime_seconds: seconds }) => `${seconds} s` },
-        Created: time(({ created_at: at }) => at),
+        Created: time('created_at'),
       }}
       mayChange={may('organization-admin')}
       create={createProject({ params, policies }, policy, ({ id }) => navigate(path(`/projects/${id}`)))}

@@ -20,10 +20,10 @@ export type Columns<Row> = Readonly<Record<string, Column<Row> | Column<Row>['ce
 
 const ACTIONS: Pick<Column<never>, 'align' | 'narrow'> = { align: 'end', narrow: true }
 
-/** Returns a column of times. */
-export const time = <Row,>(at: (row: Row) => string | null, none?: string): Column<Row> => ({
+/** Returns a column of times, each the first of the fields that has one. */
+export const time = <Key extends string>(...fields: readonly Key[]): Column<Readonly<Record<Key, string | null>>> => ({
   narrow: true,
-  cell: (row) => <Time at={at(row)} {...(none === undefined ? {} : { none })} />,
+  cell: (row) => <Time at={fields.map((field) => row[field]).find((at) => at !== null) ?? null} />,
 })
 
 /** Returns a column of badges. */

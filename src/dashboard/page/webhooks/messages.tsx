@@ -9,7 +9,8 @@ import { type Action, ActionButton, action } from '../ui/actions.tsx'
 import { Copyable } from '../ui/copy.tsx'
 import { SelectField } from '../ui/field.tsx'
 import { ResourceCard } from '../ui/resource.tsx'
-import { badge, named, time } from '../ui/table.tsx'
+import { badge, named } from '../ui/table.tsx'
+import { Time } from '../ui/time.tsx'
 
 const STATES = { waiting: ['warn', 'Pending'], delivered: ['good', 'Delivered'], dead: ['bad', 'Failed'] } as const
 const CHOICES = { '': 'All', waiting: 'Pending', delivered: 'Delivered', dead: 'Failed' }
@@ -57,7 +58,10 @@ export const Messages = ({ endpoints, mayChange }: MessagesProps) => {
           [attempts, status !== null && `, last ${status}`, failure !== null && `: ${failure}`]
             .filter(Boolean)
             .join(''),
-        'Next attempt or end': time(({ next_attempt_at: next, settled_at: settled }) => next ?? settled, '—'),
+        'Next attempt or end': {
+          narrow: true,
+          cell: ({ next_attempt_at: next, settled_at: settled }) => <Time at={next ?? settled} none="—" />,
+        },
         '': ({ id, state: at }) =>
           mayChange && at !== 'waiting' && <ActionButton small action={resend(id)} onDone={pages.reload} />,
       }}
