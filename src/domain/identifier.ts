@@ -17,33 +17,14 @@ export const randomBase62 = (length: number): string => {
   return text
 }
 
-export type IdentifierPrefix =
-  | 'org'
-  | 'project'
-  | 'policy'
-  | 'revision'
-  | 'binding'
-  | 'attester'
-  | 'person'
-  | 'wallet'
-  | 'evidence'
-  | 'list'
-  | 'base'
-  | 'user'
-  | 'login'
-  | 'approval'
-  | 'job'
-  | 'endpoint'
-  | 'offer'
-
 /** For example `policy_4mBqk0WcJd2TnXfA` (decisions §2, "Ids"). */
-export const newIdentifier = (prefix: IdentifierPrefix): string => `${prefix}_${randomBase62(16)}`
+export const newIdentifier = (prefix: string): string => `${prefix}_${randomBase62(16)}`
 
 /**
  * Returns an id that sorts, as text, by creation time: milliseconds in nine base62 digits, then seven random digits.
  * For rows whose order matters, for example which key signs.
  */
-export const newOrderedIdentifier = (prefix: IdentifierPrefix, atMs = Date.now()): string => {
+export const newOrderedIdentifier = (prefix: string, atMs = Date.now()): string => {
   let digits = ''
   for (let rest = atMs; digits.length < 9; rest = Math.floor(rest / 62)) digits = BASE62_ALPHABET[rest % 62] + digits
   return `${prefix}_${digits}${randomBase62(7)}`

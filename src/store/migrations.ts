@@ -10,46 +10,13 @@ import { administration } from './migrations/0004-administration.ts'
 import { evidence } from './migrations/0005-evidence.ts'
 import { webhooks } from './migrations/0006-webhooks.ts'
 import { portal } from './migrations/0007-portal.ts'
-import {
-  listSourceToken,
-  membershipOffers,
-  policyShadow,
-  sessionDecisions,
-  sharedLimits,
-} from './migrations/0008-0012.ts'
-import {
-  accountGuard,
-  auditAddress,
-  claimNodes,
-  portalUnused,
-  portalWords,
-  secondPerson,
-  verificationTrust,
-} from './migrations/0013-0019.ts'
+import { MIGRATIONS_8_TO_12 } from './migrations/0008-0012.ts'
+import { MIGRATIONS_13_TO_19 } from './migrations/0013-0019.ts'
 import { sessionChecks } from './migrations/0020-session-checks.ts'
 import { screening } from './migrations/0021-screening.ts'
 import { checksAgain } from './migrations/0022-checks-again.ts'
-import {
-  claimGroups,
-  hitBasis,
-  latencyAndLabels,
-  sessionPolicies,
-  sharedWallets,
-  verificationServices,
-} from './migrations/0023-0028.ts'
-import {
-  checksWithoutSubmission,
-  checkTurns,
-  completionOverride,
-  endedHits,
-  hitSubject,
-  linkProof,
-  ofacComments,
-  rejectedPersons,
-  removedWallets,
-  sessionRejections,
-} from './migrations/0029-0038.ts'
-import { linkedRejections } from './migrations/0039-linked-rejections.ts'
+import { MIGRATIONS_23_TO_28 } from './migrations/0023-0028.ts'
+import { MIGRATIONS_FROM_29 } from './migrations/from-0029.ts'
 
 export interface Migration {
   /** 1, 2, 3 … without gaps. */
@@ -73,38 +40,13 @@ export const MIGRATIONS: readonly Migration[] = [
   evidence,
   webhooks,
   portal,
-  policyShadow,
-  sharedLimits,
-  listSourceToken,
-  sessionDecisions,
-  membershipOffers,
-  auditAddress,
-  accountGuard,
-  portalUnused,
-  verificationTrust,
-  secondPerson,
-  claimNodes,
-  portalWords,
+  ...MIGRATIONS_8_TO_12,
+  ...MIGRATIONS_13_TO_19,
   sessionChecks,
   screening,
   checksAgain,
-  sessionPolicies,
-  verificationServices,
-  latencyAndLabels,
-  claimGroups,
-  hitBasis,
-  sharedWallets,
-  linkProof,
-  completionOverride,
-  checksWithoutSubmission,
-  ofacComments,
-  hitSubject,
-  checkTurns,
-  removedWallets,
-  endedHits,
-  rejectedPersons,
-  sessionRejections,
-  linkedRejections,
+  ...MIGRATIONS_23_TO_28,
+  ...MIGRATIONS_FROM_29,
 ]
 
 /** Placeholders for a dialect's words. */

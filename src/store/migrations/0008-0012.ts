@@ -4,7 +4,7 @@ import type { Migration } from '../migrations.ts'
 /**
  * A policy may have a shadow revision, whose verdicts are recorded in addition to the active revision's (decisions §4).
  */
-export const policyShadow: Migration = {
+const policyShadow: Migration = {
   number: 8,
   name: 'policy-shadow',
   statements: () => ['ALTER TABLE policies ADD COLUMN shadow_revision_id TEXT'],
@@ -14,7 +14,7 @@ export const policyShadow: Migration = {
  * Shared state of a deployment's processes, on one or several machines: live processes, the leader, remaining rate
  * limits, and counts per wallet (docs/many-machines.md, "Shared limits").
  */
-export const sharedLimits: Migration = {
+const sharedLimits: Migration = {
   number: 9,
   name: 'shared-limits',
   statements: ({ integer, tableEnd }) => [
@@ -74,7 +74,7 @@ export const sharedLimits: Migration = {
 }
 
 /** Token of the latest lease of a list's source, so that an outdated reading writes nothing. */
-export const listSourceToken: Migration = {
+const listSourceToken: Migration = {
   number: 10,
   name: 'list-source-token',
   worksWith: 9,
@@ -86,7 +86,7 @@ export const listSourceToken: Migration = {
  * The order in which sessions were completed or rejected, which distinguishes the newest decision about a wallet from
  * the newest session.
  */
-export const sessionDecisions: Migration = {
+const sessionDecisions: Migration = {
   number: 11,
   name: 'session-decisions',
   statements: ({ integer }) => [
@@ -105,7 +105,7 @@ export const sessionDecisions: Migration = {
  * Offers of a membership to people with an account: they become members only by accepting. Also records the
  * organization that created an account, because only that organization may create another link for it.
  */
-export const membershipOffers: Migration = {
+const membershipOffers: Migration = {
   number: 12,
   name: 'membership-offers',
   statements: ({ integer, bytes, tableEnd }) => [
@@ -129,3 +129,11 @@ export const membershipOffers: Migration = {
     'CREATE INDEX membership_offers_by_age ON membership_offers (expires_at_seconds)',
   ],
 }
+
+export const MIGRATIONS_8_TO_12: readonly Migration[] = [
+  policyShadow,
+  sharedLimits,
+  listSourceToken,
+  sessionDecisions,
+  membershipOffers,
+]

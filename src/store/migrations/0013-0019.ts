@@ -5,7 +5,7 @@ import type { Migration } from '../migrations.ts'
  * The source address of a change. The previous version continues to write entries without it. Its chain verification
  * stops at the first entry with an address, because the hash covers the address.
  */
-export const auditAddress: Migration = {
+const auditAddress: Migration = {
   number: 13,
   name: 'audit-address',
   worksWith: 12,
@@ -16,7 +16,7 @@ export const auditAddress: Migration = {
  * Protection of accounts: recent sign-in attempts, the time of the last confirmation of identity, and an organization's
  * requirement of a second factor.
  */
-export const accountGuard: Migration = {
+const accountGuard: Migration = {
   number: 14,
   name: 'account-guard',
   statements: ({ integer, tableEnd }) => [
@@ -35,7 +35,7 @@ export const accountGuard: Migration = {
 }
 
 /** Unused browsers of the verification page expire; this index finds them by their last use. */
-export const portalUnused: Migration = {
+const portalUnused: Migration = {
   number: 15,
   name: 'portal-unused',
   worksWith: 14,
@@ -43,7 +43,7 @@ export const portalUnused: Migration = {
 }
 
 /** The organizations whose verifications an organization trusts. Defaults to all. */
-export const verificationTrust: Migration = {
+const verificationTrust: Migration = {
   number: 16,
   name: 'verification-trust',
   statements: ({ tableEnd }) => [
@@ -60,7 +60,7 @@ export const verificationTrust: Migration = {
  * Data for the rule of a second person: the creators of accounts and rights, the age of rights, and each request
  * exactly as submitted. Earlier accounts have no known creator.
  */
-export const secondPerson: Migration = {
+const secondPerson: Migration = {
   number: 17,
   name: 'second-person',
   statements: ({ integer, tableEnd }) => [
@@ -83,7 +83,7 @@ export const secondPerson: Migration = {
 }
 
 /** Records the node that may have signed for a claimed idempotency key, so that no other node also signs. */
-export const claimNodes: Migration = {
+const claimNodes: Migration = {
   number: 18,
   name: 'claim-nodes',
   statements: ({ integer }) => [
@@ -101,7 +101,7 @@ export const claimNodes: Migration = {
  * An organization's texts on the verification page: its own wording per language, its privacy policy, and its support
  * address.
  */
-export const portalWords: Migration = {
+const portalWords: Migration = {
   number: 19,
   name: 'portal-words',
   worksWith: 18,
@@ -110,3 +110,13 @@ export const portalWords: Migration = {
       (column) => `ALTER TABLE organization_brands ADD COLUMN ${column} TEXT`,
     ),
 }
+
+export const MIGRATIONS_13_TO_19: readonly Migration[] = [
+  auditAddress,
+  accountGuard,
+  portalUnused,
+  verificationTrust,
+  secondPerson,
+  claimNodes,
+  portalWords,
+]

@@ -5,7 +5,7 @@ import type { Migration } from '../migrations.ts'
  * Policies that decide sessions: the subject of a policy, the policy that decides an organization's sessions, and its
  * decisions. The facts of an evaluation are evidence, which is encrypted and erased as such.
  */
-export const sessionPolicies: Migration = {
+const sessionPolicies: Migration = {
   number: 23,
   name: 'session-policies',
   // A program without such policies leaves sessions to people.
@@ -50,7 +50,7 @@ export const sessionPolicies: Migration = {
  * The verification service whose webhooks decide sessions, the minimum age per level, and the country of a submission.
  * An index finds hits by their state, for the queue.
  */
-export const verificationServices: Migration = {
+const verificationServices: Migration = {
   number: 24,
   name: 'verification-services',
   statements: ({ integer, bytes, tableEnd }) => [
@@ -85,7 +85,7 @@ export const verificationServices: Migration = {
  * The time that each organization waited for its verdicts, per quarter-hour, and an organization's labels for bound
  * contracts.
  */
-export const latencyAndLabels: Migration = {
+const latencyAndLabels: Migration = {
   number: 25,
   name: 'latency-and-labels',
   worksWith: 24,
@@ -107,7 +107,7 @@ export const latencyAndLabels: Migration = {
  * Claims of idempotency keys whose answers are in the decision log: one row for all claims of a commit, in the format
  * of src/store/claim-log/. Used by a single machine; the nodes of a larger deployment use `idempotency`.
  */
-export const claimGroups: Migration = {
+const claimGroups: Migration = {
   number: 26,
   name: 'claim-groups',
   statements: ({ integer, bytes, tableEnd }) => [
@@ -124,7 +124,7 @@ export const claimGroups: Migration = {
  * The basis of a decision about a hit, a check's outcome without its hits, and sessions with complete checks. A hit
  * belongs to one comparison: the same list, entry and subject can have both a cleared and an open hit.
  */
-export const hitBasis: Migration = {
+const hitBasis: Migration = {
   number: 27,
   name: 'hit-basis',
   statements: ({ integer, tableEnd }) => [
@@ -174,7 +174,7 @@ export const hitBasis: Migration = {
  * The version of a list of sanctioned people whose wallets a shared list contains, and the time of that version's last
  * confirmation.
  */
-export const sharedWallets: Migration = {
+const sharedWallets: Migration = {
   number: 28,
   name: 'shared-wallets',
   // The previous version may write while nodes are replaced. It shares wallets without recording the version, so this
@@ -195,3 +195,12 @@ export const sharedWallets: Migration = {
        AND NOT EXISTS (SELECT 1 FROM list_sources WHERE list_id = lists.id)`,
   ],
 }
+
+export const MIGRATIONS_23_TO_28: readonly Migration[] = [
+  sessionPolicies,
+  verificationServices,
+  latencyAndLabels,
+  claimGroups,
+  hitBasis,
+  sharedWallets,
+]

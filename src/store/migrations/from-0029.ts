@@ -1,8 +1,8 @@
-// Migrations 29 to 38.
+// Migrations from 29 on. New ones are appended here.
 import type { Migration } from '../migrations.ts'
 
 /** Links that open a session in use only with a proof of one of its wallets. */
-export const linkProof: Migration = {
+const linkProof: Migration = {
   number: 29,
   name: 'link-proof',
   statements: ({ integer }) => [
@@ -19,7 +19,7 @@ export const linkProof: Migration = {
  * The requirements that were not met when an override completed a session. An older program would complete sessions
  * without the requirement.
  */
-export const completionOverride: Migration = {
+const completionOverride: Migration = {
   number: 30,
   name: 'completion-override',
   statements: () => ['ALTER TABLE session_events ADD COLUMN overridden_parts TEXT'],
@@ -29,7 +29,7 @@ export const completionOverride: Migration = {
  * Time and sequence number of the last queuing of a session's checks without a submission. An older program would
  * complete such sessions unchecked.
  */
-export const checksWithoutSubmission: Migration = {
+const checksWithoutSubmission: Migration = {
   number: 31,
   name: 'checks-without-submission',
   statements: ({ integer }) => [
@@ -50,7 +50,7 @@ const withComments = (list: string, files: readonly string[], comments: string):
  * The US Treasury's lists also have a file of comments: the rest of remarks that the primary file truncates at 1,000
  * characters. The lists are due immediately. An earlier program rejects four files and keeps the current content.
  */
-export const ofacComments: Migration = {
+const ofacComments: Migration = {
   number: 32,
   name: 'ofac-comments',
   statements: () => [
@@ -63,7 +63,7 @@ export const ofacComments: Migration = {
  * The submitted data that a hit resembles, separately from the list's entry: an open hit ends only if the list changes.
  * An older program would delete the open hit when the person submits a different name.
  */
-export const hitSubject: Migration = {
+const hitSubject: Migration = {
   number: 33,
   name: 'hit-subject',
   // Empty if the hit predates this migration, or if the evidence was erased.
@@ -74,7 +74,7 @@ export const hitSubject: Migration = {
  * Organizations take turns in the queue of checks, so its index starts with the organization. An older program reads
  * the queue without the index.
  */
-export const checkTurns: Migration = {
+const checkTurns: Migration = {
   number: 34,
   name: 'check-turns',
   worksWith: 33,
@@ -88,7 +88,7 @@ export const checkTurns: Migration = {
  * Wallets that were disconnected from a session. A rejection or an undecided hit of the session still applies to them.
  * An older program would ignore them.
  */
-export const removedWallets: Migration = {
+const removedWallets: Migration = {
   number: 35,
   name: 'removed-wallets',
   statements: ({ tableEnd }) => [
@@ -108,7 +108,7 @@ export const removedWallets: Migration = {
  * Decided hits whose entry is no longer found, and the activation of a list with which a comparison was made. An older
  * program would apply an old decision to a new listing, and end the open hits of a list that was enabled again.
  */
-export const endedHits: Migration = {
+const endedHits: Migration = {
   number: 36,
   name: 'ended-hits',
   statements: ({ integer, tableEnd }) => [
@@ -142,7 +142,7 @@ export const endedHits: Migration = {
  * Persons whom a session rejected; `sessions.person_id` is the person whom the session identified. An older program would
  * not record rejected persons.
  */
-export const rejectedPersons: Migration = {
+const rejectedPersons: Migration = {
   number: 37,
   name: 'rejected-persons',
   statements: ({ tableEnd }) => [
@@ -163,7 +163,7 @@ export const rejectedPersons: Migration = {
  * Rejections by subject: an address or the id of a person. An older program would neither record rejections nor find
  * them.
  */
-export const sessionRejections: Migration = {
+const sessionRejections: Migration = {
   number: 38,
   name: 'session-rejections',
   statements: ({ integer, tableEnd }) => [
@@ -194,3 +194,43 @@ export const sessionRejections: Migration = {
     'DROP TABLE session_rejected_persons',
   ],
 }
+
+/**
+ * Rejections by screening count as rejections by an operator. Persons of shared sessions are added to earlier
+ * rejections of their wallets. An older program would complete sessions of these persons automatically.
+ */
+const linkedRejections: Migration = {
+  number: 39,
+  name: 'linked-rejections',
+  statements: () => [
+    'ALTER TABLE session_rejections RENAME COLUMN by_operator TO needs_operator',
+    `UPDATE session_rejections SET needs_operator = 1 WHERE EXISTS (SELECT 1 FROM session_events
+       WHERE session_events.organization_id = session_rejections.organization_id
+         AND session_events.session_id = session_rejections.session_id AND session_events.kind = 'status'
+         AND session_events.status = 'rejected' AND session_events.actor = 'screening')`,
+    `INSERT INTO session_rejections (subject, organization_id, environment, session_id, needs_operator, decided_sequence)
+       SELECT DISTINCT sessions.person_id, rejected.organization_id, rejected.environment, rejected.session_id,
+         rejected.needs_operator, rejected.decided_sequence
+       FROM session_rejections rejected
+       JOIN session_wallets held ON held.address = rejected.subject AND held.environment = rejected.environment
+         AND held.organization_id <> rejected.organization_id
+       JOIN sessions ON sessions.organization_id = held.organization_id AND sessions.id = held.session_id
+       WHERE sessions.status = 'completed' AND sessions.consented_at_seconds IS NOT NULL
+         AND sessions.person_id IS NOT NULL
+       ON CONFLICT (subject, organization_id, environment, session_id) DO NOTHING`,
+  ],
+}
+
+export const MIGRATIONS_FROM_29: readonly Migration[] = [
+  linkProof,
+  completionOverride,
+  checksWithoutSubmission,
+  ofacComments,
+  hitSubject,
+  checkTurns,
+  removedWallets,
+  endedHits,
+  rejectedPersons,
+  sessionRejections,
+  linkedRejections,
+]
