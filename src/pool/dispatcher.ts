@@ -1,7 +1,7 @@
 // Distributes queued jobs to the least-loaded workers, and takes their outcomes. Jobs submitted in one turn of the event
 // loop are sent together, one message per worker. A job that may have crashed a worker is retried alone, on an otherwise
 // idle worker.
-import { CountersignError, DependencyUnavailableError, ERROR_STATUS } from '../domain/errors.ts'
+import { CountersignError, DependencyUnavailableError, ERRORS } from '../domain/errors.ts'
 import type { PoolLimits, PoolParts } from './pool-options.ts'
 import type { Outcome } from './protocol.ts'
 import { JobOutdatedError, type PendingJob, type Settlement, type WithheldLedger } from './settlement.ts'
@@ -197,7 +197,7 @@ const takeOutcome = (
     const { code, detail, errorClass, rule, nothingSigned } = outcome
     if (rule !== undefined) onEvent({ type: 'rule-failed', requestId, uuid, ...rule })
     else if (errorClass !== null) onEvent({ type: 'job-failed', requestId, uuid, errorClass })
-    const retryAfter = ERROR_STATUS[code] === 503 ? { retryAfterSeconds: 1 } : {}
+    const retryAfter = ERRORS[code].status === 503 ? { retryAfterSeconds: 1 } : {}
     settlement.fail(pending, new CountersignError(code, detail, { ...retryAfter, nothingSigned }))
   }
   return true

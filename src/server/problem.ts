@@ -1,6 +1,6 @@
 // Maps every error to an RFC 9457 problem with constant texts (decisions §1). Unknown errors become a fixed text; their
 // own message goes only to `report`.
-import { ChainUnsupportedError, CountersignError, ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
+import { ChainUnsupportedError, CountersignError, ERRORS, type ErrorCode } from '../domain/errors.ts'
 
 /** Body of every non-2xx response. `message` and `error` repeat `detail`, because existing clients read one of them. */
 export interface ProblemBody {
@@ -24,44 +24,6 @@ export interface Problem {
   readonly near?: readonly string[]
 }
 
-const TITLES: Readonly<Record<ErrorCode, string>> = {
-  MALFORMED_JSON: 'Malformed JSON',
-  DUPLICATE_KEY: 'Duplicate JSON key',
-  JSON_TOO_DEEP: 'JSON nested too deep',
-  MISSING_REQUIRED_FIELD: 'Missing required field',
-  INVALID_FIELD: 'Invalid field',
-  AMBIGUOUS_TARGET: 'Ambiguous target',
-  INVALID_HEADER: 'Invalid header',
-  INVALID_REQUEST: 'Invalid request',
-  POLICY_NOT_FOUND: 'Policy not found',
-  UNSUPPORTED_CHAIN: 'Unsupported chain',
-  UNAUTHENTICATED: 'Unauthenticated',
-  SECOND_FACTOR_REQUIRED: 'Second factor required',
-  SECOND_FACTOR_MISSING: 'Second factor missing',
-  CREDENTIAL_WRONG: 'Credential wrong',
-  CONFIRMATION_REQUIRED: 'Confirmation required',
-  FORBIDDEN_SCOPE: 'Forbidden',
-  FORBIDDEN_ROLE: 'Forbidden',
-  FORBIDDEN_ORIGIN: 'Forbidden',
-  NOT_FOUND: 'Not found',
-  METHOD_NOT_ALLOWED: 'Method not allowed',
-  DEADLINE_EXCEEDED: 'Deadline exceeded',
-  APPROVAL_REQUIRED: 'Approval required',
-  IDEMPOTENCY_IN_FLIGHT: 'Request in flight',
-  SESSION_CONFLICT: 'Session conflict',
-  SESSION_INCOMPLETE: 'Session incomplete',
-  CONFLICT: 'Conflict',
-  PAYLOAD_TOO_LARGE: 'Payload too large',
-  UNSUPPORTED_MEDIA_TYPE: 'Unsupported media type',
-  IDEMPOTENCY_MISMATCH: 'Idempotency key used with another request',
-  POLICY_FAILED: 'Policy failed',
-  RATE_LIMITED: 'Too many requests',
-  INTERNAL: 'Internal error',
-  OVERLOADED: 'Overloaded',
-  DEPENDENCY_UNAVAILABLE: 'Dependency unavailable',
-  SHUTTING_DOWN: 'Shutting down',
-}
-
 /** The type is a name, not an address: it resolves nowhere and is independent of any host (RFC 9457 §3.1.1). */
 export const problemType = (code: ErrorCode): string =>
   `urn:countersign:problem:${code.toLowerCase().replaceAll('_', '-')}`
@@ -75,9 +37,9 @@ const RETRY_AFTER_SECONDS = 1
  */
 export const toProblem = (error: unknown): Problem => {
   if (!(error instanceof CountersignError)) {
-    return { code: 'INTERNAL', status: ERROR_STATUS.INTERNAL, detail: INTERNAL_DETAIL, retryAfterSeconds: null }
+    return { code: 'INTERNAL', status: ERRORS.INTERNAL.status, detail: INTERNAL_DETAIL, retryAfterSeconds: null }
   }
-  const status = ERROR_STATUS[error.code]
+  const status = ERRORS[error.code].status
   const backsOff = status === 429 || status === 503
   return {
     code: error.code,
@@ -90,7 +52,7 @@ export const toProblem = (error: unknown): Problem => {
 
 export const problemBody = (problem: Problem, requestId: string): ProblemBody => ({
   type: problemType(problem.code),
-  title: TITLES[problem.code],
+  title: ERRORS[problem.code].title,
   status: problem.status,
   detail: problem.detail,
   code: problem.code,

@@ -1,6 +1,6 @@
 // Logs error responses. Every 500 is logged; outages (503) at most once per second and detail; refusals in one line
 // each, to be found by request id. Errors are logged by class and stack, never by text, which may contain an API key.
-import { CountersignError, ERROR_STATUS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
+import { CountersignError, ERRORS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { createLineLimit } from '../lib/line-limit.ts'
 import { createThrottle } from '../lib/throttle.ts'
 import type { Logger } from './log.ts'
@@ -23,7 +23,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
     const { code } = error
     // Names of known fields are constants, never caller input.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
-    log.info('a request was refused', { requestId, status: ERROR_STATUS[code], code, ...field, unlogged })
+    log.info('a request was refused', { requestId, status: ERRORS[code].status, code, ...field, unlogged })
   }
 
   return (error, requestId, traceId) => {
@@ -32,7 +32,7 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
       log.error('a request failed', { ...request, error })
       return
     }
-    if (ERROR_STATUS[error.code] < 500) {
+    if (ERRORS[error.code].status < 500) {
       sayRefusal(error, requestId)
       return
     }

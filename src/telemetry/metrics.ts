@@ -1,6 +1,6 @@
 // The service's metrics: counters that requests increment, and values that are read from other parts at each scrape.
 // Label values come from sets that are known at the start, never from callers.
-import { ERROR_STATUS, type ErrorCode } from '../domain/errors.ts'
+import { ERRORS, type ErrorCode } from '../domain/errors.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
 import { createExposition, type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { addFactMetrics, type FactMetrics } from './fact-metrics.ts'
@@ -148,7 +148,7 @@ export const createMetrics = (options: MetricsOptions): Metrics => {
   const exposition = createExposition()
   const routes = createRouteMetrics()
   const decisions = createDecisions(options.chains)
-  const errors = Object.fromEntries(Object.keys(ERROR_STATUS).map((code) => [code, 0])) as Record<ErrorCode, number>
+  const errors = Object.fromEntries(Object.keys(ERRORS).map((code) => [code, 0])) as Record<ErrorCode, number>
   const totals = { idempotency: 0 }
 
   exposition.add(METRICS.requestDuration, routes.samples)

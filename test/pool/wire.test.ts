@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Chain } from '../../src/domain/chain.ts'
-import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
+import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts'
 import { createJobStages } from '../../src/domain/job-stages.ts'
 import type { Job, Outcome } from '../../src/pool/protocol.ts'
 import { decodeJobs, decodeOutcomes, encodeJobs, encodeOutcomes, WireFormatError } from '../../src/pool/wire.ts'
@@ -67,7 +67,7 @@ const anyOutcome: fc.Arbitrary<Outcome> = fc.oneof(
   fc.record({
     status: fc.constant('failed' as const),
     sequence,
-    code: fc.constantFrom(...(Object.keys(ERROR_STATUS) as ErrorCode[])),
+    code: fc.constantFrom(...(Object.keys(ERRORS) as ErrorCode[])),
     detail: anyText,
     errorClass: fc.option(anyText),
     rule: fc.option(

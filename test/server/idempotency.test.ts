@@ -4,7 +4,7 @@ import {
   CountersignError,
   DeadlineExceededError,
   DependencyUnavailableError,
-  ERROR_STATUS,
+  ERRORS,
   type ErrorCode,
   FieldMissingError,
   QueueFullError,
@@ -231,7 +231,7 @@ describe('a retry', () => {
 describe('after an error', () => {
   const KEEPS: readonly ErrorCode[] = ['DEADLINE_EXCEEDED', 'INTERNAL', 'DEPENDENCY_UNAVAILABLE', 'SHUTTING_DOWN']
 
-  test.each(Object.keys(ERROR_STATUS) as ErrorCode[])(
+  test.each(Object.keys(ERRORS) as ErrorCode[])(
     '%s: the retry may have a new uuid only if nothing was signed',
     async (code) => {
       const run = guard()

@@ -4,7 +4,7 @@ import {
   CountersignError,
   DeadlineExceededError,
   DependencyUnavailableError,
-  ERROR_STATUS,
+  ERRORS,
   type ErrorCode,
   FieldMissingError,
   PolicyMissingError,
@@ -16,7 +16,7 @@ import { BEARER_CHALLENGE, jsonResponse, problemResponse } from '../../src/serve
 import { fromRouterError, MethodNotAllowedError } from '../../src/server/route-errors.ts'
 import { SECURITY_HEADERS } from '../../src/server/security-headers.ts'
 
-const CODES = Object.keys(ERROR_STATUS) as ErrorCode[]
+const CODES = Object.keys(ERRORS) as ErrorCode[]
 
 describe('a problem', () => {
   test('has every field, and its text three times', async () => {
@@ -42,14 +42,14 @@ describe('a problem', () => {
   test.each(CODES)('%s has a status, a type and a title of its own', async (code) => {
     const response = problemResponse(new CountersignError(code, 'text'), 'r')
     const body = (await response.json()) as Record<string, unknown>
-    expect(response.status).toBe(ERROR_STATUS[code])
-    expect(body['status']).toBe(ERROR_STATUS[code])
+    expect(response.status).toBe(ERRORS[code].status)
+    expect(body['status']).toBe(ERRORS[code].status)
     expect(body['code']).toBe(code)
     expect(body['type']).toBe(problemType(code))
     expect(body['type']).toMatch(/^urn:countersign:problem:[a-z-]+$/)
     expect(body['title']).toMatch(/^[A-Z].+/)
-    expect(response.headers.has('retry-after')).toBe([429, 503].includes(ERROR_STATUS[code]))
-    expect(response.headers.has('www-authenticate')).toBe(ERROR_STATUS[code] === 401)
+    expect(response.headers.has('retry-after')).toBe([429, 503].includes(ERRORS[code].status))
+    expect(response.headers.has('www-authenticate')).toBe(ERRORS[code].status === 401)
   })
 
   test("the specification's texts", () => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createChainTable } from '../../src/domain/chain.ts'
-import { ERROR_STATUS, type ErrorCode } from '../../src/domain/errors.ts'
+import { ERRORS, type ErrorCode } from '../../src/domain/errors.ts'
 import { createHistogram } from '../../src/lib/histogram.ts'
 import { MODULES } from '../../src/modules.ts'
 import { JOB_BOUNDS_MS, type PoolStats } from '../../src/pool/admission.ts'
@@ -172,7 +172,7 @@ describe('decisions and errors', () => {
     const metrics = setUp()
     metrics.recordError('RATE_LIMITED')
     const found = samples(await metrics.expose())
-    for (const code of Object.keys(ERROR_STATUS) as ErrorCode[]) {
+    for (const code of Object.keys(ERRORS) as ErrorCode[]) {
       expect(found.get(`countersign_errors_total{code="${code}"}`)).toBe(code === 'RATE_LIMITED' ? 1 : 0)
     }
   })

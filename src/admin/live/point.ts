@@ -1,6 +1,6 @@
 // Figures of one second (or minute) for the live page: rates between two readings, and the gauges of the later one.
 // Pure functions.
-import { ERROR_STATUS, type ErrorCode } from '../../domain/errors.ts'
+import { ERRORS, type ErrorCode } from '../../domain/errors.ts'
 import { finePercentileMs, type HistogramSnapshot } from '../../lib/histogram.ts'
 import type { PoolStats } from '../../pool/admission.ts'
 import type { MetricTotals } from '../../telemetry/metrics.ts'
@@ -157,7 +157,7 @@ const errorRates = (after: MetricTotals, before: MetricTotals, seconds: number):
  * answered in time.
  */
 const isFailure = (code: string): boolean => {
-  const status: number = ERROR_STATUS[code as ErrorCode] ?? 500
+  const status: number = ERRORS[code as ErrorCode]?.status ?? 500
   return status >= 500 || status === 408
 }
 
