@@ -83,9 +83,8 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
     const given = givenText(setting)
     return parseWith(given?.origin ?? setting.name, given?.text ?? setting.defaultText, setting.parse)
   }
-  const value = <Key extends SettingKey>(key: Key): Values[Key] => read(SETTINGS[key] as Setting<Values[Key]>)
 
-  const selected = selectModules(modules, value('without'))
+  const selected = selectModules(modules, read(SETTINGS.without))
   for (const module of modules) {
     if (selected.includes(module)) continue
     for (const setting of settingsOf(module)) {
@@ -95,53 +94,21 @@ export const loadConfig = (input: ConfigInput, modules: readonly ModuleSettings[
       }
     }
   }
-  const values = new Map(selected.flatMap(settingsOf).map((setting) => [setting, read(setting)]))
+  const ofModules = new Map(selected.flatMap(settingsOf).map((setting) => [setting, read(setting)]))
   const of: SettingReader = <Value>(setting: Setting<Value>): Value => {
-    if (!values.has(setting)) throw new Error(`no running module declares the setting ${setting.name}`)
-    return values.get(setting) as Value
+    if (!ofModules.has(setting)) throw new Error(`no running module declares the setting ${setting.name}`)
+    return ofModules.get(setting) as Value
   }
   for (const { checkSettings } of selected) checkSettings?.(of)
 
+  const { config: _path, without: _modules, ...settings } = SETTINGS
+  const values = Object.fromEntries(
+    Object.entries(settings).map(([key, setting]) => [key, read<unknown>(setting)]),
+  ) as unknown as Omit<Values, 'config' | 'without'>
   return Object.freeze({
-    serve: value('serve'),
-    dataDir: resolve(value('dataDir')),
-    apiListen: value('apiListen'),
-    apiUrl: value('apiUrl'),
-    noDemo: value('noDemo'),
-    docs: value('docs'),
-    metricsListen: value('metricsListen'),
-    portalListen: value('portalListen'),
-    portalUrl: value('portalUrl'),
-    streamsMax: value('streamsMax'),
-    streamsPerKeyMax: value('streamsPerKeyMax'),
-    listEntriesMax: value('listEntriesMax'),
-    dashboardListen: value('dashboardListen'),
-    dashboardUrl: value('dashboardUrl'),
-    trustedProxies: value('trustedProxies'),
-    tlsCertificate: value('tlsCertificate'),
-    tlsKey: value('tlsKey'),
-    ...planProcesses(countProcessors(), { processes: value('processes'), workers: value('workers') }),
-    deadlineMs: value('deadlineMs'),
-    queueLimit: value('queueLimit'),
-    organizationWeights: value('organizationWeights'),
-    organizationConcurrency: value('organizationConcurrency'),
-    hangMs: value('hangMs'),
-    signer: value('signer'),
-    decisionsSync: value('decisionsSync'),
-    decisionsSegmentBytes: value('decisionsSegmentBytes'),
-    decisionsIndex: value('decisionsIndex'),
-    warmUp: value('warmUp'),
-    policyCacheSize: value('policyCacheSize'),
-    geoipFile: value('geoipFile'),
-    webhookReach: value('webhookReach'),
-    scanner: value('scanner'),
-    scannerAway: value('scannerAway'),
-    solanaMessagePrefix: value('solanaMessagePrefix'),
-    logLevel: value('logLevel'),
-    store: value('store'),
-    passphrase: value('passphrase'),
-    evidenceKey: value('evidenceKey'),
-    accountKey: value('accountKey'),
+    ...values,
+    dataDir: resolve(values.dataDir),
+    ...planProcesses(countProcessors(), values),
     ...resolveChains(file.chains, environment.rpcUrls),
     screeners: resolveScreeners(file.screeners),
     modules: new Set(selected.map(({ name }) => name)),

@@ -1,5 +1,5 @@
 // A fact source that is queried at most once per request: its facts, tests and record. The code that queries it is in
-// src/facts/sources. To add one, see docs/architecture.md, "A new source of facts".
+// src/facts/sources. To add one, see docs/recipes.md, "A fact source".
 
 import type { OptionalField } from '../../domain/target.ts'
 import type { MappingReader } from '../document/document-reader.ts'
