@@ -8,6 +8,7 @@ import { ADMIN_KEY as KEY } from '../config/given-values.ts'
 import { isObject } from '../lib/is-object.ts'
 import { isLoopbackHost } from '../lib/loopback.ts'
 import { unreadableText } from '../lib/named-error.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../policy/errors.ts'
 
 const TIMEOUT_MS = 60_000
 
@@ -44,11 +45,26 @@ const addressOf = (base: string, path: string, { params = {}, query = {} }: Comm
   return given.length === 0 ? `${base}${filled}` : `${base}${filled}?${new URLSearchParams(given)}`
 }
 
-/** @throws UsageError, CommandFailedError */
+/** Returns mistakes of a policy document, as the admin API reports them. */
+const readIssues = (issues: unknown): readonly PolicyIssue[] =>
+  (Array.isArray(issues) ? issues : []).filter(isObject).map(({ line, column, message, pointer }) => ({
+    line: Number(line),
+    column: Number(column),
+    message: printable(String(message)),
+    pointer: printable(String(pointer)),
+  }))
+
+/** @throws UsageError, CommandFailedError, PolicyInvalidError */
 const requireSuccess = async (response: Response): Promise<void> => {
   if (response.ok) return
   const problem: unknown = await response.json().catch(() => null)
-  const { code, detail } = (isObject(problem) ? problem : {}) as { readonly code?: string; readonly detail?: unknown }
+  const { code, detail, issues } = (isObject(problem) ? problem : {}) as {
+    readonly code?: string
+    readonly detail?: unknown
+    readonly issues?: unknown
+  }
+  const mistakes = readIssues(issues)
+  if (mistakes.length > 0) throw new PolicyInvalidError('', mistakes)
   const text = typeof detail === 'string' ? printable(detail) : `the server returned ${response.status}`
   if (response.status === 400) throw new UsageError(text)
   throw new CommandFailedError(text, code)

@@ -1,6 +1,8 @@
 // Shared code of the policy commands that aren't derived from operations: reading documents from files and the store,
 // and output.
 
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { counted } from '../lib/counted.ts'
 import type { KnownSources } from '../policy/cel/scope.ts'
 import { PolicyUnusableError } from '../policy/evaluation-errors.ts'
@@ -47,6 +49,16 @@ export const reportingMistakes =
 export const knownChains = ({ deployment }: CommandContext): KnownSources => ({
   chains: new Set(deployment.config.chains.chains.map(({ name }) => name)),
 })
+
+const DOCUMENT_FILE = /\.(?:ya?ml|json)$/
+
+/** Returns a path, or the paths of the documents in a folder, without its subfolders. @throws CommandFailedError */
+export const documentsAt = (path: string): readonly string[] => {
+  if (!existsSync(path) || !statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path).filter((name) => DOCUMENT_FILE.test(name))
+  if (names.length === 0) throw new CommandFailedError(`${path} has no .yaml, .yml or .json file`)
+  return names.toSorted().map((name) => join(path, name))
+}
 
 /** @throws PolicyInvalidError with all mistakes */
 export const readDraft = (path: string, known: KnownSources = {}): RevisionDraft => draftRevision(readText(path), known)

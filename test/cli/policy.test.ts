@@ -73,7 +73,8 @@ describe('documents', () => {
   })
 
   test('check, test and apply say what is likely not meant, and do their work all the same', async () => {
-    const path = file('w.yaml', 'name: W\nrules:\n  - { id: a, allow: chain.name == "bas" }\n')
+    const text = 'name: W\nrules:\n  - { id: a, allow: chain.name == "bas" }\n'
+    const path = file('w.yaml', text)
     const shown =
       '1 warning, which do not prevent saving the document:\n' +
       '3:35 /rules/0/allow no chain is named "bas": did you mean "base"?\n' +
@@ -83,6 +84,8 @@ describe('documents', () => {
       const { code, stdout, stderr } = await run(verb, path)
       expect([verb, code, stderr]).toEqual([verb, 0, shown])
       expect(stdout).not.toBe('')
+      // An unchanged document is not saved again, so it has no warnings.
+      if (verb === 'apply') writeFileSync(path, `${text}description: again\n`)
       const json = await runJson(verb, path)
       expect(json).toMatchObject({ code: 0, value: verb === 'apply' ? { revision: { warnings } } : { warnings } })
       expect((await run(verb, path, '--json')).stderr).toBe('')
@@ -205,6 +208,143 @@ describe('revisions', () => {
     expect((await run('diff', first.revision, second.revision)).stdout).toContain('+ tx.value > ether(7)')
     expect((await run('diff', 'revision_gone', second.revision)).code).toBe(1)
     expect((await run('diff', path)).code).toBe(2)
+  })
+})
+
+describe('one folder of documents', () => {
+  test('apply finds the policy by name, and saves only a changed document', async () => {
+    const first = await applied(5)
+    const again = await run('apply', file('5.yaml', LIMIT(5)))
+    expect(again).toMatchObject({ code: 0 })
+    expect(again.stdout).toContain(`${first.policy}: revision 1 (${first.revision}) is already active\n`)
+    const edited = await applied(6, '--policy', first.policy)
+    expect(edited).toMatchObject({ policy: first.policy, number: 2 })
+    // The earlier document is only activated again.
+    const back = await runJson('apply', file('5.yaml', LIMIT(5)), '--policy', first.policy)
+    expect(back.value).toMatchObject({ change: 'activated', revision: { id: first.revision, active: true } })
+    expect((await runJson('apply', file('5.yaml', LIMIT(5)), '--draft')).value).toMatchObject({ change: 'none' })
+    expect(await allPolicies(temporary.store, organizationId)).toMatchObject([{ name: 'Limit 5', revisionCount: 2 }])
+  })
+
+  test('apply refuses to choose between policies of the same name', async () => {
+    const { policy } = await applied(5)
+    await temporary.store.policies.create({ organizationId, name: 'Limit 5' })
+    const { code, stderr } = await run('apply', file('5.yaml', LIMIT(5)))
+    expect({ code, named: stderr.includes(policy) && stderr.includes('--policy ID') }).toEqual({ code: 2, named: true })
+    expect((await run('apply', file('5.yaml', LIMIT(5)), '--policy', policy)).code).toBe(0)
+  })
+
+  test('apply names the projects, or the command that sets one', async () => {
+    const { policy } = await applied(5)
+    expect((await run('apply', file('5.yaml', LIMIT(5)))).stdout).toContain(
+      `No project uses it. To use it: bun run countersign project update PROJECT --policy ${policy}\n`,
+    )
+    const project = await temporary.store.projects.create({ organizationId, name: 'Shop', policyId: policy })
+    expect((await run('apply', file('5.yaml', LIMIT(6).replace('Limit 6', 'Limit 5')))).stdout).toContain(
+      `Used by project Shop (${project.id})\n`,
+    )
+  })
+
+  test('sync reports drift without changing anything, then removes it', async () => {
+    mkdirSync(join(folder.path, 'policies'))
+    const documents = join(folder.path, 'policies')
+    const write = (name: string, text: string): void => writeFileSync(join(documents, name), text)
+    write('a.yaml', LIMIT(5))
+    write('b.yml', LIMIT(7))
+    write('notes.txt', 'not a policy')
+    const states = async (...options: string[]) => {
+      const { code, value } = await runJson('sync', documents, ...options)
+      return [code, ...value.changes.map(({ change }: { change: string }) => change)]
+    }
+    expect(await states('--dry-run')).toEqual([1, 'created', 'created'])
+    expect(await allPolicies(temporary.store, organizationId)).toEqual([])
+    expect(await states()).toEqual([0, 'created', 'created'])
+    expect(await states('--dry-run')).toEqual([0, 'none', 'none'])
+    expect(await states()).toEqual([0, 'none', 'none'])
+
+    write('a.yaml', `${LIMIT(5)}description: edited\n`)
+    expect(await states('--dry-run')).toEqual([1, 'saved', 'none'])
+    expect(await states()).toEqual([0, 'saved', 'none'])
+    const a = (await allPolicies(temporary.store, organizationId)).find(({ name }) => name === 'Limit 5')
+    expect((await run('activate', a?.id ?? '', '--revision', '1')).code).toBe(0)
+    const drifted = await run('sync', documents, '--dry-run')
+    expect({ code: drifted.code, row: /a\.yaml +Limit 5 +policy_\w+ +(.*)/.exec(drifted.stdout)?.[1] }).toEqual({
+      code: 1,
+      row: 'not active',
+    })
+    expect(await states()).toEqual([0, 'activated', 'none'])
+  })
+
+  test('sync names a policy that decides although the folder lacks it', async () => {
+    mkdirSync(join(folder.path, 'policies'))
+    writeFileSync(join(folder.path, 'policies', 'a.yaml'), LIMIT(5))
+    const other = await applied(9)
+    const sync = () => run('sync', join(folder.path, 'policies'), '--dry-run')
+    await run('sync', join(folder.path, 'policies'))
+    expect((await sync()).code).toBe(0)
+    await temporary.store.projects.create({ organizationId, name: 'Shop', policyId: other.policy })
+    const { code, stdout } = await sync()
+    expect(code).toBe(1)
+    expect(stdout).toEndWith(`Not in the folder: Limit 9 (${other.policy}), used by Shop\n`)
+  })
+
+  test('sync saves nothing if a document is invalid or two have the same name', async () => {
+    const documents = join(folder.path, 'policies')
+    mkdirSync(documents)
+    expect((await run('sync', documents)).stderr).toContain('has no .yaml, .yml or .json file')
+    writeFileSync(join(documents, 'a.yaml'), LIMIT(5))
+    writeFileSync(join(documents, 'b.yaml'), BROKEN)
+    const { code, stderr } = await run('sync', documents)
+    expect(code).toBe(1)
+    expect(stderr).toStartWith(`${join(documents, 'b.yaml')}\n3:23 /rules/0/deny tx has no "valu"`)
+    expect(await runJson('sync', documents)).toMatchObject({ code: 1, value: { valid: false, invalid: [{}] } })
+    writeFileSync(join(documents, 'b.yaml'), LIMIT(5))
+    expect((await run('sync', documents)).code).toBe(2)
+    expect(await allPolicies(temporary.store, organizationId)).toEqual([])
+  })
+
+  test('test reads a folder, and reports untested documents, coverage and JUnit XML', async () => {
+    const documents = join(folder.path, 'policies')
+    mkdirSync(documents)
+    writeFileSync(join(documents, 'a.yaml'), LIMIT(5))
+    writeFileSync(join(documents, 'b.yaml'), 'name: P\nrules:\n  - { id: a, allow: "true" }\n')
+    writeFileSync(join(documents, 'c.yaml'), BROKEN)
+    writeFileSync(join(documents, 'd.yaml'), FAILING.replace('small', '"<small> & more"'))
+    const report = join(folder.path, 'report.xml')
+    const { code, stdout, stderr } = await run('test', documents, '--coverage', '--junit', report)
+    const at = (name: string): string => join(documents, name)
+    expect({ code, stderr: stderr.split('\n')[0] }).toEqual({ code: 1, stderr: at('c.yaml') })
+    expect(stdout).toBe(`${at('a.yaml')}
+pass  small
+coverage: 2 of 2 rules, 2 of 3 branches
+  limit: no test in which this is true: tx.value > ether(5)
+${at('b.yaml')}
+no tests
+coverage: 0 of 1 rules, 0 of 1 branches
+  a: no test reaches this rule
+${at('c.yaml')}
+FAIL  the policy has 1 mistake
+${at('d.yaml')}
+FAIL  <small> & more: expected allow, got deny by rule limit
+coverage: 1 of 2 rules, 1 of 3 branches
+  fine: no test reaches this rule
+  limit: no test in which this is false: tx.value > ether(0)
+1 passed, 1 failed
+`)
+    const xml = readFileSync(report, 'utf8')
+    expect(xml).toContain(`<testsuite name="${at('b.yaml')}" tests="1" failures="0" errors="0">
+    <testcase classname="${at('b.yaml')}" name="tests"><skipped message="the document has no tests"/></testcase>`)
+    expect(xml).toContain('name="&lt;small&gt; &amp; more"><failure message="&lt;small&gt; &amp; more: expected allow')
+    expect(xml).toContain('<error>3:23 /rules/0/deny tx has no')
+    const { value } = await runJson('test', documents, '--coverage')
+    expect(value).toMatchObject({
+      passed: 1,
+      failed: 1,
+      untested: [at('b.yaml')],
+      invalid: [{ file: at('c.yaml'), issues: [{ line: 3 }] }],
+      coverage: [{ rules: 2, unreached: [], branches: 3 }, { unreached: ['a'] }, {}],
+    })
+    expect((await run('test', at('a.yaml'), '--junit', join(folder.path, 'none', 'r.xml'))).code).toBe(1)
   })
 })
 

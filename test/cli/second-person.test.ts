@@ -28,6 +28,8 @@ beforeEach(async () => {
   policy = (JSON.parse(await run('policy', 'apply', `${world.root}/p.yaml`, '--json')) as { policy: string }).policy
   const made = JSON.parse(await run('project', 'create', '--name', 'Shop', '--policy', policy, '--json'))
   project = made.id
+  // Only a changed document makes a revision.
+  world.file('p.yaml', 'name: P\ndescription: edited\nrules:\n  - id: all\n    allow: "true"\n')
   await run('binding', 'create', '--project', project, '--chain', 'base', '--address', OTHER)
   for (const name of ['mine', 'shared']) {
     await run('lists', 'create', name, ...(name === 'shared' ? ['--shared'] : []))

@@ -1,13 +1,10 @@
-// `countersign policy check|test|templates|new|schema`: commands on documents that need no deployment.
+// `countersign policy check|templates|new|schema`: commands on documents that need no deployment.
 import { existsSync } from 'node:fs'
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, formatTable, print } from '../../command-line/output.ts'
 import { knownChains, printWarnings, readDraft } from '../../command-line/policy-context.ts'
-import { readText } from '../../command-line/read-text.ts'
 import { counted } from '../../lib/counted.ts'
-import { compileSource } from '../../policy/cel/compile.ts'
 import { policyJsonSchemaText } from '../../policy/document/json-schema.ts'
-import { runPolicyTests } from '../../policy/tools/policy-tests.ts'
 import { readTemplates } from '../../policy/tools/templates.ts'
 import type { FactNeed } from '../../policy/types/needs.ts'
 
@@ -47,18 +44,6 @@ export const check = (context: CommandContext): number => {
   )
   printWarnings(context, source, warnings)
   return 0
-}
-
-export const test = (context: CommandContext): number => {
-  const source = readText(context.command.words[0] ?? '')
-  const { policy, warnings } = compileSource(source, knownChains(context))
-  const results = runPolicyTests(policy)
-  const failed = results.filter(({ failure }) => failure !== null).length
-  const lines = results.map(({ name, failure }) => (failure === null ? `pass  ${name}\n` : `FAIL  ${failure}\n`))
-  const text = `${lines.join('')}${results.length - failed} passed, ${failed} failed\n`
-  print(context, { passed: results.length - failed, failed, tests: results, warnings }, text)
-  printWarnings(context, source, warnings)
-  return failed === 0 ? 0 : 1
 }
 
 export const templates = (context: CommandContext): number => {

@@ -1,4 +1,4 @@
-// `countersign policy apply|show|diff`: commands on policy documents.
+// `countersign policy show|diff`: commands on policy documents.
 
 import type { CommandContext } from '../../command-line/command.ts'
 import { CommandFailedError, print, UsageError } from '../../command-line/output.ts'
@@ -6,53 +6,13 @@ import {
   inOrganization,
   isRevisionReference,
   type PolicyContext,
-  printWarnings,
   readDraft,
   requirePolicy,
   requireRevision,
   resolvePolicyText,
 } from '../../command-line/policy-context.ts'
-import { readText } from '../../command-line/read-text.ts'
 import { diffPolicies, type PolicyDifference } from '../../policy/document/diff.ts'
 import type { CompiledPolicy } from '../../policy/types/program.ts'
-
-/** Saves and activates a revision in one transaction. */
-export const apply = async (given: CommandContext): Promise<number> => {
-  const source = readText(given.command.words[0] ?? '')
-  const context = await inOrganization(given)
-  const { admin, organization, command } = context
-  const known = command.text('policy')
-  const activates = !command.flag('draft')
-  const applied = await admin.together(async (admin) => {
-    const made =
-      known === undefined
-        ? await admin.call('POST /organizations/{organization}/policies', {
-            params: { organization },
-            body: { source },
-          })
-        : null
-    const policy = known ?? made?.policy.id ?? ''
-    const saved =
-      made === null
-        ? await admin.call('POST /organizations/{organization}/policies/{policy}/revisions', {
-            params: { organization, policy },
-            body: { source },
-          })
-        : { ...made.revision, warnings: made.warnings }
-    if (activates) {
-      await admin.call('POST /organizations/{organization}/policies/{policy}/activate', {
-        params: { organization, policy },
-        body: { revision_id: saved.id },
-      })
-    }
-    return { policy, revision: { ...saved, active: activates } }
-  })
-  const { policy, revision } = applied
-  const state = activates ? 'is active' : 'is saved but not active'
-  print(context, applied, `${policy}: revision ${revision.number} (${revision.id}) ${state}\n`)
-  printWarnings(context, source, revision.warnings)
-  return 0
-}
 
 export const show = async (given: CommandContext): Promise<number> => {
   const context = await inOrganization(given)

@@ -2,9 +2,11 @@
 import { knownSources } from '../../admin/policies/find.ts'
 import { type Command, type CommandContext, flag, ORG, text } from '../../command-line/command.ts'
 import { inOrganization, knownChains, REVISION_WORD, reportingMistakes } from '../../command-line/policy-context.ts'
-import { check, create, schema, templates, test } from './policy-documents.ts'
+import { apply, sync } from './policy-apply.ts'
+import { check, create, schema, templates } from './policy-documents.ts'
 import { serveLanguage } from './policy-language-server.ts'
-import { apply, diff, show } from './policy-revisions.ts'
+import { diff, show } from './policy-revisions.ts'
+import { test } from './policy-test.ts'
 
 /**
  * With --org, documents may name the organization's lists and the deployment's screeners; otherwise only the chains.
@@ -35,7 +37,16 @@ const DOCUMENT_COMMANDS: ReadonlyArray<Omit<Command, 'noun' | 'isLocal'>> = [
     words: [FILE],
     run: check,
   },
-  { verb: 'test', summary: 'Run the tests of a document', words: [FILE], run: test },
+  {
+    verb: 'test',
+    summary: 'Run the tests of documents',
+    words: [{ ...FILE, help: 'Policy document, or folder of documents', many: true }],
+    options: [
+      flag('coverage', 'Report rules and branches of conditions that no test reaches'),
+      text('junit', 'REPORT', 'Write the results as JUnit XML to this file'),
+    ],
+    run: test,
+  },
   { verb: 'templates', summary: 'List the templates', run: templates },
   {
     verb: 'new',
@@ -68,14 +79,24 @@ const STORE_COMMANDS: ReadonlyArray<Omit<Command, 'noun'>> = [
   {
     verb: 'apply',
     summary: 'Save a document as the next revision of a policy and activate it',
-    description: 'The revision is live within a second, without a restart.',
+    description:
+      'Uses the policy with the document’s name, or creates it. Activates a document that is already saved without saving it again. The revision is live within a second, without a restart.',
     words: [FILE],
     options: [
-      text('policy', 'ID', 'Policy of the revision. Defaults to a new policy'),
+      text('policy', 'ID', 'Policy of the revision, for example to rename it'),
       flag('draft', 'Only save the revision'),
       ORG,
     ],
     run: apply,
+  },
+  {
+    verb: 'sync',
+    summary: 'Apply all documents of a folder, and report policies that the folder lacks',
+    description:
+      'Policies are matched by name, as in policy apply. Subfolders are ignored. No policy is removed. With --dry-run, exits with 1 if the deployment differs from the folder.',
+    words: [{ name: 'FOLDER', help: 'Folder of .yaml, .yml and .json policy documents' }],
+    options: [flag('dry-run', 'Only report the differences'), flag('draft', 'Only save the revisions'), ORG],
+    run: sync,
   },
   {
     verb: 'show',

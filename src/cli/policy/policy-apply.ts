@@ -1,0 +1,218 @@
+// `countersign policy apply|sync`: bring the policies of an organization to the state of documents in files. Policies are
+// matched by name, and an unchanged document makes no revision, so that both commands can be repeated.
+import { type AdminClient, readPages } from '../../command-line/admin-client.ts'
+import type { CommandContext } from '../../command-line/command.ts'
+import { formatTable, print, UsageError } from '../../command-line/output.ts'
+import { documentsAt, inOrganization, type PolicyContext, printWarnings } from '../../command-line/policy-context.ts'
+import { readText } from '../../command-line/read-text.ts'
+import { finish } from '../../policy/cel/steps.ts'
+import { readPolicyDocument } from '../../policy/document/document.ts'
+import { PolicyInvalidError, type PolicyIssue } from '../../policy/errors.ts'
+import { contentHashOf, draftRevision } from '../../policy/revision.ts'
+import { PROGRAM } from '../../program/labels.ts'
+
+const POLICIES = '/organizations/{organization}/policies'
+
+const readPolicies = ({ admin, organization }: PolicyContext) =>
+  readPages((query) => admin.call(`GET ${POLICIES}`, { params: { organization }, query }))
+
+type Policies = Awaited<ReturnType<typeof readPolicies>>
+
+/** Returns the policy's ID; null if no policy has the name. @throws UsageError if several have it */
+const policyNamed = (policies: Policies, name: string): string | null => {
+  const [found, ...others] = policies.filter((policy) => policy.name === name)
+  if (found === undefined || others.length === 0) return found?.id ?? null
+  const ids = [found, ...others].map(({ id }) => id).join(', ')
+  throw new UsageError(`several policies are named “${name}”: specify one with policy apply --policy ID (${ids})`)
+}
+
+/** Returns the newest saved revision with the document; null if there is none. */
+const savedRevision = async ({ admin, organization }: PolicyContext, policy: string, source: string) => {
+  const contentHash = contentHashOf(source)
+  const params = { organization, policy }
+  const revisions = await readPages((query) => admin.call(`GET ${POLICIES}/{policy}/revisions`, { params, query }))
+  return revisions.find(({ content_hash: hash }) => hash === contentHash) ?? null
+}
+
+const saveRevision = async (admin: AdminClient, organization: string, known: string | null, source: string) => {
+  if (known === null) {
+    const made = await admin.call(`POST ${POLICIES}`, { params: { organization }, body: { source } })
+    return { policy: made.policy.id, revision: { ...made.revision, warnings: made.warnings } }
+  }
+  const params = { organization, policy: known }
+  return {
+    policy: known,
+    revision: await admin.call(`POST ${POLICIES}/{policy}/revisions`, { params, body: { source } }),
+  }
+}
+
+/** `none`: the document is already saved, and active if it should be. */
+type Change = 'created' | 'saved' | 'activated' | 'none'
+
+interface Target {
+  /** Policy with the document's name; null if there is none. */
+  readonly known: string | null
+  readonly source: string
+  /** Whether to activate the revision. */
+  readonly activates: boolean
+}
+
+/** Returns the change that applying the document makes, and the newest revision with the document. */
+const planChange = async (context: PolicyContext, { known, source, activates }: Target) => {
+  if (known === null) return { change: 'created' as const, saved: null }
+  const saved = await savedRevision(context, known, source)
+  const change: Change = saved === null ? 'saved' : !activates || saved.active ? 'none' : 'activated'
+  return { change, saved }
+}
+
+/** Saves the document unless it is saved, and activates it unless it is active, in one transaction. */
+const applyDocument = async (context: PolicyContext, target: Target) => {
+  const { organization } = context
+  const { known, source, activates } = target
+  const { change, saved } = await planChange(context, target)
+  const warnings: readonly PolicyIssue[] = []
+  return context.admin.together(async (admin) => {
+    const { policy, revision } =
+      known === null || saved === null
+        ? await saveRevision(admin, organization, known, source)
+        : { policy: known, revision: { ...saved, warnings } }
+    if (activates && !revision.active) {
+      await admin.call(`POST ${POLICIES}/{policy}/activate`, {
+        params: { organization, policy },
+        body: { revision_id: revision.id },
+      })
+    }
+    return { policy, change, revision: { ...revision, active: revision.active || activates } }
+  })
+}
+
+type Applied = Awaited<ReturnType<typeof applyDocument>>
+
+const projectsOf = async ({ admin, organization }: PolicyContext, policy: string) =>
+  readPages((query) =>
+    admin.call('GET /organizations/{organization}/projects', {
+      params: { organization },
+      query: { ...query, policy_id: policy },
+    }),
+  )
+
+const stateOf = ({ change, revision }: Applied): string => {
+  if (!revision.active) return `${change === 'none' ? 'is already' : 'is'} saved but not active`
+  return change === 'none' ? 'is already active' : 'is active'
+}
+
+const useText = async (context: PolicyContext, { policy }: Applied, source: string) => {
+  const org = context.command.text('org')
+  const option = org === undefined ? '' : ` --org ${org}`
+  if (finish(readPolicyDocument(source)).document.decides === 'sessions') {
+    return {
+      projects: [],
+      text: `To decide sessions with it: ${PROGRAM} session-policy update --policy ${policy}${option}\n`,
+    }
+  }
+  const projects = (await projectsOf(context, policy)).map(({ id, name }) => ({ id, name }))
+  const text =
+    projects.length === 0
+      ? `No project uses it. To use it: ${PROGRAM} project update PROJECT --policy ${policy}${option}\n`
+      : projects.map(({ id, name }) => `Used by project ${name} (${id})\n`).join('')
+  return { projects, text }
+}
+
+export const apply = async (given: CommandContext): Promise<number> => {
+  const source = readText(given.command.words[0] ?? '')
+  const context = await inOrganization(given)
+  const { name } = finish(readPolicyDocument(source)).document
+  const known = context.command.text('policy') ?? policyNamed(await readPolicies(context), name)
+  const applied = await applyDocument(context, { known, source, activates: !context.command.flag('draft') })
+  const { policy, revision } = applied
+  const { projects, text } = await useText(context, applied, source)
+  print(
+    context,
+    { ...applied, projects },
+    `${policy}: revision ${revision.number} (${revision.id}) ${stateOf(applied)}\n${text}`,
+  )
+  printWarnings(context, source, revision.warnings)
+  return 0
+}
+
+interface FolderDocument {
+  readonly file: string
+  readonly source: string
+  readonly name: string
+}
+
+/** Reads and checks all documents of a folder. @returns null after printing the mistakes of an invalid document */
+const readFolder = (context: CommandContext, folder: string): readonly FolderDocument[] | null => {
+  const documents: FolderDocument[] = []
+  const invalid: { readonly file: string; readonly issues: readonly PolicyIssue[] }[] = []
+  for (const file of documentsAt(folder)) {
+    const source = readText(file)
+    try {
+      const { name } = draftRevision(source).compiled.document
+      const same = documents.find((document) => document.name === name)
+      if (same !== undefined) throw new UsageError(`${same.file} and ${file} have the same name: ${name}`)
+      documents.push({ file, source, name })
+    } catch (error) {
+      if (!(error instanceof PolicyInvalidError)) throw error
+      invalid.push({ file, issues: error.issues })
+      if (!context.command.flag('json')) context.output.stderr(`${file}\n${error.message}\n`)
+    }
+  }
+  if (invalid.length === 0) return documents
+  if (context.command.flag('json')) context.output.stdout(`${JSON.stringify({ valid: false, invalid })}\n`)
+  return null
+}
+
+const CHANGE_TEXTS: Readonly<Record<Change, readonly [made: string, wouldBe: string]>> = {
+  created: ['created', 'would be created'],
+  saved: ['changed', 'differs'],
+  activated: ['activated', 'not active'],
+  none: ['unchanged', 'unchanged'],
+}
+
+/** Returns the policies that may decide although no document has their name. */
+const unmanagedPolicies = async (context: PolicyContext, policies: Policies, documents: readonly FolderDocument[]) => {
+  const names = new Set(documents.map(({ name }) => name))
+  const unmanaged = []
+  for (const { id, name, decides, active_revision_id: active } of policies) {
+    if (names.has(name) || active === null) continue
+    const projects = (await projectsOf(context, id)).map((project) => project.name)
+    if (projects.length > 0 || decides === 'sessions') unmanaged.push({ policy: id, name, projects })
+  }
+  return unmanaged
+}
+
+export const sync = async (given: CommandContext): Promise<number> => {
+  const documents = readFolder(given, given.command.words[0] ?? '')
+  if (documents === null) return 1
+  const context = await inOrganization(given)
+  const dryRun = context.command.flag('dry-run')
+  const policies = await readPolicies(context)
+  const activates = !context.command.flag('draft')
+  // Names are matched before the first change.
+  const targets = documents.map((document) => ({ ...document, activates, known: policyNamed(policies, document.name) }))
+  const changes = []
+  for (const { file, name, ...target } of targets) {
+    const { policy, change } = dryRun
+      ? { policy: target.known, ...(await planChange(context, target)) }
+      : await applyDocument(context, target)
+    changes.push({ file, name, policy, change })
+  }
+  const unmanaged = await unmanagedPolicies(context, policies, documents)
+  const rows = changes.map(({ file, name, policy, change }) => [
+    file,
+    name,
+    policy ?? '-',
+    CHANGE_TEXTS[change][dryRun ? 1 : 0],
+  ])
+  const notes = unmanaged.map(
+    ({ policy, name, projects }) =>
+      `Not in the folder: ${name} (${policy})${projects.length === 0 ? '' : `, used by ${projects.join(', ')}`}\n`,
+  )
+  print(
+    context,
+    { dry_run: dryRun, changes, unmanaged },
+    `${formatTable([['FILE', 'NAME', 'POLICY', 'STATE'], ...rows])}${notes.join('')}`,
+  )
+  return dryRun && (unmanaged.length > 0 || changes.some(({ change }) => change !== 'none')) ? 1 : 0
+}
