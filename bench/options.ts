@@ -10,7 +10,6 @@ export const USUAL_PARTS = [
   'bare',
   'service',
   'keyed',
-  'signers',
   'batch',
   'solana',
   'stages',
@@ -23,7 +22,7 @@ export type Part = (typeof PARTS)[number]
 
 /** The parts that the table of ratios needs, and the settings of its sweep: few, so that the run takes only minutes. */
 const RATIO_PARTS: readonly Part[] = PARTS.filter(
-  (part) => !['naive', 'signers', 'solana', 'stages', 'soak'].includes(part),
+  (part) => !['floor', 'naive', 'solana', 'stages', 'soak'].includes(part),
 )
 const RATIO_SWEEP = { workers: [0, 1, 2], processes: [1, 2] } as const
 
@@ -79,7 +78,7 @@ export const USAGE = `bun run bench [options]
 
   --quick            fewer and shorter rounds: a first impression, not a result to quote
   --ratios           the table of ratios alone: quick rounds of what it needs, about nine minutes on two cores
-  --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (ratios need floor, naive and service);
+  --only a,b         some parts only: ${USUAL_PARTS.join(', ')} (its ratios need the parts that they compare);
                      those that take long run only when they are named: ${LONG_PARTS.join(', ')};
                      all is everything
   --rounds N         rounds, interleaved over the parts (5; with --quick 3)

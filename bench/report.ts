@@ -1,5 +1,5 @@
 // Formats a result as text for people.
-import { BARE_TAIL_RATIO, tableOfRatios } from './goals.ts'
+import { tableOfRatios } from './goals.ts'
 import type { BenchResult, Goal, Measurement, Unit } from './result.ts'
 import { type StageShare, stageShares } from './stage-shares.ts'
 import { describeRecommendation, type SweepPoint, sweepPoints } from './sweep.ts'
@@ -10,7 +10,6 @@ const PART_TITLES: Readonly<Record<string, string>> = {
   bare: 'A bare server in C that signs and does nothing else',
   service: 'The service: key, policy and decision record, through HTTP',
   keyed: 'The same with an Idempotency-Key of its own in each request',
-  signers: 'Signers: the service with each secp256k1 backend there is',
   batch: 'Batch: many attestations in one call',
   solana: 'Solana: the service signing by Ed25519',
   overload: 'Overload: noble on one worker, at its capacity and above',
@@ -93,18 +92,13 @@ const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
 /** The table of `--ratios`, and the findings that make it doubtful. */
-export const formatRatios = ({ goals, measurements, findings }: BenchResult): string => {
+export const formatRatios = ({ goals, findings }: BenchResult): string => {
   const rows = tableOfRatios(goals).map(({ label, value, unit, bound, limit }) => [
     label,
     formatValue(value, unit),
     `${bound} ${formatValue(limit, unit)}`,
   ])
-  const tail = measurements.find(({ name }) => name === BARE_TAIL_RATIO.name)
-  const machine =
-    tail === undefined
-      ? []
-      : ['', `  p99 / p50 of the bare server in C at half of its own capacity: ${formatValue(tail.median, tail.unit)}`]
-  return [formatTable([['', 'today', 'goal'], ...rows]), ...machine, ...findingLines(findings)].join('\n')
+  return [formatTable([['', 'today', 'goal'], ...rows]), ...findingLines(findings)].join('\n')
 }
 
 export const formatResult = (result: BenchResult): string => {

@@ -17,7 +17,6 @@ import { createNaivePart } from './parts/naive.ts'
 import { measureOverload } from './parts/overload.ts'
 import { measureScale } from './parts/scale.ts'
 import { createServicePart } from './parts/service.ts'
-import { createSignersPart } from './parts/signers.ts'
 import { measureSoak } from './parts/soak.ts'
 import { createSolanaPart } from './parts/solana.ts'
 import { measureStages } from './parts/stages.ts'
@@ -34,7 +33,6 @@ const PART_MAKERS = {
   bare: createBarePart,
   service: createServicePart,
   keyed: createKeyedPart,
-  signers: createSignersPart,
   batch: createBatchPart,
   solana: createSolanaPart,
 } as const
@@ -109,7 +107,7 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
   if (stolen > STOLEN_MAX) {
     collector.find(`the host gave ${stolen.toFixed(0)}% of the processors' time to others during the run`)
   }
-  addDerived(collector, signer)
+  addDerived(collector)
   return {
     schema: RESULT_SCHEMA,
     startedAt,

@@ -27,6 +27,8 @@ const marks = (name: string) => ({ begin: `<!-- ${name}: made by bench/speed-pag
 /** Parts of a result that the page shows in the details, with the text before each table. The result file has all. */
 const PARTS: readonly { readonly part: string; readonly words: string }[] = [
   { part: 'service', words: 'The service, with key check, a policy of six rules and decision record:' },
+  { part: 'batch', words: 'Batches:' },
+  { part: 'solana', words: 'Attestations on Solana, signing with Ed25519:' },
 ]
 
 /** Escapes a cell, so that it does not end its row. */
