@@ -46,6 +46,11 @@ export const formatTable = (rows: readonly (readonly string[])[]): string => {
     .join('\n')
 }
 
+/** Outcomes that are not throughput. They have a table of their own. */
+const OUTCOMES = ['refused', 'late', 'errors'] as const
+export const isOutcome = ({ name, unit }: Measurement): boolean =>
+  unit === '/s' && OUTCOMES.some((what) => name.endsWith(`.${what}`))
+
 const measurementRow = ({ label, median, rounds, unit }: Measurement): string[] => [
   label,
   formatValue(median, unit),
@@ -88,6 +93,21 @@ const formatSweep = (measurements: readonly Measurement[]): string[] => {
   ]
 }
 
+/** Loads of which a request was not attested in time, and all loads on a deployment. */
+const outcomeRows = (measurements: readonly Measurement[]): string[][] =>
+  measurements.flatMap(({ name, label, median }) => {
+    const load = /^(.+)\.throughput$/.exec(name)?.[1]
+    const lost = OUTCOMES.map((what) => measurements.find((other) => other.name === `${load}.${what}`)?.median ?? 0)
+    if (load === undefined || (lost.every((each) => each === 0) && !load.startsWith('deployment.'))) return []
+    return [[`${load.split('.')[0]}: ${label}`, ...[median, ...lost].map((value) => formatValue(value, '/s'))]]
+  })
+
+const formatOutcomes = (measurements: readonly Measurement[]): string[] => {
+  const rows = outcomeRows(measurements)
+  const head = ['', 'attested', 'refused', 'late', 'errors']
+  return rows.length === 0 ? [] : ['', 'Requests by outcome, per second', formatTable([head, ...rows])]
+}
+
 const findingLines = (findings: readonly string[]): string[] =>
   findings.length === 0 ? [] : ['', 'Findings', ...findings.map((finding) => `  ${finding}`)]
 
@@ -113,10 +133,11 @@ export const formatResult = (result: BenchResult): string => {
     (part) => part !== 'sweep',
   )
   for (const part of parts) {
-    const rows = measurements.filter(({ name }) => name.split('.')[0] === part).map(measurementRow)
+    const own = measurements.filter((measurement) => measurement.name.split('.')[0] === part && !isOutcome(measurement))
+    const rows = own.map(measurementRow)
     lines.push('', PART_TITLES[part] ?? part, formatTable([['', 'median', 'rounds'], ...rows]))
   }
-  lines.push(...formatSweep(measurements))
+  lines.push(...formatSweep(measurements), ...formatOutcomes(measurements))
   const shares = stageShares(measurements)
   if (shares.length > 0) {
     lines.push(

@@ -5,7 +5,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { answerHelp } from '../test/support/head-help.ts'
-import { formatValue } from './report.ts'
+import { formatValue, isOutcome } from './report.ts'
 import { type BenchResult, type Measurement, parseResult, ResultInvalidError } from './result.ts'
 import { stageShares } from './stage-shares.ts'
 import { describeRecommendation, sweepPoints } from './sweep.ts'
@@ -49,14 +49,14 @@ const ratioTable = (measurements: readonly Measurement[]): string =>
     ]),
   )
 
-/** Lateness of the generator and CPU by thread; only the result file has them. */
-const NOT_SHOWN = /generator_p99$|cpu_(?:main|index)$/
+/** Lateness of the generator, CPU by thread and throughput at a fixed rate; only the result file has them. */
+const NOT_SHOWN = /generator_p99$|cpu_(?:main|index)$|(?:open|half)\.throughput$/
 
 const medianTable = (measurements: readonly Measurement[]): string =>
   table(
     ['Measurement', 'Median'],
     measurements
-      .filter(({ name }) => !NOT_SHOWN.test(name))
+      .filter((measurement) => !NOT_SHOWN.test(measurement.name) && !isOutcome(measurement))
       .map(({ label, median, unit }) => [label, formatValue(median, unit)]),
   )
 

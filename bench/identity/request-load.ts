@@ -26,7 +26,7 @@ export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> 
     connections: plan.connections,
     requests: plan.requests.map((request) => requestBytes(url, request)),
     recorder,
-    inspect: () => undefined,
+    inspect: () => true,
   })
   const pool = createConnectionPool(url, plan.connections, loop)
   try {
@@ -44,10 +44,10 @@ export const runRequestLoad = async (plan: RequestLoad): Promise<RequestReport> 
     while (loop.outstanding() > 0 && performance.now() < giveUpMs) await Bun.sleep(5)
     loop.abandon(performance.now())
     if (completed === 0) throw new Error(`nothing was answered (${pool.firstProblem() ?? 'no reason seen'})`)
-    const { statuses, failures, latencyMs } = recorder.report()
+    const { statuses, failures, latencyMs, outcomes } = recorder.report()
     return {
       type: 'requests',
-      throughputPerSecond: (completed * 1000) / (closedMs - openedMs),
+      throughputPerSecond: (outcomes.answered * 1000) / (closedMs - openedMs),
       statuses,
       failures,
       latencyMs,

@@ -10,8 +10,8 @@ import type { ResponseView } from './response-parser.ts'
 import { type AttestationAnswer, verifyAnswer } from './verify-answer.ts'
 
 export interface AnswerInspector {
-  /** An answer that counts. Cheap: reads a few dozen bytes. */
-  inspect(requestIndex: number, response: ResponseView): void
+  /** An answer that counts. Cheap: reads a few dozen bytes. @returns false for a 200 that is not the requested answer */
+  inspect(requestIndex: number, response: ResponseView): boolean
   /** After the window: verifies the samples and looks for a uuid that came twice. */
   finish(): Promise<AnswerFindings>
 }
@@ -110,26 +110,28 @@ const createAttestationInspector = (
     layout = learnLayout(body)
     return null
   }
-  const readSlowly = (response: ResponseView): void => {
+  const readSlowly = (response: ResponseView): boolean => {
     const body = bodyOf(response)
     try {
       const problem = problemOf(body)
-      if (problem !== null) note(`${problem}: ${body.slice(0, 200)}`)
+      if (problem === null) return true
+      note(`${problem}: ${body.slice(0, 200)}`)
     } catch (cause) {
       note(`not an attestation answer: ${cause instanceof Error ? cause.message : 'unreadable'}`)
     }
+    return false
   }
 
   return {
     inspect(requestIndex, response) {
-      if (response.status !== 200) return
+      if (response.status !== 200) return true
       if (seen++ % plan.sampleEvery === 0) samples.push({ requestIndex, body: bodyOf(response) })
       const start = response.bodyStart
       if (layout !== null && response.bodyEnd - start === layout.length) {
         const isTrue = response.bytes[start + layout.verdict] === 116
-        if (isTrue && noteUuid(response.bytes, start + layout.uuid)) return
+        if (isTrue && noteUuid(response.bytes, start + layout.uuid)) return true
       }
-      readSlowly(response)
+      return readSlowly(response)
     },
     async finish() {
       let verified = 0
@@ -155,6 +157,7 @@ export const createAnswerInspector = (plan: AnswerPlan, bodies: readonly Attesta
   return {
     inspect(_requestIndex, response) {
       if (response.status === 200) seen++
+      return true
     },
     finish: async () => ({ seen, verified: 0, problems: [] }),
   }

@@ -57,7 +57,7 @@ export const createBatchInspector = (plan: BatchAnswerPlan, bodies: readonly Att
 
   return {
     inspect(requestIndex, response: ResponseView) {
-      if (response.status !== 200) return
+      if (response.status !== 200) return true
       const { buffer, byteOffset } = response.bytes
       const { bodyStart, bodyEnd } = response
       const bytes = Buffer.from(buffer, byteOffset + bodyStart, bodyEnd - bodyStart)
@@ -66,6 +66,7 @@ export const createBatchInspector = (plan: BatchAnswerPlan, bodies: readonly Att
       if (compliant !== batch) note(`${compliant} of ${batch} attestations: ${bytes.toString('utf8', 0, 200)}`)
       else if (calls % sampleEvery === 0) samples.push({ requestIndex, text: bytes.toString() })
       calls++
+      return compliant === batch
     },
     async finish() {
       let verified = 0

@@ -34,8 +34,8 @@ export interface LoopDependencies {
   /** What is sent in a request's place; itself unless given. */
   readonly stamp?: (request: Uint8Array) => Uint8Array
   readonly recorder: Recorder
-  /** Called for each answer that counts, before its bytes are gone. */
-  readonly inspect: (requestIndex: number, response: ResponseView) => void
+  /** Called for each answer that counts, before its bytes are gone. Returns whether a 200 is the requested answer. */
+  readonly inspect: (requestIndex: number, response: ResponseView) => boolean
 }
 
 const IDLE = -1
@@ -89,7 +89,8 @@ const createFlights = ({ connections, requests, stamp = asItIs, recorder, inspec
       requestIndex[connection.id] = IDLE
       inFlight--
       const { id } = connection
-      if (recorder.answered(dueMs[id]!, nowMs, response.status, takenUpMs[id])) inspect(index, response)
+      const counts = recorder.answered(dueMs[id]!, nowMs, response.status, takenUpMs[id])
+      if (counts && !inspect(index, response)) recorder.wrong(nowMs, takenUpMs[id]!)
     },
     fail(id: number, nowMs: number, kind: FailureKind): void {
       if (requestIndex[id] === IDLE) return

@@ -77,6 +77,18 @@ export interface LoadPlan {
 export const FAILURE_KINDS = ['connection-closed', 'malformed', 'timeout', 'not-sent'] as const
 export type FailureKind = (typeof FAILURE_KINDS)[number]
 
+/** Numbers of requests of a window. Each request has one outcome, and only `answered` is throughput. */
+export interface Outcomes {
+  /** Answered as requested, within a second. */
+  readonly answered: number
+  /** 503 or 429. */
+  readonly refused: number
+  /** Answered after a second, answered 408, not answered before the drain ended, or never sent. */
+  readonly late: number
+  /** Any other status, a wrong answer, or a lost connection. */
+  readonly errors: number
+}
+
 export interface LatencySummary {
   readonly count: number
   readonly p50: number
@@ -105,12 +117,12 @@ export interface LoadReport {
   readonly windowMs: number
   /** Answers of any status that arrived within the window. */
   readonly completed: number
+  /** `outcomes.answered` per second. */
   readonly throughputPerSecond: number
   /** Closed loop: of answers that arrived within the window. Open loop: of requests due within it. */
   readonly statuses: Readonly<Record<string, number>>
   readonly failures: Readonly<Partial<Record<FailureKind, number>>>
-  /** 2xx answers within a second of when they were due: the useful throughput under too much load. */
-  readonly promptAnswers: number
+  readonly outcomes: Outcomes
   /** Of 2xx answers, and of requests never answered with the time they had waited. */
   readonly latencyMs: LatencySummary
   /** Latency of refusals, 503 and 429. */

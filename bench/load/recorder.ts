@@ -1,12 +1,14 @@
 // Counts what happened in the measured window. A closed loop counts what was answered within it; an open loop counts
 // every request that was due within it, whenever its answer came, so that slow answers can't fall out of the count.
 import { createLatencyHistogram } from './histogram.ts'
-import type { FailureKind, LatencySummary } from './plan.ts'
+import type { FailureKind, LatencySummary, Outcomes } from './plan.ts'
 
 /** Refused for want of room (503) or by a limit (429). */
 const REFUSED = 503
 const LIMITED = 429
-/** Later answers do not count as prompt, because callers have given up by then. */
+/** The service's own deadline passed. */
+const DEADLINE_PASSED = 408
+/** Later answers are late, because callers have given up by then. */
 const PROMPT_MS = 1_000
 
 export interface Recorder {
@@ -20,6 +22,8 @@ export interface Recorder {
    * up, which is the same unless the generator was late. True when it counts as part of the window.
    */
   answered(dueMs: number, nowMs: number, status: number, fromMs?: number): boolean
+  /** The last answer with status 200 was not the requested one: it is an error. */
+  wrong(nowMs: number, fromMs: number): void
   failed(dueMs: number, nowMs: number, kind: FailureKind, fromMs?: number): void
   /** Answers of any status so far, the window's and others. */
   completions(): number
@@ -29,7 +33,7 @@ export interface Recorder {
 export interface RecorderReport {
   readonly statuses: Record<string, number>
   readonly failures: Partial<Record<FailureKind, number>>
-  readonly promptAnswers: number
+  readonly outcomes: Outcomes
   readonly latencyMs: LatencySummary
   readonly refusalLatencyMs: LatencySummary
   readonly generatorDelayMs: LatencySummary
@@ -44,7 +48,7 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
   let openedMs = Number.POSITIVE_INFINITY
   let closedMs = Number.POSITIVE_INFINITY
   let completed = 0
-  let promptAnswers = 0
+  const outcomes = { answered: 0, refused: 0, late: 0, errors: 0 }
   const within = (timeMs: number): boolean => timeMs >= openedMs && timeMs < closedMs
 
   return {
@@ -63,14 +67,22 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       statusCounts[status] = statusCounts[status]! + 1
       if (status >= 200 && status < 300) {
         latency.recordMs(nowMs - fromMs)
-        if (nowMs - fromMs <= PROMPT_MS) promptAnswers++
-      } else if (status === REFUSED || status === LIMITED) refusals.recordMs(nowMs - fromMs)
+        outcomes[nowMs - fromMs <= PROMPT_MS ? 'answered' : 'late']++
+      } else if (status === REFUSED || status === LIMITED) {
+        refusals.recordMs(nowMs - fromMs)
+        outcomes.refused++
+      } else outcomes[status === DEADLINE_PASSED ? 'late' : 'errors']++
       return true
+    },
+    wrong(nowMs, fromMs) {
+      outcomes[nowMs - fromMs <= PROMPT_MS ? 'answered' : 'late']--
+      outcomes.errors++
     },
     failed(dueMs, nowMs, kind, fromMs = dueMs) {
       // A closed loop's request that never was answered belongs to the window it was sent in.
       if (!within(countBy === 'answer' && kind !== 'timeout' ? nowMs : dueMs)) return
       failures[kind] = (failures[kind] ?? 0) + 1
+      outcomes[kind === 'timeout' || kind === 'not-sent' ? 'late' : 'errors']++
       // Record them as well: without the slowest requests, the latencies would look too good.
       if (kind === 'timeout') latency.recordMs(nowMs - fromMs)
     },
@@ -83,7 +95,7 @@ export const createRecorder = (countBy: 'answer' | 'due'): Recorder => {
       return {
         statuses,
         failures,
-        promptAnswers,
+        outcomes,
         latencyMs: latency.summary(),
         refusalLatencyMs: refusals.summary(),
         generatorDelayMs: generatorDelay.summary(),

@@ -25,14 +25,13 @@ export const batchNumbers = (
   report: LoadReport,
   size: number,
 ): readonly (readonly [string, string, Unit, number])[] => {
-  const attestations = report.completed * size
   const of = `${size.toLocaleString('en-US')} per call`
   const cpu =
     report.serverCpu === null
       ? []
-      : [['cpu', `CPU per attestation, ${of}`, 'µs', report.serverCpu.total / attestations] as const]
+      : [['cpu', `CPU per attestation, ${of}`, 'µs', report.serverCpu.total / (report.completed * size)] as const]
   return [
-    ['throughput', `attestations, ${of}`, '/s', (attestations * 1_000) / report.windowMs],
+    ['throughput', `attestations, ${of}`, '/s', report.throughputPerSecond * size],
     ...cpu,
     ['p50', `p50 of a call, ${of}`, 'ms', report.latencyMs.p50],
     ['p99', `p99 of a call, ${of}`, 'ms', report.latencyMs.p99],

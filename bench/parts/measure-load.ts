@@ -57,7 +57,7 @@ export const findingsOf = (report: LoadReport, mayBeLate = false): string[] => {
     found.push(`the generator used ${Math.round(share * 100)}% of a core: the peak may be its own`)
   }
   if (report.shape.mode === 'open' && report.throughputPerSecond < report.shape.ratePerSecond * 0.98) {
-    found.push(`${Math.round(report.throughputPerSecond)}/s were answered of ${report.shape.ratePerSecond}/s asked for`)
+    found.push(`answered ${Math.round(report.throughputPerSecond)}/s of the requested ${report.shape.ratePerSecond}/s`)
   }
   const latenessMs = report.generatorDelayMs?.p99 ?? 0
   if (!mayBeLate && latenessMs > GENERATOR_LATENESS_LIMIT_MS) {
@@ -106,12 +106,18 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
     progress.step(name)
     return client.run(loadPlan(target, name, shape, warmupMs, durationMs))
   }
-  const add = (name: string, label: string, unit: Unit, value: number): void => {
+  const add = (
+    name: string,
+    label: string,
+    unit: Unit,
+    value: number,
+    better: MeasurementDefinition['better'] = unit === '/s' ? 'higher' : 'lower',
+  ): void => {
     const definition: MeasurementDefinition = {
       name: `${target.part}.${name}`,
       label: target.label === undefined ? label : `${target.label}: ${label}`,
       unit,
-      better: unit === '/s' ? 'higher' : 'lower',
+      better,
     }
     collector.add(definition, value)
   }
@@ -125,6 +131,13 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       add(`${name}_index`, `${label}: search index, in addition`, 'µs', serverCpu.yielding / completed)
     }
   }
+  /** Adds the answered requests per second, and in measurements of their own all others. */
+  const addOutcomes = (kind: string, label: string, { outcomes, windowMs, throughputPerSecond }: LoadReport): void => {
+    add(`${kind}.throughput`, `throughput, ${label}`, '/s', throughputPerSecond)
+    for (const what of ['refused', 'late', 'errors'] as const) {
+      add(`${kind}.${what}`, `${what}, ${label}`, '/s', (outcomes[what] * 1_000) / windowMs, 'lower')
+    }
+  }
   const noteFindings = (report: LoadReport, mayBeLate = false): void => {
     for (const finding of findingsOf(report, mayBeLate)) collector.find(finding)
   }
@@ -136,7 +149,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
     async closed() {
       const report = await run('closed loop', closedShape, durations.warmupMs, target.closedMs ?? durations.closedMs)
       peak = report.throughputPerSecond
-      add('closed.throughput', `throughput, closed loop, ${connections} connections`, '/s', report.throughputPerSecond)
+      addOutcomes('closed', `closed loop, ${connections} connections`, report)
       addCpu('closed.cpu', 'CPU per request, closed loop', report)
       add('closed.p50', 'p50, closed loop', 'ms', report.latencyMs.p50)
       add('closed.p99', 'p99, closed loop', 'ms', report.latencyMs.p99)
@@ -146,6 +159,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       const report = await run('open loop', openShape, durations.warmupMs, durations.openMs)
       const { latencyMs, generatorDelayMs } = report
       const at = `at ${ratePerSecond.toLocaleString('en-US')}/s`
+      addOutcomes('open', `open loop ${at}`, report)
       add('open.p50', `p50 ${at}, open loop`, 'ms', latencyMs.p50)
       add('open.p90', `p90 ${at}`, 'ms', latencyMs.p90)
       add('open.p99', `p99 ${at}`, 'ms', latencyMs.p99)
@@ -160,6 +174,7 @@ export const createLoadMeasurer = (context: BenchContext, target: LoadTarget): L
       const shape: LoadShape = { ...openShape, ratePerSecond: Math.max(1, Math.round(peak / 2)) }
       const report = await run('open loop at half of capacity', shape, durations.warmupMs, durations.openMs)
       const { latencyMs, generatorDelayMs } = report
+      addOutcomes('half', 'open loop at half of capacity', report)
       add('half.rate', 'half of capacity', '/s', shape.ratePerSecond)
       add('half.p50', 'p50 at half of capacity, open loop', 'ms', latencyMs.p50)
       add('half.p99', 'p99 at half of capacity', 'ms', latencyMs.p99)

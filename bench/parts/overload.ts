@@ -31,14 +31,20 @@ const connectionsFor = (capacity: number): number =>
   Math.min(CONNECTIONS_MAX, 500 + Math.ceil(((capacity * DEADLINE_MS) / 1_000) * 1.5))
 
 /** The outcomes of an open loop's requests, in per cent of those that were sent. */
-export const overloadNumbers = ({ statuses, failures, promptAnswers, windowMs, refusalLatencyMs }: LoadReport) => {
+export const overloadNumbers = ({
+  statuses,
+  failures,
+  throughputPerSecond,
+  windowMs,
+  refusalLatencyMs,
+}: LoadReport) => {
   const answered = Object.values(statuses).reduce((sum, count) => sum + count, 0)
   const { 'not-sent': _notSent, ...lost } = failures
   const unanswered = Object.values(lost).reduce((sum, count) => sum + count, 0)
   const sent = answered + unanswered
   return {
     sentPerSecond: (sent * 1_000) / windowMs,
-    goodputPerSecond: (promptAnswers * 1_000) / windowMs,
+    goodputPerSecond: throughputPerSecond,
     refusedPercent: sent === 0 ? 0 : ((statuses['503'] ?? 0) / sent) * 100,
     /** Accepted and then answered 408. */
     latePercent: sent === 0 ? 0 : ((statuses['408'] ?? 0) / sent) * 100,
@@ -212,7 +218,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
     if (refusedPercent + latePercent > 1) {
       collector.find(`${name}: ${(refusedPercent + latePercent).toFixed(1)}% of its requests were refused or late`)
     }
-    return (report.promptAnswers * 1_000) / report.windowMs
+    return report.throughputPerSecond
   }
   progress.step('overload warm-up')
   await peakOf('overload warm-up', 0, durations.firstWarmupMs)

@@ -176,7 +176,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
       const plan = loadPlan(target, `soak minute ${minute}`, shape, 0, MINUTE_MS)
       const report = await client.run({ ...plan, overdueMs, drainMs: ANSWER_LIMIT_MS })
       overdueMs = report.drainedMs
-      prompt += report.promptAnswers
+      prompt += report.outcomes.answered
       for (const finding of findingsOf(report, true)) collector.find(finding)
       const { p50, p99 } = report.latencyMs
       const stolen = stolenTime.since()

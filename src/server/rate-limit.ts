@@ -9,6 +9,7 @@ import type { Clock } from '../lib/time.ts'
 
 /** Content of the RateLimit-* headers (draft-ietf-httpapi-ratelimit-headers-06). */
 export interface RateLimitState {
+  readonly requestsPerSecond: number
   /** The burst, which is the maximum that can remain. */
   readonly limit: number
   /** Whole tokens that remain after this request. */
@@ -72,6 +73,7 @@ export const ROUNDING = 1e-6
 const tokensOf = ({ tokens }: Bucket): number => Math.floor(tokens + ROUNDING)
 
 const stateOf = (bucket: Bucket, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
+  requestsPerSecond,
   limit: burst,
   remaining: tokensOf(bucket),
   resetSeconds: Math.ceil((burst - bucket.tokens) / requestsPerSecond),

@@ -13,13 +13,14 @@ export const BEARER_CHALLENGE = 'Bearer realm="countersign"'
 
 /** Adds the state of the key's limit. */
 export const setRateLimit = (headers: Headers | Record<string, string>, state: RateLimitState): void => {
-  const set = (name: string, value: number): void => {
+  const set = (name: string, value: number | string): void => {
     if (headers instanceof Headers) headers.set(name, String(value))
     else headers[name] = String(value)
   }
   set('ratelimit-limit', state.limit)
   set('ratelimit-remaining', state.remaining)
   set('ratelimit-reset', state.resetSeconds)
+  set('ratelimit-policy', `${state.requestsPerSecond};w=1;burst=${state.limit}`)
 }
 
 export interface JsonResponseOptions {

@@ -38,6 +38,7 @@ export interface SharedRateLimiterDependencies extends RateExchangeDependencies 
 }
 
 const stateOf = (tokens: number, { burst, requestsPerSecond }: ApiKeyRateLimit): RateLimitState => ({
+  requestsPerSecond,
   limit: burst,
   remaining: wholeTokens(tokens),
   resetSeconds: Math.max(0, Math.ceil((burst - tokens) / requestsPerSecond)),

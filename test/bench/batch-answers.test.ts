@@ -75,7 +75,7 @@ test('throughput and CPU count attestations, latency counts calls', () => {
   const latencyMs = { count: 10, p50: 20, p90: 1, p99: 40, p99_9: 3, max: 4, mean: 0.6, histogram: '' }
   const report = {
     completed: 50,
-    windowMs: 1_000,
+    throughputPerSecond: 50,
     serverCpu: { total: 500_000, yielding: null, mainThread: null },
     latencyMs,
   }

@@ -69,6 +69,8 @@ test('closed loop: counts answers by status', async () => {
   const url = `http://127.0.0.1:${server.port}/busy`
   const report = await client.run(plan({ mode: 'closed', connections: 3 }, { url }))
   expect(Object.keys(report.statuses)).toEqual(['503'])
+  expect(report.throughputPerSecond).toBe(0)
+  expect(report.outcomes).toEqual({ answered: 0, refused: report.statuses['503'] ?? 0, late: 0, errors: 0 })
   expect(report.refusalLatencyMs.count).toBe(report.statuses['503'] ?? 0)
   expect(report.latencyMs.count).toBe(0)
 })
@@ -78,6 +80,8 @@ test('answers that attest nothing are found out', async () => {
   const report = await client.run(plan({ mode: 'closed', connections: 1 }, { answers }))
   expect(report.answers.verified).toBe(0)
   expect(report.answers.problems.length).toBeGreaterThan(0)
+  expect(report.throughputPerSecond).toBe(0)
+  expect(report.outcomes.errors).toBe(report.statuses['200'] ?? 0)
 })
 
 test('a server that is not there is an error that names it', async () => {

@@ -41,7 +41,7 @@ const openLoop = (options: OpenLoopOptions) => {
     connections: options.connections,
     requests: REQUESTS,
     recorder,
-    inspect: (index) => void inspected.push(index),
+    inspect: (index) => inspected.push(index) > 0,
     schedule: createSchedule(options.rate, 0, options.endMs),
     queueLimit: options.queueLimit ?? 1_000,
     beganMs: options.beganMs ?? 0,
@@ -194,9 +194,10 @@ describe('open loop', () => {
         const due = createSchedule(1_000, 0, 1e6).dueBy(nowMs)
         const left = loop.outstanding()
         recorder.close(nowMs + 1)
-        const { statuses, failures } = recorder.report()
+        const { statuses, failures, outcomes } = recorder.report()
         const settled = [...Object.values(statuses), ...Object.values(failures)].reduce((sum, count) => sum + count, 0)
         expect(settled + left).toBe(events.length === 0 ? 0 : due)
+        expect(Object.values(outcomes).reduce((sum, count) => sum + count, 0)).toBe(settled)
       }),
     )
   })
@@ -211,7 +212,7 @@ describe('closed loop', () => {
       connections: 2,
       requests: REQUESTS,
       recorder,
-      inspect: (index) => void inspected.push(index),
+      inspect: (index) => inspected.push(index) > 0,
     })
     for (const connection of connections) loop.ready(connection, 0)
     recorder.open(1)
@@ -234,7 +235,7 @@ describe('closed loop', () => {
   test('answers before the window count as warm-up', () => {
     const { connections } = wires(1)
     const recorder = createRecorder('answer')
-    const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => undefined })
+    const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => true })
     loop.ready(connections[0]!, 0)
     loop.answered(connections[0]!, 1, view())
     recorder.open(2)
@@ -245,7 +246,7 @@ describe('closed loop', () => {
   test('a lost connection is counted once and starts over', () => {
     const { connections, sent } = wires(1)
     const recorder = createRecorder('answer')
-    const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => undefined })
+    const loop = createClosedLoop({ connections: 1, requests: REQUESTS, recorder, inspect: () => true })
     recorder.open(0)
     loop.ready(connections[0]!, 0)
     loop.lost(connections[0]!, 1, 'malformed')

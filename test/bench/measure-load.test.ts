@@ -18,7 +18,7 @@ const reportOf = (plan: LoadPlan, changes: Partial<LoadReport> = {}): LoadReport
   throughputPerSecond: 1_000,
   statuses: { '200': 1_000 },
   failures: {},
-  promptAnswers: 1_000,
+  outcomes: { answered: 1_000, refused: 0, late: 0, errors: 0 },
   latencyMs: latency,
   refusalLatencyMs: latency,
   generatorDelayMs: plan.shape.mode === 'open' ? latency : null,
@@ -149,7 +149,11 @@ describe('findings', () => {
       reportOf(open, { generatorDelayMs: { ...latency, p99: 24 } }),
       'generator itself was 24.0 ms late',
     ],
-    ['a rate that was not reached', reportOf(open, { throughputPerSecond: 800 }), '800/s were answered of 1000/s'],
+    [
+      'a rate that was not reached',
+      reportOf(open, { throughputPerSecond: 800 }),
+      'answered 800/s of the requested 1000/s',
+    ],
   ])('%s', (_what, report, text) => {
     const findings = findingsOf(report)
     expect(findings).toHaveLength(1)

@@ -6,7 +6,13 @@ import { overloadNumbers } from '../../bench/parts/overload.ts'
 
 const latency = { count: 1, p50: 1, p90: 1, p99: 2, p99_9: 3, max: 4, mean: 1, histogram: '' }
 const numbersOf = (statuses: Record<string, number>, failures: LoadReport['failures'] = {}) =>
-  overloadNumbers({ statuses, failures, promptAnswers: 80, windowMs: 2_000, refusalLatencyMs: latency } as LoadReport)
+  overloadNumbers({
+    statuses,
+    failures,
+    throughputPerSecond: 40,
+    windowMs: 2_000,
+    refusalLatencyMs: latency,
+  } as LoadReport)
 
 test('goodput is what came in time, and shares are of what was sent', () => {
   const numbers = numbersOf({ '200': 100, '503': 60, '408': 40 }, { 'not-sent': 5_000 })
@@ -21,15 +27,25 @@ test('answers and failures that overload does not explain are named', () => {
   ])
 })
 
-test('only a good answer within a second is prompt', () => {
+test('only the requested answer within a second is throughput; refusals, late answers and errors are counted apart', () => {
   const recorder = createRecorder('due')
   recorder.open(0)
   recorder.close(100)
   recorder.answered(10, 1_010, 200)
   recorder.answered(10, 1_010.5, 200)
+  recorder.answered(10, 20, 408)
+  recorder.failed(10, 9_000, 'timeout')
+  recorder.failed(10, 10, 'not-sent')
   recorder.answered(10, 20, 503)
+  recorder.answered(10, 20, 429)
+  recorder.answered(10, 20, 500)
+  recorder.failed(10, 20, 'connection-closed')
+  recorder.answered(10, 20, 200)
+  recorder.wrong(20, 10)
+  recorder.answered(10, 2_000, 200)
+  recorder.wrong(2_000, 10)
   recorder.answered(101, 102, 200)
-  expect(recorder.report()).toMatchObject({ promptAnswers: 1, statuses: { '200': 2, '503': 1 } })
+  expect(recorder.report().outcomes).toEqual({ answered: 1, refused: 2, late: 4, errors: 4 })
 })
 
 test('a refusal is 503 or 429, and not an answer that came too late', () => {

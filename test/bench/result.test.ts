@@ -141,6 +141,19 @@ describe('result', () => {
     }
   })
 
+  test('refusals, errors and late answers are columns of their own, and never throughput', () => {
+    const collector = wholeRun()
+    addRounds(collector, 'deployment.closed.throughput', '/s', [1_000])
+    addRounds(collector, 'deployment.closed.refused', '/s', [14_120])
+    addRounds(collector, 'deployment.closed.late', '/s', [7])
+    addRounds(collector, 'deployment.closed.errors', '/s', [0])
+    const text = formatResult(resultOf(collector))
+    expect(text).toMatch(/\n +attested +refused +late +errors\n/)
+    expect(text).toMatch(/deployment: .* 1,000\/s +14,120\/s +7\.00\/s +0\.00\/s/)
+    expect(text.match(/14,120/g)).toHaveLength(1)
+    expect(text).not.toContain('service: service.closed.throughput')
+  })
+
   test('the stage table adds up to the service', () => {
     const collector = wholeRun()
     addRounds(collector, 'stages.policy', 'µs', [2])

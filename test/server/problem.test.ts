@@ -76,15 +76,16 @@ describe('a problem', () => {
   })
 
   test('429 carries the state of the limit', () => {
-    const { headers } = problemResponse(new RateExceededError({ limit: 20, remaining: 0, resetSeconds: 9 }, 3), 'r')
+    const { headers } = problemResponse(new RateExceededError({ requestsPerSecond: 2, limit: 20, remaining: 0, resetSeconds: 9 }, 3), 'r')
     expect(headers.get('retry-after')).toBe('3')
     expect(headers.get('ratelimit-limit')).toBe('20')
     expect(headers.get('ratelimit-remaining')).toBe('0')
     expect(headers.get('ratelimit-reset')).toBe('9')
+    expect(headers.get('ratelimit-policy')).toBe('2;w=1;burst=20')
   })
 
   test('any other problem tells the limit where one applies', () => {
-    const rateLimit = { limit: 20, remaining: 4, resetSeconds: 9 }
+    const rateLimit = { requestsPerSecond: 2, limit: 20, remaining: 4, resetSeconds: 9 }
     expect(problemResponse(new FieldMissingError('to'), 'r', { rateLimit }).headers.get('ratelimit-remaining')).toBe(
       '4',
     )
@@ -182,7 +183,7 @@ describe('a success', () => {
     const response = jsonResponse('{}', 'r', {
       status: 201,
       replayed: true,
-      rateLimit: { limit: 2_000, remaining: 1_999, resetSeconds: 1 },
+      rateLimit: { requestsPerSecond: 1_000, limit: 2_000, remaining: 1_999, resetSeconds: 1 },
     })
     expect(response.status).toBe(201)
     expect(response.headers.get('idempotency-replayed')).toBe('true')
