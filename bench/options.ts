@@ -1,5 +1,6 @@
 // Parses and checks the bench's command line. Whether --quick was given decides the numbers of rounds and the
 // durations.
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
@@ -58,13 +59,16 @@ export interface BenchOptions {
   readonly imageFolder: string | null
   /** The settings that the sweep tries; null: chosen for the machine's cores. */
   readonly sweep: { readonly workers: readonly number[] | null; readonly processes: readonly number[] | null }
+  /** Load generators on this machine, and commands that start further ones. */
+  readonly generators: { readonly count: number; readonly commands: readonly string[] }
   /** A running deployment to measure instead of own servers; null: none. */
   readonly deployment: Deployment | null
 }
 
 export interface Deployment {
   readonly url: string
-  readonly key: string
+  /** At least one; the requests use them in turn. */
+  readonly keys: readonly string[]
   readonly chain: string
   readonly target: { readonly to: string } | { readonly verificationHash: string }
 }
@@ -95,11 +99,15 @@ export const USAGE = `bun run bench [options]
 Load on a deployment that already runs, instead of servers started here:
   --url URL          its base URL, for example http://127.0.0.1:8080
   --key KEY          an attestation key; BENCH_KEY in the environment keeps it out of the process list
+  --keys FILE        attestation keys that the requests use in turn, one per line
+  --generators N     load generators on this machine, each on its own core (1)
+  --generator CMD    a further generator, for example 'ssh load2 bun countersign/bench/load/generator.ts'; may be repeated
   --hash HASH        interface-only requests for this verification hash, or
   --to ADDRESS       on-chain requests for this contract
   --chain NAME       EVM chain of the requests (sepolia)
 
-Progress goes to stderr. bun bench/compare.ts A.json B.json compares two results.`
+Throughput counts attestations answered within a second; refused, late and failed requests are shown separately.
+Ctrl-C prints and draws the results so far. Progress goes to stderr. bun bench/compare.ts A.json B.json compares two results.`
 
 const IMAGE_FOLDER = join(import.meta.dir, '..', 'docs', 'images')
 
@@ -158,27 +166,44 @@ const parseParts = (text: string | undefined): readonly Part[] => {
 interface DeploymentTexts {
   readonly url?: string
   readonly key?: string
+  readonly keys?: string
   readonly hash?: string
   readonly to?: string
   readonly chain?: string
 }
 
+/** @throws OptionInvalidError if the file can't be read or has no key */
+const readKeys = (path: string): readonly string[] => {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new OptionInvalidError(
+      `--keys: could not read ${path}: ${(cause as NodeJS.ErrnoException).code ?? 'unknown'}`,
+    )
+  }
+  const keys = text.split('\n').flatMap((line) => line.trim() || [])
+  if (keys.length === 0) throw new OptionInvalidError(`--keys: ${path} has no key`)
+  return keys
+}
+
 const parseDeployment = (texts: DeploymentTexts): Deployment | null => {
-  const { url, key, hash, to, chain } = texts
+  const { url, key, keys, hash, to, chain } = texts
   if (url === undefined) {
-    const stray = Object.entries({ key, hash, to, chain }).find(([, text]) => text !== undefined)
+    const stray = Object.entries({ key, keys, hash, to, chain }).find(([, text]) => text !== undefined)
     if (stray !== undefined) throw new OptionInvalidError(`--${stray[0]} is for --url runs only`)
     return null
   }
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new OptionInvalidError('--url must be an http or https URL')
   }
-  const keyText = key ?? process.env['BENCH_KEY']
-  if (keyText === undefined || keyText === '') throw new OptionInvalidError('--url needs --key, or BENCH_KEY')
+  if (key !== undefined && keys !== undefined) throw new OptionInvalidError('use either --key or --keys')
+  const keyText = key ?? process.env['BENCH_KEY'] ?? ''
+  if (keys === undefined && keyText === '') throw new OptionInvalidError('--url needs --key, --keys, or BENCH_KEY')
   if ((hash === undefined) === (to === undefined)) throw new OptionInvalidError('--url needs either --hash or --to')
   return {
     url: url.replace(/\/+$/, ''),
-    key: keyText,
+    keys: keys === undefined ? [keyText] : readKeys(keys),
     chain: chain ?? 'sepolia',
     target: to === undefined ? { verificationHash: hash ?? '' } : { to },
   }
@@ -209,6 +234,9 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
           images: text,
           url: text,
           key: text,
+          keys: text,
+          generators: text,
+          generator: { ...text, multiple: true },
           hash: text,
           to: text,
           chain: text,
@@ -221,6 +249,9 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
   const values = parse()
   if (values.help) return null
   const { ratios } = values
+  if (values.generator !== undefined && values.url === undefined) {
+    throw new OptionInvalidError('--generator is for --url runs only')
+  }
   const quick = values.quick || ratios
   const base = quick ? QUICK : FULL
   return {
@@ -243,6 +274,10 @@ export const parseOptions = (argumentList: readonly string[]): BenchOptions | nu
     sweep: {
       workers: wholeNumbers('workers', values.workers, 64, 0) ?? (ratios ? RATIO_SWEEP.workers : null),
       processes: wholeNumbers('processes', values.processes, 64) ?? (ratios ? RATIO_SWEEP.processes : null),
+    },
+    generators: {
+      count: wholeNumber('generators', values.generators, 1, 64),
+      commands: values.generator ?? [],
     },
     deployment: parseDeployment(values),
   }

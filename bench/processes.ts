@@ -3,23 +3,24 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Subprocess } from 'bun'
+import type { FileSink, Subprocess } from 'bun'
 import { ALLOCATOR_ENVIRONMENT } from '../src/cluster/allocator.ts'
 
 export interface ProcessOptions {
   readonly name: string
   readonly command: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** With this, the process gets an IPC channel. */
+  /** With this, the process gets a channel for messages. */
   readonly onMessage?: (message: unknown) => void
+  /** Defaults to `ipc`. With `stdio`, each line of stdin and stdout is a message in JSON. */
+  readonly channel?: 'ipc' | 'stdio'
   readonly onExit?: (exitCode: number | null) => void
 }
 
 export interface ManagedProcess {
   readonly pid: number
-  /** Over IPC. */
   send(message: unknown): void
-  /** Null while it runs. */
+  /** Null while the process runs; 128 if a signal ended it. */
   exitCode(): number | null
   /** The end of its stdout and stderr, for a message about its failure. */
   output(): Promise<string>
@@ -30,7 +31,7 @@ export interface Processes {
   start(options: ProcessOptions): ManagedProcess
   /** An empty folder of its own, removed by `stopAll`. */
   temporaryFolder(): string
-  /** Stops all processes (SIGTERM, then SIGKILL), then removes all folders. May be called twice. */
+  /** Stops all processes (SIGTERM, then SIGKILL), then removes all folders. May be called twice. None starts after it. */
   stopAll(): Promise<void>
 }
 
@@ -41,6 +42,19 @@ const OUTPUT_SHOWN = 2_000
 const inheritedEnvironment = (): Record<string, string | undefined> =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_')))
 
+/** Passes on the messages of a process's stdout. Skips other lines, such as the banner of an SSH server. */
+const readMessages = async (
+  output: ReadableStream<Uint8Array>,
+  onMessage: (message: unknown) => void,
+): Promise<void> => {
+  let rest = ''
+  for await (const text of output.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.startsWith('{')) onMessage(JSON.parse(line))
+  }
+}
+
 export const createProcesses = (): Processes => {
   const folders: string[] = []
   const running = new Set<ManagedProcess>()
@@ -50,17 +64,21 @@ export const createProcesses = (): Processes => {
     return folder
   }
   let logFolder: string | null = null
+  let isStopping = false
 
-  const start = ({ name, command, environment, onMessage, onExit }: ProcessOptions): ManagedProcess => {
+  const start = (options: ProcessOptions): ManagedProcess => {
+    const { name, command, environment, onMessage, onExit, channel = 'ipc' } = options
+    const isPiped = onMessage !== undefined && channel === 'stdio'
+    if (isStopping) throw new Error('the bench is stopping')
     logFolder ??= temporaryFolder()
     const log = Bun.file(join(logFolder, `${folders.length}-${running.size}-${name.replaceAll(' ', '-')}.log`))
     const child: Subprocess = Bun.spawn([...command], {
       // The baselines get the same allocator settings as `bun start` sets.
       env: { ...ALLOCATOR_ENVIRONMENT, ...inheritedEnvironment(), ...environment },
-      stdin: 'ignore',
-      stdout: log,
+      stdin: isPiped ? 'pipe' : 'ignore',
+      stdout: isPiped ? 'pipe' : log,
       stderr: log,
-      ...(onMessage === undefined ? {} : { ipc: onMessage, serialization: 'json' as const }),
+      ...(onMessage === undefined || isPiped ? {} : { ipc: onMessage, serialization: 'json' as const }),
       onExit: (_child, exitCode) => {
         running.delete(managed)
         onExit?.(exitCode)
@@ -68,11 +86,16 @@ export const createProcesses = (): Processes => {
     })
     const managed: ManagedProcess = {
       pid: child.pid,
-      send: (message) => child.send(message),
-      exitCode: () => child.exitCode,
+      send(message) {
+        if (!isPiped) return child.send(message)
+        const input = child.stdin as FileSink
+        input.write(`${JSON.stringify(message)}\n`)
+        void input.flush()
+      },
+      exitCode: () => child.exitCode ?? (child.signalCode === null ? null : 128),
       output: async () => ((await log.exists()) ? (await log.text()).slice(-OUTPUT_SHOWN) : ''),
       async stop() {
-        if (child.exitCode !== null) return
+        if (managed.exitCode() !== null) return
         child.kill('SIGTERM')
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS)
         await child.exited
@@ -80,6 +103,7 @@ export const createProcesses = (): Processes => {
       },
     }
     running.add(managed)
+    if (isPiped) void readMessages(child.stdout as ReadableStream<Uint8Array>, onMessage)
     return managed
   }
 
@@ -87,6 +111,7 @@ export const createProcesses = (): Processes => {
     start,
     temporaryFolder,
     async stopAll() {
+      isStopping = true
       await Promise.all([...running].map((managed) => managed.stop()))
       for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
     },
@@ -98,14 +123,20 @@ export interface SignalWatch {
   exitCode(): number | null
 }
 
-/** On Ctrl-C and SIGTERM: stop everything, then end. */
+/** Time in which the program can end by itself after a signal. */
+const END_GRACE_MS = 5_000
+
+/**
+ * On the first Ctrl-C or SIGTERM, stops the processes, so that the program ends with what it has. Exits if the program
+ * has not ended after five seconds, and at once on the second signal.
+ */
 export const stopOnSignals = (processes: Processes): SignalWatch => {
   let exitCode: number | null = null
   const stop = (code: number) => {
-    if (exitCode !== null) return
+    if (exitCode !== null) process.exit(exitCode)
     exitCode = code
-    const end = (): never => process.exit(code)
-    processes.stopAll().then(end, end)
+    const exit = (): unknown => setTimeout(() => process.exit(code), END_GRACE_MS).unref()
+    processes.stopAll().then(exit, exit)
   }
   process.on('SIGINT', () => stop(130))
   process.on('SIGTERM', () => stop(143))

@@ -9,7 +9,7 @@ import { type BenchOptions, OptionInvalidError, type Part, parseOptions, USAGE }
 import { createBarePart, startBareServer } from './parts/bare.ts'
 import { createBatchPart } from './parts/batch.ts'
 import type { BenchContext, BenchPart } from './parts/context.ts'
-import { createDeploymentPart, describeDeploymentRun } from './parts/deployment.ts'
+import { createDeploymentPart } from './parts/deployment.ts'
 import { createFloorPart } from './parts/floor.ts'
 import { measureIdentity } from './parts/identity.ts'
 import { createKeyedPart } from './parts/keyed.ts'
@@ -21,7 +21,7 @@ import { measureSoak } from './parts/soak.ts'
 import { createSolanaPart } from './parts/solana.ts'
 import { measureStages } from './parts/stages.ts'
 import { measureSweep } from './parts/sweep.ts'
-import { createProcesses, type Processes, stopOnSignals } from './processes.ts'
+import { createProcesses, type Processes, type SignalWatch, stopOnSignals } from './processes.ts'
 import { createProgress } from './progress.ts'
 import { formatRatios, formatResult } from './report.ts'
 import { type BenchResult, createCollector, RESULT_SCHEMA } from './result.ts'
@@ -61,11 +61,8 @@ const resolveSigner = (name: string): string => {
 }
 
 const makeParts = async (context: BenchContext, signer: string): Promise<BenchPart[]> => {
-  const { options, progress } = context
-  if (options.deployment !== null) {
-    progress.note(describeDeploymentRun(context, options.deployment))
-    return [createDeploymentPart(context, options.deployment)]
-  }
+  const { options } = context
+  if (options.deployment !== null) return [await createDeploymentPart(context, options.deployment)]
   const parts: BenchPart[] = []
   for (const [name, make] of Object.entries(PART_MAKERS)) {
     if (!options.parts.some((part) => part === name)) continue
@@ -75,7 +72,25 @@ const makeParts = async (context: BenchContext, signer: string): Promise<BenchPa
   return parts
 }
 
-const run = async (options: BenchOptions, processes: Processes): Promise<BenchResult> => {
+const measure = async (context: BenchContext, signer: string): Promise<void> => {
+  const { options, progress } = context
+  const { rounds } = options.durations
+  const parts = await makeParts(context, signer)
+  for (const part of parts) await part.warm()
+  progress.section(rounds * parts.length)
+  for (let round = 1; round <= (parts.length === 0 ? 0 : rounds); round++) {
+    progress.step(`round ${round} of ${rounds}`)
+    for (const part of parts) {
+      await part.round()
+      progress.finished()
+    }
+  }
+  for (const { part, measure: measurePart } of options.deployment === null ? AFTER_ROUNDS : []) {
+    if (options.parts.includes(part)) await measurePart(context, signer)
+  }
+}
+
+const run = async (options: BenchOptions, processes: Processes, signals: SignalWatch): Promise<BenchResult> => {
   const machine = readMachine()
   const startedAt = new Date().toISOString()
   // Read the commit before the bench writes drawings into the checkout.
@@ -84,23 +99,22 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
   const collector = createCollector()
   const progress = createProgress()
   const stolenTime = watchStolenTime()
+  const { count, commands } = options.generators
   let bareServer: ReturnType<typeof startBareServer> | null = null
   const context: BenchContext = {
     options,
     processes,
     collector,
     progress,
-    client: await startLoadClient(processes),
+    client: await startLoadClient(processes, count, commands),
     bareServer: () => (bareServer ??= startBareServer({ processes, progress })),
   }
-  const parts = await makeParts(context, signer)
-  for (const part of parts) await part.warm()
-  for (let round = 1; round <= (parts.length === 0 ? 0 : options.durations.rounds); round++) {
-    progress.step(`round ${round} of ${options.durations.rounds}`)
-    for (const part of parts) await part.round()
-  }
-  for (const { part, measure } of options.deployment === null ? AFTER_ROUNDS : []) {
-    if (options.parts.includes(part)) await measure(context, signer)
+  try {
+    await measure(context, signer)
+  } catch (cause) {
+    // After a signal, errors come from stopping the processes.
+    if (signals.exitCode() === null) throw cause
+    collector.find('the run was interrupted: its numbers come from fewer rounds, or are missing')
   }
   progress.end()
   const stolen = stolenTime.since() ?? 0
@@ -121,6 +135,8 @@ const run = async (options: BenchOptions, processes: Processes): Promise<BenchRe
       connections: options.connections,
       ratePerSecond: options.ratePerSecond,
       signer,
+      generators: count + commands.length,
+      ...(signals.exitCode() === null ? {} : { interrupted: true }),
       ...(options.parts.includes('soak') ? { minutes: options.minutes } : {}),
       url: options.deployment?.url ?? null,
     },
@@ -139,13 +155,12 @@ const main = async (): Promise<number> => {
       console.log(USAGE)
       return 0
     }
-    const result = await run(options, processes)
+    const result = await run(options, processes, signals)
     const format = options.ratios ? formatRatios : formatResult
     console.log(options.json ? JSON.stringify(result, null, 1) : format(result))
     // Fail on findings, which make the numbers doubtful, but not on goals that were not reached.
-    return result.findings.length === 0 ? 0 : 1
+    return signals.exitCode() ?? (result.findings.length === 0 ? 0 : 1)
   } catch (cause) {
-    // After a signal, errors come from stopping the processes.
     const interrupted = signals.exitCode()
     if (interrupted !== null) return interrupted
     console.error(`bench: ${cause instanceof Error ? cause.message : String(cause)}`)

@@ -111,6 +111,7 @@ export interface Quoting {
 /** @throws ResultInvalidError for a result that must not be quoted */
 const checkQuotable = ({ findings, settings, commit }: BenchResult, { withFindings = false }: Quoting): void => {
   if (findings.length > 0 && !withFindings) throw new ResultInvalidError(`it has findings: ${findings[0]}`)
+  if (settings['interrupted'] === true) throw new ResultInvalidError('its run was interrupted')
   if (settings['quick'] === true) throw new ResultInvalidError('it is of a quick run')
   if (commit?.modified === true) throw new ResultInvalidError('the working tree was modified')
 }

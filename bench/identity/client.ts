@@ -1,4 +1,5 @@
 // The bench's end of the identity client: starts its process, sends orders, takes reports.
+import { startOrderProcess } from '../order-process.ts'
 import type { Processes } from '../processes.ts'
 import type {
   ChangeOrder,
@@ -19,29 +20,17 @@ export interface IdentityClient {
 }
 
 export const startIdentityClient = async (processes: Processes): Promise<IdentityClient> => {
-  let settle: { resolve(reply: ClientReply): void; reject(error: Error): void } | null = null
-  const next = () =>
-    new Promise<ClientReply>((resolve, reject) => {
-      settle = { resolve, reject }
-    })
-  const started = next()
-  const child = processes.start({
+  const send = await startOrderProcess<ClientOrder, ClientReply>(processes, {
     name: 'identity client',
     command: [process.execPath, new URL('./client.process.ts', import.meta.url).pathname],
-    onMessage: (message) => settle?.resolve(message as ClientReply),
-    onExit: (code) => settle?.reject(new Error(`the identity client ended (exit code ${code})`)),
   })
-  await started
-
   const ask = async <Type extends ClientReply['type']>(
     order: ClientOrder,
     wanted: Type,
   ): Promise<Extract<ClientReply, { readonly type: Type }>> => {
-    const answer = next()
-    child.send(order)
-    const reply = await answer
+    const reply = await send(order)
     if (reply.type === wanted) return reply as Extract<ClientReply, { readonly type: Type }>
-    throw new Error(reply.type === 'failed' ? `identity client: ${reply.reason}` : 'the identity client restarted')
+    throw new Error('the identity client restarted')
   }
   return {
     requests: (load) => ask({ type: 'requests', ...load }, 'requests'),

@@ -1,35 +1,72 @@
-// The bench's end of the generator: starts its process, sends plans, takes reports.
+// The bench's end of the load generators: starts their processes, divides each plan among them, merges their reports.
+import { startOrderProcess } from '../order-process.ts'
 import type { Processes } from '../processes.ts'
+import { mergeReports } from './merge-reports.ts'
 import type { GeneratorReply, GeneratorRequest, LoadPlan, LoadReport } from './plan.ts'
 
 export interface LoadClient {
-  /** One run at a time. @throws Error with the generator's reason when the run fails. */
+  /** One run at a time. @throws Error with the generator's reason if the run fails */
   run(plan: LoadPlan): Promise<LoadReport>
 }
 
-export const startLoadClient = async (processes: Processes): Promise<LoadClient> => {
-  let settle: { resolve(reply: GeneratorReply): void; reject(error: Error): void } | null = null
-  const next = () =>
-    new Promise<GeneratorReply>((resolve, reject) => {
-      settle = { resolve, reject }
-    })
-  const started = next()
-  const child = processes.start({
-    name: 'load generator',
-    command: [process.execPath, new URL('./generator.ts', import.meta.url).pathname],
-    onMessage: (message) => settle?.resolve(message as GeneratorReply),
-    onExit: (code) => settle?.reject(new Error(`the load generator ended (exit code ${code})`)),
-  })
-  await started
+/** Command line of a generator on this machine. */
+const LOCAL: readonly string[] = [process.execPath, new URL('./generator.ts', import.meta.url).pathname]
 
+/** Divides a whole number into parts that differ by at most one. */
+const divide = (total: number, parts: number): number[] =>
+  Array.from({ length: parts }, (_, part) => Math.floor((total + part) / parts))
+
+/**
+ * One plan per generator, with its share of the connections and of the rate, and with other requests.
+ * @throws RangeError if there are more generators than connections
+ */
+export const dividePlan = (plan: LoadPlan, generators: number): LoadPlan[] => {
+  const { shape } = plan
+  if (generators === 1) return [plan]
+  if (shape.connections < generators)
+    throw new RangeError(`${shape.connections} connections for ${generators} generators`)
+  return divide(shape.connections, generators).map((connections, index) => ({
+    ...plan,
+    shape: {
+      ...shape,
+      connections,
+      ...(shape.mode === 'open' ? { ratePerSecond: shape.ratePerSecond / generators } : {}),
+    },
+    bodies: { ...plan.bodies, seed: `${plan.bodies.seed} ${index}` },
+    observePid: index === 0 ? plan.observePid : null,
+  }))
+}
+
+/**
+ * @param count number of generators on this machine
+ * @param commands further generators, each a shell command that starts `bench/load/generator.ts`, for example over SSH
+ */
+export const startLoadClient = async (
+  processes: Processes,
+  count = 1,
+  commands: readonly string[] = [],
+): Promise<LoadClient> => {
+  const commandLines = [...Array.from({ length: count }, () => LOCAL), ...commands.map((text) => ['sh', '-c', text])]
+  const generators = await Promise.all(
+    commandLines.map((command) =>
+      startOrderProcess<GeneratorRequest, GeneratorReply>(processes, {
+        name: 'load generator',
+        command,
+        channel: 'stdio',
+      }),
+    ),
+  )
   return {
     async run(plan) {
-      const answer = next()
-      const request: GeneratorRequest = { type: 'run', plan }
-      child.send(request)
-      const reply = await answer
-      if (reply.type === 'report') return reply.report
-      throw new Error(reply.type === 'failed' ? reply.reason : 'the load generator restarted')
+      const plans = dividePlan(plan, generators.length)
+      const replies = await Promise.all(generators.map((ask, index) => ask({ type: 'run', plan: plans[index]! })))
+      return mergeReports(
+        plan,
+        replies.map((reply) => {
+          if (reply.type !== 'report') throw new Error('the load generator restarted')
+          return reply.report
+        }),
+      )
     },
   }
 }

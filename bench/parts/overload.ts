@@ -222,6 +222,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
   }
   progress.step('overload warm-up')
   await peakOf('overload warm-up', 0, durations.firstWarmupMs)
+  progress.section(durations.rounds)
   for (let round = 1; round <= durations.rounds; round++) {
     const measurePeak = async (): Promise<number> => {
       progress.step(`overload round ${round} of ${durations.rounds}: the peak`)
@@ -234,6 +235,7 @@ export const measureOverload = async (context: BenchContext): Promise<void> => {
       peak = await measureMultiple(context, flooding, { multiple, peak, peakAfter: measurePeak, add })
     }
     if (!options.ratios) await measureNeighbour(context, neighbours, { peak, add })
+    progress.finished()
   }
   await service.managed.stop()
 }

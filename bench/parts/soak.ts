@@ -196,6 +196,7 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
     }
   } finally {
     clearInterval(timer)
+    if (minutes.length > 0) writeDrawing(context, 'soak', soakChart(memory, minutes, rate))
   }
   add('capacity', 'the capacity measured before, closed loop', '/s', capacity)
   add('rate', `the rate, ${shareOf(rate)}`, '/s', ratePerSecond)
@@ -217,6 +218,5 @@ export const measureSoak = async (context: BenchContext, signer: string): Promis
       add('memory_growth', 'growth beyond twice its error', 'MB/h', Math.max(0, hourly - 2 * error))
     else progress.note(`soak: growth is known to ${error.toFixed(0)} MB/h only, which is too little to call it flat`)
   }
-  writeDrawing(context, 'soak', soakChart(memory, minutes, rate))
   await service.managed.stop()
 }

@@ -61,11 +61,18 @@ export const measureSweep = async (context: BenchContext, signer: string): Promi
   const settings = sweepSettings(availableParallelism(), options.sweep)
   const rounds = options.durations.rounds
   const bare = await context.bareServer()
-  for (let round = 1; round <= rounds; round++) {
-    for (const [index, setting] of (round % 2 === 1 ? settings : settings.toReversed()).entries()) {
-      progress.step(`sweep round ${round} of ${rounds}, setting ${index + 1} of ${settings.length}`)
-      await measureSetting(context, setting, signer, bare)
+  progress.section(rounds * settings.length)
+  try {
+    for (let round = 1; round <= rounds; round++) {
+      for (const [index, setting] of (round % 2 === 1 ? settings : settings.toReversed()).entries()) {
+        progress.step(`sweep round ${round} of ${rounds}, setting ${index + 1} of ${settings.length}`)
+        await measureSetting(context, setting, signer, bare)
+        progress.finished()
+      }
     }
+  } finally {
+    // A stopped sweep is drawn, too.
+    const points = sweepPoints(collector.measurements())
+    if (points.length > 0) writeDrawing(context, 'sweep', sweepChart(points, signer))
   }
-  writeDrawing(context, 'sweep', sweepChart(sweepPoints(collector.measurements()), signer))
 }

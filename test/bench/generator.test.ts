@@ -56,6 +56,28 @@ test('open loop: 200 requests in 100 ms, none lost', async () => {
   expect(report.serverCpu).not.toBeNull()
 })
 
+test('several generators share the connections and the rate, and their reports become one', async () => {
+  const both = await startLoadClient(processes, 1, [`${process.execPath} bench/load/generator.ts`])
+  requests = 0
+  wallets.clear()
+  const shape: LoadShape = { mode: 'open', connections: 5, ratePerSecond: 2_000, queueLimit: 1_000 }
+  const report = await both.run(plan(shape))
+  expect(requests).toBe(200)
+  // Each generator sends its own 20 wallets.
+  expect(wallets.size).toBe(40)
+  expect(report).toMatchObject({ shape, statuses: { '200': 200 }, outcomes: { answered: 200 } })
+  expect(report.latencyMs.count).toBe(200)
+  expect(report.generatorDelayMs?.count).toBe(200)
+  expect(report.throughputPerSecond).toBeWithin(1_800, 2_200)
+  await expect(both.run(plan({ mode: 'closed', connections: 1 }))).rejects.toThrow('1 connections for 2 generators')
+})
+
+test('a generator that does not start is an error with its output', async () => {
+  await expect(startLoadClient(processes, 0, ['echo no route >&2; exit 255'])).rejects.toThrow(
+    '(exit code 255) no route',
+  )
+})
+
 test('a run that begins late sends what was due before it, and its wait counts', async () => {
   const shape: LoadShape = { mode: 'open', connections: 4, ratePerSecond: 1_000, queueLimit: 1_000 }
   const report = await client.run(plan(shape, { durationMs: 600, overdueMs: 500 }))

@@ -6,6 +6,7 @@ import { parseOptions } from '../../bench/options.ts'
 import type { BenchContext } from '../../bench/parts/context.ts'
 import { createLoadMeasurer, findingsOf } from '../../bench/parts/measure-load.ts'
 import { createProcesses } from '../../bench/processes.ts'
+import { createProgress } from '../../bench/progress.ts'
 import { createCollector } from '../../bench/result.ts'
 
 const latency = { count: 10, p50: 0.5, p90: 1, p99: 2, p99_9: 3, max: 4, mean: 0.6, histogram: '' }
@@ -35,7 +36,7 @@ const createContext = () => {
     options: parseOptions(['--quick'])!,
     processes: createProcesses(),
     collector: createCollector(),
-    progress: { step: () => undefined, note: () => undefined, end: () => undefined },
+    progress: createProgress({ isTTY: false, write: () => true }),
     client: {
       run: async (plan) => {
         plans.push(plan)

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { OptionInvalidError, PARTS, parseOptions, USUAL_PARTS } from '../../bench/options.ts'
 
 describe('bench options', () => {
@@ -48,7 +51,7 @@ describe('bench options', () => {
     const base = ['--url', 'http://127.0.0.1:8080/']
     expect(parseOptions([...base, '--key', 'k', '--hash', 'x-1'])?.deployment).toEqual({
       url: 'http://127.0.0.1:8080',
-      key: 'k',
+      keys: ['k'],
       chain: 'sepolia',
       target: { verificationHash: 'x-1' },
     })
@@ -57,8 +60,23 @@ describe('bench options', () => {
     }
   })
 
+  test('keys come from a file, and generators from commands', () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'bench-options-')), 'keys')
+    writeFileSync(path, 'one\n\n two \n')
+    const base = ['--url', 'http://127.0.0.1:8080/', '--hash', 'x-1', '--keys']
+    const options = parseOptions([...base, path, '--generators', '2', '--generator', 'ssh a', '--generator', 'ssh b'])
+    expect(options?.deployment?.keys).toEqual(['one', 'two'])
+    expect(options?.generators).toEqual({ count: 2, commands: ['ssh a', 'ssh b'] })
+    expect(() => parseOptions([...base, `${path}-missing`])).toThrow(/could not read .*-missing: ENOENT/)
+    writeFileSync(path, '\n')
+    expect(() => parseOptions([...base, path])).toThrow('has no key')
+  })
+
   test.each([
     [['--only', 'nothing']],
+    [['--generator', 'ssh a']],
+    [['--generators', '0']],
+    [['--url', 'http://h', '--hash', 'x', '--key', 'k', '--keys', '/dev/null']],
     [['--rounds', '0']],
     [['--minutes', '0']],
     [['--soak-rate', '0']],

@@ -17,9 +17,11 @@ test('stopAll ends every process and removes every folder', async () => {
   expect(existsSync(folder)).toBe(true)
   await processes.stopAll()
   await exited.promise
+  expect(managed.exitCode()).toBe(128)
   expect(existsSync(folder)).toBe(false)
   expect(() => process.kill(managed.pid, 0)).toThrow()
   await processes.stopAll()
+  expect(() => processes.start({ name: 'late', command: ['true'] })).toThrow('the bench is stopping')
 })
 
 test('the settings of whoever runs the bench do not reach the processes it starts', async () => {

@@ -57,6 +57,7 @@ describe('the speed section', () => {
     const doubtful: readonly Partial<BenchResult>[] = [
       { findings: ['service: 3 answers with status 503'] },
       { settings: { quick: true } },
+      { settings: { interrupted: true } },
       { commit: { id: '0123456789abcdef', modified: true } },
     ]
     for (const change of doubtful) expect(() => speed.make({ ...result, ...change })).toThrow(ResultInvalidError)
