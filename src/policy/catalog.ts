@@ -1,5 +1,5 @@
-// Resolves a request's project or contract to its target, synchronously once cached. Every change of an organization
-// renews its stamp. A cached entry or a load in progress is valid only for its initial stamp, so a load that overlaps a
+// Resolves a project or contract to its target, synchronously once cached. Each change to an organization renews the
+// organization's stamp. Cached entries and loads in progress are valid only for their stamp, so a load that overlaps a
 // change never caches the old policy.
 import { LRUCache } from 'lru-cache'
 import { atMostEntries, NO_OPTIONS } from '../lib/cache-limit.ts'
@@ -16,46 +16,44 @@ export interface CatalogDependencies {
   readonly source: PolicySource
   readonly clock: Clock
   /**
-   * Maximum number of cached targets. Misses have a separate cache of the same size, so that queries for unknown
-   * targets cannot evict known targets.
+   * Maximum number of cached targets. Misses have their own cache of the same size, so queries for unknown targets
+   * cannot evict known targets.
    */
   readonly maxEntries: number
   /** Maximum number of characters of policy text in the cache. Defaults to 64 Mi. */
   readonly maxRevisionCharacters?: number
-  /** A load older than this is no longer shared, because it may never end. Defaults to 2 s. */
+  /** Age at which a load is no longer shared, because it may never end. Defaults to 2 s. */
   readonly joinWithinMs?: number
   /** Replaced in tests. */
   readonly after?: Timers['after']
 }
 
-/** A committed change (invariant 7). */
 export interface CatalogChange {
-  /** Topics of API keys and attesters do not affect targets. Any other topic renews the organization's stamp. */
+  /** `api-key` and `attester` do not affect targets. */
   readonly topic: string
-  /** Null if the change concerns every organization. */
+  /** Null if the change concerns all organizations. */
   readonly organizationId: string | null
 }
 
 export interface Catalog {
   /**
-   * Returns the target of the organization's project with this verification hash, or null if there is no such project.
-   * Synchronous if the target is cached. Rejects if the store is unavailable, or with PolicyUnusableError if the policy
-   * cannot be evaluated.
+   * Returns null if the organization has no project with this verification hash. Synchronous if cached. Rejects if the
+   * store is unavailable, or with PolicyUnusableError if the policy cannot be evaluated.
    */
   resolveProject(
     organizationId: string,
     verificationHash: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** Like `resolveProject`, for the project to which this contract or program (canonical address) is bound. */
+  /** Like `resolveProject`, for the project bound to this contract or program (canonical address). */
   resolveBinding(
     organizationId: string,
     chainName: string,
     address: string,
   ): ResolvedTarget | null | Promise<ResolvedTarget | null>
-  /** Returns the cached revision in the form sent to workers. Never loads. */
+  /** Returns the cached revision in the form for workers. Never loads. */
   cachedRevision(revisionId: string): SentRevision | undefined
   invalidate(change: CatalogChange): void
-  /** Clears all caches, for use after changes may have been missed. */
+  /** Clears all caches, for example after missed changes. */
   clear(): void
 }
 
@@ -65,7 +63,7 @@ interface Entry {
 }
 
 /**
- * Maximum length of a verification hash (decisions §2). Longer values are not cached as misses, so that callers cannot
+ * Maximum length of a verification hash (decisions §2). Longer values are not cached as misses, so that requests cannot
  * fill the memory.
  */
 const MAX_VERIFICATION_HASH = 64
@@ -74,7 +72,7 @@ const NO_FIELDS: ResolvedTarget['shadowRequires'] = []
 
 const UNRELATED_TOPICS: ReadonlySet<string> = new Set(['api-key', 'attester'])
 
-/** Assigns each organization a number that is replaced after each change and never reused. */
+/** Numbers per organization, replaced after each change and never reused. */
 const createStamps = (maxOrganizations: number) => {
   const stamps = new Map<string, number>()
   let latest = 0
@@ -118,14 +116,13 @@ const complete = (
   return Object.freeze({ ...record, requires, needs, shadowNeeds, shadowRequires: shadow.requires })
 }
 
-/** Targets and misses by key. An entry is valid only for the stamp with which it was loaded. */
 const createTargetCache = (maxEntries: number) => {
   const targets = new LRUCache<string, Entry>(atMostEntries(maxEntries))
   const misses = new LRUCache<string, Entry>(atMostEntries(maxEntries))
   const stamps = createStamps(maxEntries)
   return {
     stampOf: stamps.of,
-    /** Returns undefined if the target is not cached, or was cached before a change. */
+    /** Returns undefined if the target is not cached or changed since. */
     find: (organizationId: string, key: string): ResolvedTarget | null | undefined => {
       const entry = targets.get(key, NO_OPTIONS) ?? misses.get(key, NO_OPTIONS)
       return entry?.stamp === stamps.of(organizationId) ? entry.target : undefined
@@ -135,7 +132,6 @@ const createTargetCache = (maxEntries: number) => {
       outOf.delete(key)
       into.set(key, entry)
     },
-    /** @param organizationId null for all organizations */
     invalidate: (organizationId: string | null): void => {
       if (organizationId === null) stamps.renewAll()
       else stamps.renew(organizationId)
@@ -174,7 +170,6 @@ export const createCatalog = ({
     return complete(record, await loadRevision(organizationId, revisionId), shadow)
   }
 
-  /** Returns undefined if the target or its revision is not cached. */
   const cached = (organizationId: string, key: string): ResolvedTarget | null | undefined => {
     const target = targets.find(organizationId, key)
     // The worker needs the revision next, so a target counts as cached only together with its revision.
@@ -190,7 +185,7 @@ export const createCatalog = ({
     return loads.join(key, stamp, async () => {
       const record = await read()
       if (record !== null && record.organizationId !== organizationId) {
-        throw new PolicyUnusableError(new Error('the store answered with another organization’s target'))
+        throw new PolicyUnusableError(new Error('the store returned another organization’s target'))
       }
       const target = record === null ? null : await completed(record)
       if (targets.stampOf(organizationId) === stamp) targets.remember(key, { target, stamp })

@@ -1,5 +1,5 @@
-// Decides one session with a policy. A person reviews every case that is not clear: a `review` rule, no matching rule,
-// a failing rule, or an uncleared hit (invariants 1 and 12).
+// Decides one session with a policy. A person reviews each unclear case: a `review` rule, no matching rule, a failing
+// rule, or an uncleared hit (invariants 1 and 12).
 import { PolicyEvaluationError } from './evaluation-errors.ts'
 import { FactUnavailableError } from './fact-unavailable.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -7,12 +7,12 @@ import type { SessionFacts } from './types/session-facts.ts'
 
 export interface SessionVerdict {
   readonly outcome: 'completed' | 'rejected' | 'review'
-  /** The rule that decided or failed. Null if none did. */
+  /** Rule that decided or failed; null if none did. */
   readonly ruleId: string | null
-  /** If rejected, the rule's code and message. */
+  /** Code and message of the rule that rejected the session. */
   readonly code: string | null
   readonly message: string | null
-  /** Reason for a review that no rule requests: an unavailable fact, a failing rule or an uncleared hit. */
+  /** Reason for a review that no rule requested: an unavailable fact, a failing rule or an uncleared hit. */
   readonly problem: string | null
 }
 
@@ -24,7 +24,7 @@ const review = (ruleId: string | null, problem: string | null): SessionVerdict =
   message: null,
 })
 
-/** @throws errors other than a rule's failure, which are bugs */
+/** @throws errors other than failures of rules, which are bugs */
 export const decideSession = (policy: PolicyProgram, session: SessionFacts): SessionVerdict => {
   try {
     const verdict = policy.evaluate({ session })
@@ -34,12 +34,12 @@ export const decideSession = (policy: PolicyProgram, session: SessionFacts): Ses
       const { code = null, message = null } = verdict
       return { outcome: 'rejected', ruleId, code, message, problem: null }
     }
-    // The store also refuses this completion (requireHitsDecided); trials have only this check.
+    // The store also refuses this completion (requireHitsDecided), but trials have only this check.
     if (session['checks.sanctions.uncleared'] === true) return review(ruleId, 'a hit is not cleared')
     return { outcome: 'completed', ruleId, code: null, message: null, problem: null }
   } catch (error) {
     if (!(error instanceof PolicyEvaluationError)) throw error
     const { cause } = error
-    return review(error.ruleId, cause instanceof FactUnavailableError ? cause.message : 'the rule fails')
+    return review(error.ruleId, cause instanceof FactUnavailableError ? cause.message : 'the rule failed')
   }
 }

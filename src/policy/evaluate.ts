@@ -1,5 +1,5 @@
-// Evaluates the rules in order; the first decisive rule wins, otherwise the document's default (decisions §4). A rule
-// that fails is an error, never a verdict (invariant 1). Failures inside a rule follow CEL: `a || b` is true if either
+// Evaluates rules in order; the first decisive rule wins, otherwise the document's default (decisions §4). A failed
+// rule is an error, never a verdict (invariant 1). Within a rule, failures follow CEL: `a || b` is true if either side
 // is true, even if the other fails; `&&`, `exists` and `all` behave accordingly.
 
 import type { AttestationRequest } from '../domain/attestation.ts'
@@ -17,8 +17,8 @@ const NOTHING: EvaluationFacts = {}
 const NO_REQUEST = new FactAbsentError('the request')
 
 /**
- * The facts of one evaluation, for a policy's compiled expressions. Each policy has one such object, which is bound to one
- * request at a time. Evaluation is synchronous, and no request data is retained.
+ * The facts of one evaluation. Each policy has one such object, which is bound to one request at a time. Evaluation is
+ * synchronous and retains no request data.
  */
 export class Evaluation {
   facts: EvaluationFacts = NOTHING
@@ -29,7 +29,7 @@ export class Evaluation {
   #target: AddressValue | null = null
   #value: Uint256 | null = null
   #call: DecodedCall | null | undefined
-  /** The first unavailable fact that the current rule read; null if there is none. */
+  /** First unavailable fact that the current rule read. */
   unavailable: FactUnavailableError | null = null
 
   constructor(calls: CallTable | null) {
@@ -45,21 +45,17 @@ export class Evaluation {
     this.#call = undefined
   }
 
-  /** Drops the references to the last request. */
+  /** Releases the request data. */
   release(): void {
     this.bind(NOTHING)
   }
 
-  /** Notes an unavailable fact, and returns the error to throw. */
   noteUnavailable(error: FactUnavailableError): FactUnavailableError {
     this.unavailable ??= error
     return error
   }
 
-  /**
-   * A policy that decides sessions cannot be saved with a rule that reads a request. If one exists anyway, the rule
-   * fails.
-   */
+  /** A saved session policy has no rule that reads a request. If one does anyway, the rule fails. */
   get request(): AttestationRequest {
     const { request } = this.facts
     if (request === undefined) throw NO_REQUEST
@@ -71,7 +67,7 @@ export class Evaluation {
     return this.#wallet
   }
 
-  /** The user whom the wallet represents, or the wallet itself. */
+  /** The user whom the wallet represents, otherwise the wallet itself. */
   get represented(): AddressValue {
     const { onBehalf } = this.request
     if (onBehalf === '') return this.wallet
@@ -89,7 +85,7 @@ export class Evaluation {
     return this.#value
   }
 
-  /** Null if the data is not a call described in the policy's abi or idl. */
+  /** Null if the data is not a call that the policy's abi or idl describes. */
   get call(): DecodedCall | null {
     if (this.#call === undefined) {
       const {
@@ -109,10 +105,7 @@ export interface EvaluableRule {
 
 const reviewBy = (ruleId: string | null): Verdict => Object.freeze({ compliant: false, ruleId, review: true })
 
-/**
- * Returns the value at which a rule is decisive, and its verdict: `allow` and `deny` decide if true, `require` if
- * false. A true `review` leaves a session to a person.
- */
+/** `decisive` is the value at which the rule decides. */
 const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolean; verdict: Verdict } => {
   if (kind === 'allow') return { decisive: true, verdict: Object.freeze({ compliant: true, ruleId: id }) }
   if (kind === 'review') return { decisive: true, verdict: reviewBy(id) }
@@ -120,10 +113,6 @@ const decisionOf = ({ id, kind, code, message }: PolicyRule): { decisive: boolea
   return { decisive: kind === 'deny', verdict: Object.freeze({ compliant: false, ruleId: id, ...words }) }
 }
 
-/**
- * Creates the functions that evaluate a policy with rules that read `evaluation`. They are synchronous and retain no
- * request data.
- */
 export const createEvaluator = (
   rules: readonly EvaluableRule[],
   fallback: PolicyDocument['default'],
@@ -143,8 +132,9 @@ export const createEvaluator = (
         throw new PolicyEvaluationError(id, error, evaluation.unavailable)
       }
       if (value === decisive) return verdict
-      // The type check rules this out, but a verdict must not depend on that check alone.
-      if (typeof value !== 'boolean') throw new PolicyEvaluationError(id, 'the value of the rule is not a boolean')
+      // The type check excludes other types, but a verdict must not depend on that check alone.
+      if (typeof value !== 'boolean')
+        throw new PolicyEvaluationError(id, 'the rule returned a value that is not a boolean')
     }
     return defaultVerdict
   }
@@ -173,10 +163,10 @@ export const createEvaluator = (
 }
 
 // An organization's own lists take precedence over its policies, and deny over allow (decisions §4, Duties). A request
-// on behalf of a user names two addresses. A deny entry for either denies. An allow entry decides only if both
-// addresses have one: an allowed relayer must not exempt an unlisted user from the policy, and vice versa.
+// on behalf of a user names two addresses. A deny entry for either one denies. An allow entry decides only if both
+// addresses have one, because an allowed relayer must not exempt an unlisted user from the policy, and vice versa.
 
-/** Not a valid id for a rule of a document. */
+/** No rule of a document can have these ids. */
 export const DENY_LIST_RULE = 'list:deny'
 export const ALLOW_LIST_RULE = 'list:allow'
 
@@ -184,9 +174,8 @@ const DENIED: Verdict = Object.freeze({ compliant: false, ruleId: DENY_LIST_RULE
 const ALLOWED: Verdict = Object.freeze({ compliant: true, ruleId: ALLOW_LIST_RULE })
 
 /**
- * Returns the verdict of the lists on a wallet and the user that it represents (empty if none). Returns null if the
- * policy decides.
- * @throws the reader's error if a list cannot be read; nothing may then be decided
+ * Returns null if the lists contain no decisive entry. `onBehalf` is empty if the wallet represents nobody.
+ * @throws the reader's error if a list cannot be read; no decision is then allowed
  */
 export const listVerdict = (lists: ListReader, wallet: string, onBehalf: string): Verdict | null => {
   if (lists.contains(DENY_LIST, wallet)) return DENIED

@@ -8,8 +8,8 @@ import { FactAbsentError, FactUnavailableError } from './fact-unavailable.ts'
 import { ArithmeticRangeError } from './values.ts'
 
 /**
- * Why a rule failed. A fact is `unavailable` if its source did not answer, and `absent` if the request does not have it.
- * `expression` is arithmetic out of range, a division by zero or an index past the end.
+ * Reason why a rule failed. `unavailable`: the fact's source did not answer. `absent`: the request does not have the
+ * fact. `expression`: arithmetic out of range, division by zero, or an index past the end.
  */
 export type RuleFailureReason = 'unavailable' | 'absent' | 'expression' | 'other'
 
@@ -19,34 +19,33 @@ const reasonOf = (cause: unknown): RuleFailureReason => {
   return cause instanceof ArithmeticRangeError || cause instanceof CelEvaluationError ? 'expression' : 'other'
 }
 
-/** Contains names of the policy and fixed texts, but no values of the request. */
+/** Contains no values of the request. */
 const detailOf = (cause: unknown): string => {
   if (cause instanceof FactUnavailableError) return cause.fact
   if (cause instanceof ArithmeticRangeError) return cause.message
   return cause instanceof CelEvaluationError ? cause.code : errorClassOf(cause)
 }
 
-const PERMANENT = 'a rule of the policy fails for this request; a retry fails too, until the policy is corrected'
+const PERMANENT = 'a policy rule fails for this request; retries will fail until the policy is corrected'
 
 const FAILURE_DETAILS: Readonly<Record<RuleFailureReason, string>> = {
-  unavailable: 'a fact that the policy needs is not available',
+  unavailable: 'a fact that the policy needs is unavailable',
   absent: PERMANENT,
   expression: PERMANENT,
   other: 'the policy could not be evaluated',
 }
 
 /**
- * A rule could not be evaluated, so there is no verdict. `POLICY_FAILED` if a retry fails in the same way: the author
- * has to correct the rule. The cause is not shown to callers.
+ * A rule could not be evaluated, so there is no verdict. `POLICY_FAILED` if a retry would fail in the same way. Callers
+ * do not see the cause.
  */
 export class PolicyEvaluationError extends CountersignError {
-  /** Id of the failed rule, for logs and metrics. */
   readonly ruleId: string
   readonly reason: RuleFailureReason
-  /** The fact or the kind of failure, for the log. */
+  /** Fact or kind of failure, for the log. */
   readonly subject: string
 
-  /** @param unavailable a fact that the rule read and that may be available in a retry */
+  /** @param unavailable a fact that the rule read, and that a retry may find available */
   constructor(ruleId: string, failure: unknown, unavailable: FactUnavailableError | null = null) {
     const cause = unavailable ?? failure
     const reason = reasonOf(cause)
@@ -59,12 +58,12 @@ export class PolicyEvaluationError extends CountersignError {
 }
 
 /**
- * A stored revision that cannot be evaluated: it is missing, was altered or does not compile. There is no verdict
- * and no signature until it is repaired.
+ * A stored revision cannot be evaluated: it is missing, was altered or does not compile. There is no verdict and no
+ * signature until it is repaired.
  */
 export class PolicyUnusableError extends CountersignError {
   constructor(cause: unknown) {
-    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used at the moment', {
+    super('DEPENDENCY_UNAVAILABLE', 'the policy of this project cannot be used', {
       cause,
       retryAfterSeconds: 5,
     })

@@ -1,12 +1,12 @@
-// A rule reads an unavailable fact. Unknown never means "no": the rule fails, and with it the request.
+// A rule read an unavailable fact. Unknown never means "no": the rule fails, and with it the request.
 
 /**
- * Instances are created once per fact during compilation: an expression may discard many errors, and creating an error
- * costs more than 100 evaluation steps. The stack is therefore meaningless.
+ * Created once per fact during compilation, because expressions may discard many errors and creating an error costs
+ * more than 100 evaluation steps. The stack is therefore meaningless.
  */
 export class FactUnavailableError extends Error {
   override readonly name: string = 'FactUnavailableError'
-  /** The fact's name in policies, for the log. Contains no request data. */
+  /** Name of the fact in policies. Contains no request data. */
   readonly fact: string
 
   constructor(fact: string, message = `${fact} is not available`) {
@@ -16,8 +16,8 @@ export class FactUnavailableError extends Error {
 }
 
 /**
- * The request does not have the fact, such as an argument of another function or the country of a private IP address. A
- * retry fails in the same way.
+ * The request does not have the fact, for example an argument of another function, or the country of a private IP
+ * address. A retry fails in the same way.
  */
 export class FactAbsentError extends FactUnavailableError {
   override readonly name = 'FactAbsentError'

@@ -1,5 +1,5 @@
-// Everything that a rule may read about a request, in one table. Validation, required fields, needed sources and the
-// table in the documentation are derived from it. Values are computed lazily.
+// All facts that rules can read about a request. Validation, required fields, needed sources and the table in the
+// documentation are derived from this table. Values are computed lazily.
 
 import { durationValue } from './cel/syntax.ts'
 import { type FactGroup, matching, oneOf } from './fact-field.ts'
@@ -27,8 +27,8 @@ const request = {
     type: 'string',
     maxLength: 9,
     description: 'Weekday of the request in UTC, for example "monday".',
-    refuseLiteral: oneOf(WEEKDAYS, `request.weekday is one of ${WEEKDAYS.join(', ')}`),
-    // January 1, 1970 was a Thursday.
+    refuseLiteral: oneOf(WEEKDAYS, `request.weekday must be one of ${WEEKDAYS.join(', ')}`),
+    // 1970-01-01 was a Thursday.
     read: (evaluation) => WEEKDAYS[(Math.floor(evaluation.request.nowSeconds / SECONDS_PER_DAY) + 4) % 7],
   },
   time_of_day: {
@@ -42,7 +42,7 @@ const call = {
   decoded: {
     type: 'bool',
     requires: 'data',
-    description: 'Whether the data is a call of a function in the policy’s abi (or idl), complete and well-formed.',
+    description: 'Whether the data is a complete and well-formed call to a function in the policy’s abi or idl.',
     read: (evaluation) => evaluation.call !== null,
   },
   function: {
@@ -64,8 +64,8 @@ const call = {
     type: 'string',
     maxLength: 18,
     requires: 'data',
-    description: 'The first eight bytes of the data as lowercase 0x-hex; empty if the data is shorter.',
-    refuseLiteral: matching(DISCRIMINATOR, 'call.discriminator is 0x and 16 lower-case hex digits, or empty', true),
+    description: 'First eight bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
+    refuseLiteral: matching(DISCRIMINATOR, 'call.discriminator must be 0x and 16 lowercase hex digits, or empty', true),
     read: ({ request: { data } }) => (data.length < 18 ? '' : data.slice(0, 18).toLowerCase()),
   },
 } satisfies FactGroup
@@ -74,7 +74,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
   wallet: {
     address: {
       type: 'address',
-      description: 'The end user’s wallet.',
+      description: 'Wallet of the end user.',
       read: (evaluation): AddressValue => evaluation.wallet,
     },
   },
@@ -94,26 +94,26 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     name: {
       type: 'string',
       maxLength: 64,
-      description: 'For example "ethereum".',
+      description: 'Name of the chain, for example "ethereum".',
       read: (evaluation) => evaluation.request.chain.name,
     },
     id: {
       type: 'int',
-      description: 'The EIP-155 chain id; 0 on Solana.',
+      description: 'EIP-155 chain id; 0 on Solana.',
       read: ({ request: { chain } }) => BigInt(chain.family === 'evm' ? chain.chainId : 0),
     },
     family: {
       type: 'string',
       maxLength: 8,
-      description: '"evm" or "solana".',
-      refuseLiteral: oneOf(['evm', 'solana'], 'chain.family is "evm" or "solana"'),
+      description: 'Chain family: "evm" or "solana".',
+      refuseLiteral: oneOf(['evm', 'solana'], 'chain.family must be "evm" or "solana"'),
       read: (evaluation) => evaluation.request.chain.family,
     },
   },
   target: {
     address: {
       type: 'address',
-      description: 'The contract or program; the zero address if the request names a project.',
+      description: 'Contract or program; the zero address if the request names a project.',
       read: (evaluation): AddressValue => evaluation.target,
     },
   },
@@ -121,25 +121,21 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
     value: {
       type: 'uint256',
       requires: 'msg_value',
-      description: 'Native tokens sent, in wei or lamports.',
+      description: 'Amount of native tokens sent, in wei or lamports.',
       read: (evaluation): Uint256 => evaluation.value,
     },
     data_size: {
       type: 'int',
       requires: 'data',
-      description: 'Bytes of call data.',
+      description: 'Size of the call data in bytes.',
       read: ({ request: { data } }) => BigInt((data.length - 2) / 2),
     },
     selector: {
       type: 'string',
       maxLength: 10,
       requires: 'data',
-      description: 'The first four bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
-      refuseLiteral: matching(
-        SELECTOR,
-        'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter',
-        true,
-      ),
+      description: 'First four bytes of the call data as lowercase 0x-hex; empty if the data is shorter.',
+      refuseLiteral: matching(SELECTOR, 'tx.selector must be 0x and 8 lowercase hex digits, or empty', true),
       read: ({ request: { data } }) => (data.length < 10 ? '' : data.slice(0, 10).toLowerCase()),
     },
   },
@@ -150,7 +146,7 @@ const REQUEST_FACTS: Readonly<Record<string, FactGroup>> = {
       type: 'string',
       maxLength: 64,
       requires: 'user_ip',
-      description: 'The end user’s IP address in its shortest form.',
+      description: 'IP address of the end user in its shortest form.',
       read: (evaluation) => evaluation.request.userIp,
     },
   },
@@ -162,5 +158,4 @@ const withSources = (): Readonly<Record<string, FactGroup>> => {
   return groups
 }
 
-/** Facts by first name: facts of the request and of each source. */
 export const FACTS: Readonly<Record<string, FactGroup>> = withSources()

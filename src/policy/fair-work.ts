@@ -1,13 +1,14 @@
 // Runs long work on the main thread in short slices with pauses, so that other requests proceed. Organizations take
-// turns, and each has at most one piece of work in progress.
+// turns; each has at most one task in progress.
 import { DeadlineExceededError, QueueFullError } from '../domain/errors.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
 
 export interface FairWork {
   /**
-   * Runs all steps, or stops when `deadline` has passed.
-   * @throws QueueFullError if too much work of the organization is waiting; DeadlineExceededError; errors of the steps
+   * Stops when `deadline` has passed.
+   * @throws QueueFullError if too many tasks of the organization are waiting; DeadlineExceededError; errors of the
+   * steps
    */
   run<Result>(organizationId: string, steps: Steps<Result>, deadline?: { readonly passed: boolean }): Promise<Result>
 }
@@ -15,16 +16,16 @@ export interface FairWork {
 export interface FairWorkOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Length of a pause relative to the preceding slice: 4 leaves four fifths of the thread's time to other work. */
+  /** Length of a pause relative to the preceding slice: 4 leaves four fifths of the time to other work. */
   readonly pauseFactor: number
-  /** Maximum number of pieces of work per organization, including the running one. */
+  /** Maximum number of tasks per organization, including the running task. */
   readonly waitingMax: number
 }
 
 /** Time into a slice, in milliseconds, after which no further step starts. */
 const SLICE_MS = 2
 
-/** Runs one slice. @returns true if it was the last */
+/** Runs one slice. @returns true after the last slice */
 type Job = () => boolean
 
 export const createFairWork = ({ clock, after, pauseFactor, waitingMax }: FairWorkOptions): FairWork => {

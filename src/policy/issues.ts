@@ -3,32 +3,29 @@
 import { CountersignError } from '../domain/errors.ts'
 import { counted } from '../lib/counted.ts'
 
-/** One mistake in a policy's text. Lines and columns count from 1; columns count UTF-16 code units. */
+/** Lines and columns count from 1; columns count UTF-16 code units. */
 export interface PolicyIssue {
   readonly line: number
   readonly column: number
-  /** One sentence in plain language. */
   readonly message: string
-  /**
-   * JSON pointer (RFC 6901) to the position in the document, for example `/rules/2/deny`. Empty for the whole document.
-   */
+  /** JSON pointer (RFC 6901), for example `/rules/2/deny`. Empty for the whole document. */
   readonly pointer: string
 }
 
-/** Maximum number of issues reported at once. Compilation stops at this number. */
+/** Maximum number of reported issues. Compilation stops at this number. */
 export const ISSUES_MAX = 100
-/** Maximum length of a displayed line. A longer line is shown as an excerpt around the column. */
+/** Longer lines are displayed as an excerpt around the column. */
 const MAX_EXCERPT = 120
 
 const excerpt = (sourceLine: string, column: number): string => {
   const from = column > MAX_EXCERPT - 20 ? column - (MAX_EXCERPT - 40) : 0
   const shown = sourceLine.slice(from, from + MAX_EXCERPT)
-  // Keep tabs in the padding, so that the caret is below the column for any tab width.
+  // Keeps tabs in the padding, so that the caret is below the column for any tab width.
   const padding = sourceLine.slice(from, Math.max(from, column - 1)).replace(/[^\t]/g, ' ')
   return `${shown}\n${padding}^`
 }
 
-/** Formats each issue with its source line and a caret below its position. */
+/** Adds the source line and a caret to each issue. */
 export const renderIssues = (source: string, issues: readonly PolicyIssue[]): string => {
   const lastLine = Math.max(0, ...issues.map(({ line }) => line))
   const lines = source.split(/\r?\n/, lastLine)
@@ -45,12 +42,12 @@ export const renderIssues = (source: string, issues: readonly PolicyIssue[]): st
 export const inReadingOrder = (a: PolicyIssue, b: PolicyIssue): number => a.line - b.line || a.column - b.column
 
 /**
- * A policy that cannot be saved. `issues` contains every mistake in reading order; `message` shows each with its source
- * line and a caret. `detail` contains no part of the source, because people other than the author may read it.
+ * A policy that cannot be saved. `message` shows each issue with its source line. `detail` contains no part of the
+ * source, because people other than the author may read it.
  */
 export class PolicyInvalidError extends CountersignError {
   readonly issues: readonly PolicyIssue[]
-  /** Warnings, if only the document's tests fail. */
+  /** Only if the sole mistakes are failed tests. */
   readonly warnings: readonly PolicyIssue[]
 
   constructor(source: string, issues: readonly PolicyIssue[], warnings: readonly PolicyIssue[] = []) {

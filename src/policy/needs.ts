@@ -1,5 +1,4 @@
-// Collects the needs of a policy's rules beyond the request. Each source occurs once, in an order that does not depend
-// on the order of the rules.
+// Collects the needs of a policy's rules. Each source occurs once, in an order that does not depend on the rules.
 import { FACT_SOURCES } from './sources/all.ts'
 import { type FactNeed, type ListNeed, screenerKey } from './types/needs.ts'
 
@@ -11,7 +10,6 @@ const ORDER: readonly FactNeed['kind'][] = [
   'velocity',
 ]
 
-/** Distinguishes sources of the same kind. */
 const nameOf = (need: FactNeed): string => {
   switch (need.kind) {
     case 'list':
@@ -27,7 +25,7 @@ const nameOf = (need: FactNeed): string => {
   }
 }
 
-/** Two needs have equal keys if and only if one answer satisfies both. */
+/** Equal if and only if one answer satisfies both needs. */
 export const keyOfNeed = (need: FactNeed): string => JSON.stringify(need)
 
 const leastAge = (left: number | null, right: number | null): number | null => {
@@ -35,7 +33,7 @@ const leastAge = (left: number | null, right: number | null): number | null => {
   return Math.min(left, right)
 }
 
-/** Shared by all policies without needs: with separate arrays, every request would read one from main memory. */
+/** Shared, because with an array per policy, each request would read one from main memory. */
 export const NO_NEEDS: readonly FactNeed[] = Object.freeze([])
 
 export interface Needs {

@@ -1,6 +1,6 @@
-// Compiles equivalent policies only once per thread. Most policies of a deployment start from the same template, and
-// 10,000 separate programs would not fit in the processor's caches. A program is kept while it is referenced. Sharing
-// is safe, because evaluation is synchronous and binds the request each time.
+// Compiles equivalent policies once per thread. Most policies of a deployment start from the same template, and 10,000
+// separate programs would not fit in the processor's caches. Sharing is safe, because evaluation is synchronous and
+// binds each request.
 import { createHash } from 'node:crypto'
 import type { PolicyDocument } from './types/document.ts'
 import type { PolicyProgram } from './types/program.ts'
@@ -10,9 +10,7 @@ const forgotten = new FinalizationRegistry<string>((key) => {
   if (shared.get(key)?.deref() === undefined) shared.delete(key)
 })
 
-/**
- * Returns equal keys for documents with the same decisions and denial texts. Names, descriptions and tests are ignored.
- */
+/** Equal for documents with the same decisions and denial texts. Ignores names, descriptions and tests. */
 export const programKey = (document: PolicyDocument): string => {
   const { decides, constants, abi, idl, reads, rules } = document
   return createHash('sha256')
@@ -22,7 +20,7 @@ export const programKey = (document: PolicyDocument): string => {
 
 export const findProgram = (key: string): PolicyProgram | undefined => shared.get(key)?.deref()
 
-/** Registers a program: while it is referenced, compiling an equal document returns this program. */
+/** While the program is referenced, compiling an equal document returns it. */
 export const shareProgram = (key: string, program: PolicyProgram): void => {
   shared.set(key, new WeakRef(program))
   forgotten.register(program, key)

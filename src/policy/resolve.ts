@@ -1,5 +1,5 @@
 // Resolves the names in a rule: facts, constants, reads, call arguments and sources. Before the type check, replaces
-// each name with a node that yields its value, and records the needs of the policy.
+// each name with a node that yields its value, and records the policy's needs.
 
 import { isListName, LIST_NAME_RULE } from '../domain/list.ts'
 import { UnreadableValue } from './calls/decoding.ts'
@@ -23,10 +23,9 @@ import type { ScreenerFacts } from './types/facts.ts'
 import { type FactNeed, type ScreenerNeed, screenerKey } from './types/needs.ts'
 import type { AddressValue } from './values.ts'
 
-/** Reports a mistake at a node. */
 export type Refuse = (node: SyntaxNode, message: string) => void
 
-/** Steps of a source that fails a rule; see cost.ts for the cost of a discarded failure. */
+/** Steps of a source that makes a rule fail (see cost.ts). */
 export const FAILURE_STEPS = 25
 const FACT_STEPS = 3
 const TIME_STEPS = 6
@@ -42,7 +41,6 @@ const READ_TEXT_LENGTH = 1024
 
 const bounds = (steps: number, chars = 0, elements = 0): ValueBounds => ({ steps, elements, chars })
 
-/** Maximum number of elements of a list argument and of characters of a text argument. */
 const ARGUMENT_BOUNDS = bounds(FACT_STEPS + FAILURE_STEPS, POLICY_LIMITS.decodedChars, POLICY_LIMITS.decodedElements)
 
 const listNames = (names: Iterable<string>): string => {
@@ -66,7 +64,7 @@ const SCREENER_FIELDS: Readonly<
   },
 }
 
-/** Returns a text that is known when the policy is saved: a literal or a constant of the document. */
+/** Returns a string that is known when the policy is saved: a literal or a constant. */
 const constantText = (node: SyntaxNode | undefined): string | null => {
   const value = node !== undefined && isConstant(node) ? constantValue(node) : null
   return typeof value === 'string' ? value : null
@@ -75,15 +73,14 @@ const constantText = (node: SyntaxNode | undefined): string | null => {
 export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const { evaluation, needs } = scope
 
-  /** Records a need. Reports a mistake if the policy has too many of its kind. */
   const need = (node: SyntaxNode, wanted: FactNeed, limit: number, what: string): void => {
     needs.add(wanted)
-    if (needs.count(wanted.kind) > limit) refuse(node, `a policy may use at most ${limit} different ${what}`)
+    if (needs.count(wanted.kind) > limit) refuse(node, `a policy can use at most ${limit} different ${what}`)
   }
 
   const fact = (node: SyntaxNode, group: string, name: string, field: FactField): void => {
     if (group === 'call' && scope.calls === null && name !== 'discriminator') {
-      refuse(node, 'the policy describes no calls: give it an abi, or an idl for Solana')
+      refuse(node, 'the policy describes no calls: add an abi, or an idl for Solana')
     }
     if (field.requires !== undefined) scope.requires.add(field.requires)
     if (field.need !== undefined) needs.add(field.need)
@@ -123,7 +120,7 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const declared = scope.calls?.arguments.get(name)
     if (scope.calls === null || declared === undefined) {
       const known = listNames(scope.calls?.arguments.keys() ?? [])
-      refuse(node, `no function of the policy takes an argument "${name.slice(0, 64)}"; known arguments: ${known}`)
+      refuse(node, `unknown argument "${name.slice(0, 64)}"; known arguments: ${known}`)
       return
     }
     const [[type] = [''], ...others] = declared.types
@@ -143,12 +140,12 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** Returns the validated name of a list or screener, or null after reporting a mistake. */
+  /** Returns null after reporting a mistake. */
   const sourceName = (node: SyntaxNode, what: 'list' | 'screener', known: ReadonlySet<string> | undefined) => {
     const name = constantText(node)
     const isWritten = what === 'list' ? isListName : (text: string) => NAME.test(text)
-    const rule = what === 'list' ? `is ${LIST_NAME_RULE}` : NAME_RULE
-    if (name === null) refuse(node, `the name of a ${what} is a literal text`)
+    const rule = what === 'list' ? `must be ${LIST_NAME_RULE}` : NAME_RULE
+    if (name === null) refuse(node, `the name of a ${what} must be a string literal`)
     else if (!isWritten(name)) refuse(node, `the name of a ${what} ${rule}`)
     else if (known !== undefined && !known.has(name)) {
       refuse(node, `unknown ${what} "${name}"; known ${what}s: ${listNames(known)}`)
@@ -159,17 +156,18 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
   const inList = (node: SyntaxNode, parameters: readonly SyntaxNode[]): void => {
     const [address, nameNode, ageNode] = parameters
     if (address === undefined || nameNode === undefined || parameters.length > 3) {
-      refuse(node, 'in_list() takes an address, the name of a list, and if wanted the age that it may have at most')
+      refuse(node, 'in_list() takes an address, a list name and, optionally, a maximum age')
       return
     }
     const maxAgeSeconds =
       ageNode === undefined || !isConstant(ageNode) ? null : secondsOfDuration(constantValue(ageNode))
-    if (ageNode !== undefined && maxAgeSeconds === null) refuse(ageNode, 'the age is a literal duration: days(2)')
+    if (ageNode !== undefined && maxAgeSeconds === null)
+      refuse(ageNode, 'the maximum age must be a literal duration, for example days(2)')
     const name = sourceName(nameNode, 'list', scope.known.lists)
     if (name === null) return
     need(node, { kind: 'list', list: name, maxAgeSeconds }, POLICY_LIMITS.lists, 'lists')
     const missing = new FactUnavailableError(`list ${name}`)
-    const stale = new FactUnavailableError(`list ${name}, not older than ${maxAgeSeconds} s,`)
+    const stale = new FactUnavailableError(`list ${name} with an age of at most ${maxAgeSeconds} s`)
     replaceByFunction(node, address, 'address', 'bool', bounds(LIST_STEPS + FAILURE_STEPS), (value) => {
       const { lists } = evaluation.facts
       const age = lists === undefined ? null : lists.ageSeconds(name)
@@ -179,14 +177,16 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     })
   }
 
-  /** @param parameters without the address */
   const screener = (node: SyntaxNode, parameters: readonly SyntaxNode[], field: string, onBehalf: boolean): void => {
     const nameNode = parameters[0]
     const name =
       nameNode === undefined || parameters.length > 1 ? null : sourceName(nameNode, 'screener', scope.known.screeners)
     const definition = Object.hasOwn(SCREENER_FIELDS, field) ? SCREENER_FIELDS[field] : undefined
     if (definition === undefined) {
-      refuse(node, `a screener has no "${field.slice(0, 64)}"; it has: ${Object.keys(SCREENER_FIELDS).join(', ')}`)
+      refuse(
+        node,
+        `a screener has no field "${field.slice(0, 64)}"; valid fields: ${Object.keys(SCREENER_FIELDS).join(', ')}`,
+      )
     }
     if (nameNode === undefined || parameters.length > 1)
       refuse(node, 'screener() takes the name of a screener and, optionally, onBehalf.address')
@@ -210,15 +210,18 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
     const seconds =
       windowNode !== undefined && isConstant(windowNode) ? secondsOfDuration(constantValue(windowNode)) : null
     if (seconds === null || others.length > 0) {
-      refuse(windowNode ?? node, `velocity.${method}() takes a literal duration: velocity.${method}(hours(24))`)
+      refuse(
+        windowNode ?? node,
+        `velocity.${method}() takes a literal duration, for example velocity.${method}(hours(24))`,
+      )
       return
     }
     if (seconds < WINDOW_SECONDS_MIN || seconds > WINDOW_SECONDS_MAX) {
-      refuse(windowNode ?? node, 'a window is from one minute to 31 days long')
+      refuse(windowNode ?? node, 'a window must be from one minute to 31 days long')
       return
     }
     need(node, { kind: 'velocity', windowSeconds: seconds }, POLICY_LIMITS.velocityWindows, 'velocity windows')
-    // The value is a sum per chain in its native token, so it is meaningful only with the request's chain.
+    // The value is a sum per chain in its native token, so it is meaningful only for the request's chain.
     const key = String(seconds)
     const unavailable = new FactUnavailableError(`velocity over ${key} s`)
     replaceByValue(node, method === 'count' ? 'int' : 'uint256', bounds(NUMBER_STEPS + FAILURE_STEPS), () => {
@@ -234,7 +237,6 @@ export const createResolver = (scope: PolicyScope, refuse: Refuse) => {
 
 export type Resolver = ReturnType<typeof createResolver>
 
-/** Returns the field of the fact `group.name`, if there is such a fact. */
 export const factField = ({ facts }: PolicyScope, group: string, name: string): FactField | undefined => {
   const fields = Object.hasOwn(facts, group) ? facts[group] : undefined
   return fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined

@@ -1,5 +1,5 @@
 // Caches revisions on the main thread. Revisions are immutable, so cached revisions are never stale. Each revision is
-// compiled once to determine the request fields and sources that it needs, and is sent to the workers in parsed form.
+// compiled once to determine its required fields and sources; workers receive it in parsed form.
 import type { OptionalField, PolicyRevision } from '../domain/target.ts'
 import type { Clock } from '../lib/time.ts'
 import type { Steps } from './cel/steps.ts'
@@ -19,15 +19,15 @@ export interface FairCache<Value> {
 }
 
 interface Share<Value> {
-  /** Values by key, least recently used first. */
+  /** Least recently used first. */
   readonly values: Map<string, Value>
   weight: number
 }
 
 /**
- * Creates a cache with one limit for all organizations. When it is full, the organization with the largest share loses its
- * least recently used value. No organization can therefore evict values of organizations that use less.
- * @param maxWeight total weight; a value heavier than this is not kept
+ * Creates a cache with one limit for all organizations. When it is full, the organization with the largest share loses
+ * its least recently used value, so no organization can evict values of organizations that use less.
+ * @param maxWeight total weight; heavier values are not cached
  */
 export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Value) => number): FairCache<Value> => {
   const shares = new Map<string, Share<Value>>()
@@ -86,7 +86,7 @@ export const createFairCache = <Value>(maxWeight: number, weightOf: (value: Valu
   }
 }
 
-/** A loaded revision, or the `failure` of an unusable revision, so that it is compiled only once. */
+/** A `failure` is also cached, so that an unusable revision is compiled only once. */
 export type LoadedRevision =
   | {
       readonly revision: PolicyRevision
@@ -97,10 +97,10 @@ export type LoadedRevision =
   | { readonly revision: PolicyRevision; readonly failure: unknown }
 
 export interface RevisionCache {
-  /** Returns the revision if it is cached, and marks it as recently used. */
+  /** Marks the revision as recently used. */
   peek(revisionId: string): LoadedRevision | undefined
   /**
-   * Returns null if the store has no such revision; misses are not cached. Rejects if the store is unavailable, and
+   * Returns null if the store has no such revision; does not cache misses. Rejects if the store is unavailable, and
    * with QueueFullError if too many revisions of the organization are being compiled.
    */
   load(organizationId: string, revisionId: string): Promise<LoadedRevision | null>
@@ -111,12 +111,10 @@ export interface RevisionCacheOptions {
   readonly source: Pick<PolicySource, 'loadRevision'>
   readonly clock: Clock
   readonly work: FairWork
-  /** Maximum number of source characters in the cache. */
   readonly maxCharacters: number
   readonly joinWithinMs: number
 }
 
-/** Returns the form sent to workers. */
 export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
   id: loaded.revision.id,
   document: 'failure' in loaded ? null : loaded.document,
@@ -126,7 +124,7 @@ export const sentRevisionOf = (loaded: LoadedRevision): SentRevision => ({
 function* examine(revision: PolicyRevision): Steps<LoadedRevision> {
   try {
     const { document, requires, needs } = yield* revisionSteps(revision)
-    // Tests are omitted, because they run only when a revision is saved.
+    // Workers run no tests.
     return { revision, document: JSON.stringify({ ...document, tests: [] }), requires, needs }
   } catch (failure) {
     return { revision, failure }

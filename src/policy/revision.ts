@@ -1,5 +1,5 @@
 // Converts a text to an immutable revision, and a stored revision to a compiled policy. Decisions and audits refer to
-// the text by its content hash. A stored revision is therefore verified against its hash before use.
+// the text by its content hash, which is verified before use.
 import { createHash } from 'node:crypto'
 import type { PolicyRevision } from '../domain/target.ts'
 import { savedSteps, sourceSteps } from './cel/compile.ts'
@@ -10,25 +10,24 @@ import { PolicyInvalidError, type PolicyIssue } from './issues.ts'
 import { type TestResult, testSteps } from './tools/policy-tests.ts'
 import type { CompiledPolicy } from './types/program.ts'
 
-/** Returns the SHA-256 hash of the text's UTF-8 bytes in lowercase hexadecimal. */
+/** SHA-256 of the UTF-8 bytes in lowercase hexadecimal. */
 export const contentHashOf = (source: string): string => createHash('sha256').update(source, 'utf8').digest('hex')
 
 type RevisionText = Pick<PolicyRevision, 'id' | 'source' | 'contentHash'>
 
-/** A text that may be saved as a revision. The store adds the ids and the number. */
+/** A text that can be saved as a revision. The store assigns ids and number. */
 export interface RevisionDraft {
   readonly source: string
   readonly contentHash: string
   readonly compiled: CompiledPolicy
-  /** Warnings of compileSource. */
   readonly warnings: readonly PolicyIssue[]
-  /** Results of the document's tests, which all passed. */
+  /** All passed. */
   readonly tests: readonly TestResult[]
 }
 
 /**
- * Checks a text like a save does: its form, its expressions, its names and its tests.
- * @throws PolicyInvalidError with every mistake; the tests run only if there is no other mistake
+ * Performs the checks of a save: form, expressions, names and tests.
+ * @throws PolicyInvalidError with every mistake; runs the tests only if there is no other mistake
  */
 export function* draftSteps(source: string, known: KnownSources = {}): Steps<RevisionDraft> {
   const { policy, warnings, testIssue } = yield* sourceSteps(source, known)
@@ -38,10 +37,7 @@ export function* draftSteps(source: string, known: KnownSources = {}): Steps<Rev
   return { source, contentHash: contentHashOf(source), compiled: policy, warnings, tests }
 }
 
-/**
- * Compiles a stored revision.
- * @throws PolicyUnusableError if its text does not match the saved hash, or does not compile
- */
+/** @throws PolicyUnusableError if the text does not match the stored hash, or does not compile */
 export function* revisionSteps({ id, source, contentHash }: RevisionText): Steps<CompiledPolicy> {
   if (contentHashOf(source) !== contentHash) {
     throw new PolicyUnusableError(new Error(`revision ${id} does not match its content hash`))

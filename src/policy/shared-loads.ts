@@ -1,6 +1,5 @@
-// Shares loads in progress between callers that miss the same key at the same time. A caller joins a load only if the
-// result cannot be outdated (same stamp). It also joins only for a limited time, so that a hanging load does not block
-// its key forever.
+// Shares loads in progress between callers that miss the same key. A caller joins a load only if the result cannot be
+// outdated (same stamp), and only for a limited time, so that a hanging load does not block its key forever.
 import type { Clock } from '../lib/time.ts'
 
 interface Load<Value> {
@@ -10,7 +9,6 @@ interface Load<Value> {
 }
 
 export interface SharedLoads<Value> {
-  /** Joins the load in progress for this key and stamp, or starts a new load. */
   join(key: string, stamp: number, load: () => Promise<Value>): Promise<Value>
 }
 

@@ -1,13 +1,13 @@
-// The types `uint256` and `address` of the policy language. A `uint256` is an integer from 0 to 2^256 - 1, as in
-// Solidity; arithmetic outside this range is an error and never wraps. It is a class, because the library treats a
-// bigint as `int`.
+// Types `uint256` and `address` of the policy language. As in Solidity, `uint256` ranges from 0 to 2^256 - 1;
+// arithmetic outside this range fails and never wraps. Uint256 is a class, because the library treats a bigint as
+// `int`.
 import { NamedError } from '../lib/named-error.ts'
 
 export const MAX_UINT256 = 2n ** 256n - 1n
 
 /**
- * An arithmetic error. Instances are preallocated: an expression may discard many errors (for example with `||`), and
- * creating an error costs more than 100 evaluation steps.
+ * Instances are preallocated, because expressions may discard many errors and creating an error costs more than 100
+ * evaluation steps.
  */
 export class ArithmeticRangeError extends NamedError {}
 
@@ -30,13 +30,13 @@ export class Uint256 {
     return new Uint256(value)
   }
 
-  /** Creates a value from validated canonical text: `0` or `[1-9][0-9]*`, less than 2^256. */
+  /** `text` must be validated: `0` or `[1-9][0-9]*`, less than 2^256. */
   static ofCanonical(text: string): Uint256 {
     return new Uint256(BigInt(text))
   }
 }
 
-/** A uint256, or a non-negative CEL int (a bigint). */
+/** A uint256, or a non-negative CEL int. */
 export type Uint256Operand = Uint256 | bigint
 
 const bigintOf = (operand: Uint256Operand): bigint => {
@@ -45,7 +45,7 @@ const bigintOf = (operand: Uint256Operand): bigint => {
   return operand
 }
 
-/** Converts an `int` to a `uint256`. @throws ArithmeticRangeError if the value is negative */
+/** @throws ArithmeticRangeError if the operand is negative */
 export const toUint256 = (operand: Uint256Operand): Uint256 => Uint256.of(bigintOf(operand))
 
 /** @throws ArithmeticRangeError if the result is out of range, for a division by zero, or for a negative int */
@@ -81,7 +81,6 @@ export const UINT256_COMPARISON: Readonly<
 export const isUint256In = (value: Uint256, list: readonly Uint256Operand[]): boolean =>
   list.some((member) => UINT256_COMPARISON['=='](value, member))
 
-/** An EVM or Solana address. Two addresses are equal if their bytes are equal. */
 export class AddressValue {
   /** Canonical form: equal texts mean equal bytes (see domain/address.ts). */
   readonly text: string

@@ -1,5 +1,5 @@
-// Evaluates policies with every kind of operation until the thread has compiled the evaluator and the decoder, before
-// the first job. In a new thread, an expensive policy takes many times longer.
+// Evaluates policies with every kind of operation until the thread has optimized the evaluator and the decoder. In a
+// new thread, an expensive policy takes many times longer.
 import type { EvmAddress } from '../domain/address.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { finish } from './cel/steps.ts'
@@ -17,7 +17,7 @@ const functionOf = (name: string, inputs: AbiFunctionItem['inputs']): AbiFunctio
   outputs: [],
 })
 
-/** Base of all warm-up policies. A parsed document, because workers do not read YAML. */
+/** Base of all warm-up policies. Parsed, because workers do not read YAML. */
 export const WARM_UP: PolicyDocument = {
   name: 'Warm-up',
   description: '',
@@ -95,7 +95,7 @@ const CONDITIONS: readonly string[] = [
 const word = (value: number): string => value.toString(16).padStart(64, '0')
 const array = (members: readonly string[]): string => word(members.length) + members.join('')
 
-/** Returns a call of `many` with several elements in each array. */
+/** Returns a call to `many` with several elements per array. */
 const manyCall = (): string => {
   const twenty = Array.from({ length: 20 }, (_, index) => word(index + 100))
   // Eight references to the same inner array.
@@ -125,7 +125,7 @@ const REQUEST: AttestationRequest = {
   nowSeconds: 1_800_000_000,
 }
 
-/** The facts of the first warm-up request: a call of `many`. */
+/** Facts of the first warm-up request: a call to `many`. */
 export const WARM_UP_FACTS = {
   request: REQUEST,
   lists: LISTS,

@@ -99,7 +99,7 @@ describe('saving', () => {
   test('says what is likely not meant, also in the answer of a save', async () => {
     const source = 'name: x\nrules:\n  - id: a\n    allow: chain.name == "bas"\n'
     const warnings = [
-      { line: 4, column: 26, pointer: '/rules/0/allow', message: 'no chain is named "bas": did you mean "base"?' },
+      { line: 4, column: 26, pointer: '/rules/0/allow', message: 'unknown chain "bas": did you mean "base"?' },
     ]
     expect(await post<object>('/check', { source })).toMatchObject({ valid: true, issues: [], warnings })
     const made = await save(source)

@@ -63,7 +63,7 @@ describe('documents', () => {
     const { code, stdout, stderr } = await run('check', file('p.yaml', BROKEN))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
-      '3:23 /rules/0/deny tx has no "valu"; it has: value, data_size, selector\n      - { id: a, deny: tx.valu > 1 }\n                          ^\n',
+      '3:23 /rules/0/deny tx has no field "valu"; valid fields: value, data_size, selector\n      - { id: a, deny: tx.valu > 1 }\n                          ^\n',
     )
     const json = await runJson('check', file('p.yaml', BROKEN))
     expect(json).toMatchObject({ code: 1, value: { valid: false, issues: [{ line: 3, column: 23 }] } })
@@ -77,7 +77,7 @@ describe('documents', () => {
     const path = file('w.yaml', text)
     const shown =
       '1 warning, which do not prevent saving the document:\n' +
-      '3:35 /rules/0/allow no chain is named "bas": did you mean "base"?\n' +
+      '3:35 /rules/0/allow unknown chain "bas": did you mean "base"?\n' +
       '      - { id: a, allow: chain.name == "bas" }\n                                      ^\n'
     const warnings = [{ line: 3, column: 35, pointer: '/rules/0/allow' }]
     for (const verb of ['check', 'test', 'apply']) {

@@ -216,18 +216,18 @@ describe('fragments', () => {
   })
 
   test.each([
-    ['', 0, 'here the name of a function is expected'],
-    ['function', 8, 'here the name of a function is expected'],
-    ['function f', 10, 'here "(" is expected'],
-    ['function f(', 11, 'here a type is expected'],
-    ['function f(address to', 21, 'here ")" is expected'],
-    ['function f(address to uint256)', 22, 'here ")" is expected'],
-    ['function f(address) returns', 27, 'here "(" is expected'],
-    ['function f(address) nothing', 20, 'the function ends before this'],
-    ['function f(address[0] a)', 19, 'the length of an array is a number from 1 to 9999'],
-    ['function f(address to) // c', 23, 'the character "/" does not belong here'],
-    ['event Transfer(address to)', 6, 'here "(" is expected'],
-    ['function 1f()', 9, 'here the name of a function is expected'],
+    ['', 0, 'expected a function name'],
+    ['function', 8, 'expected a function name'],
+    ['function f', 10, 'expected "("'],
+    ['function f(', 11, 'expected a type'],
+    ['function f(address to', 21, 'expected ")"'],
+    ['function f(address to uint256)', 22, 'expected ")"'],
+    ['function f(address) returns', 27, 'expected "("'],
+    ['function f(address) nothing', 20, 'unexpected text after the function'],
+    ['function f(address[0] a)', 19, 'an array length must be a number from 1 to 9999'],
+    ['function f(address to) // c', 23, 'unexpected character "/"'],
+    ['event Transfer(address to)', 6, 'expected "("'],
+    ['function 1f()', 9, 'expected a function name'],
   ])('%p is refused', (fragment, index, message) => {
     let error: unknown
     try {

@@ -7,7 +7,7 @@ import { SOLANA_ZERO_ADDRESS } from '../../src/domain/address.ts'
 import { EVM_WALLET, holds, issuesOf, policyOf, refusalOf, SOLANA } from './support.ts'
 
 const SOLANA_WALLET = bs58.encode(createHash('sha256').update('countersign test wallet 1').digest())
-const MALFORMED = 'an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)'
+const MALFORMED = 'an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)'
 
 const hexInAnyCase = fc
   .tuple(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.array(fc.boolean(), { minLength: 40, maxLength: 40 }))
@@ -96,13 +96,13 @@ describe('a literal is refused when it is saved', () => {
   })
 
   test('when it is not a literal', () => {
-    expect(refusalOf('address(client.ip) == wallet.address')).toBe('address() takes a literal text')
-    expect(refusalOf('address(5) == wallet.address')).toBe('address() takes a literal text')
-    expect(refusalOf('["0x00"].exists(x, address(x) == wallet.address)')).toBe('address() takes a literal text')
+    expect(refusalOf('address(client.ip) == wallet.address')).toBe('address() takes a string literal')
+    expect(refusalOf('address(5) == wallet.address')).toBe('address() takes a string literal')
+    expect(refusalOf('["0x00"].exists(x, address(x) == wallet.address)')).toBe('address() takes a string literal')
   })
 
   test('when a text stands in its place, with the way to write it', () => {
-    const hint = 'write an address as address("…")'
+    const hint = 'write addresses as address("…")'
     expect(refusalOf(`wallet.address == "${EVM_WALLET}"`)).toContain(hint)
     expect(refusalOf(`"${EVM_WALLET}" != wallet.address`)).toContain(hint)
     expect(refusalOf(`wallet.address in ["${EVM_WALLET}"]`)).toContain(hint)

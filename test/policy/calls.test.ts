@@ -112,42 +112,41 @@ describe('a rule about calls is refused', () => {
     ['call.signature == "transfer(address, uint256)"', `the policy's abi has no function "transfer(address, uint256)"`],
     [
       'call.args.value == 1',
-      'no function of the policy takes an argument "value"; known arguments: to, amount, spender, order, matrix, small, recipients, amounts, memo',
+      'unknown argument "value"; known arguments: to, amount, spender, order, matrix, small, recipients, amounts, memo',
     ],
-    ['call.args == 1', 'name an argument: call.args.amount'],
-    ['call == 1', 'name a field of call: decoded, function, signature, discriminator, args'],
+    ['call.args == 1', 'add an argument name, for example call.args.amount'],
+    ['call == 1', 'add a field of call: decoded, function, signature, discriminator, args'],
     ['call.args.order.taker == wallet.address', 'No such key: taker'],
     ['call.args.order == call.args.order', 'no such overload: Tuple2 == Tuple2'],
     [
       'call.args.order.parts == call.args.order.parts',
-      'tuples and lists of lists are not compared as a whole: compare what is in them',
+      'tuples and lists of lists cannot be compared: compare their members',
     ],
-    [
-      'call.args.matrix == call.args.matrix',
-      'tuples and lists of lists are not compared as a whole: compare what is in them',
-    ],
-    [
-      'call.args.matrix[0] in call.args.matrix',
-      'tuples and lists of lists are not compared as a whole: compare what is in them',
-    ],
-    ['call.args.matrix.exists(row, row.exists(x, x == 1))', 'exists() may not stand inside another loop'],
-    ['call.args.to == "0x00"', 'no such overload: address == string: write an address as address("…")'],
+    ['call.args.matrix == call.args.matrix', 'tuples and lists of lists cannot be compared: compare their members'],
+    ['call.args.matrix[0] in call.args.matrix', 'tuples and lists of lists cannot be compared: compare their members'],
+    ['call.args.matrix.exists(row, row.exists(x, x == 1))', 'exists() cannot be used inside another loop'],
+    ['call.args.to == "0x00"', 'no such overload: address == string: write addresses as address("…")'],
     ['call.args.small > ether(1) || call.args.order', `Logical operator requires bool operands, got 'Tuple2'`],
-    ['call.discriminator == "0xA9059CBB00000000"', 'call.discriminator is 0x and 16 lower-case hex digits, or empty'],
+    [
+      'call.discriminator == "0xA9059CBB00000000"',
+      'call.discriminator must be 0x and 16 lowercase hex digits, or empty',
+    ],
     [
       'call.args.recipients.all(r, call.args.recipients.exists(s, s == r))',
-      'exists() may not stand inside another loop',
+      'exists() cannot be used inside another loop',
     ],
-    ['call.args.matrix.all(row, tx.value in row)', 'up to here the policy may take'],
+    ['call.args.matrix.all(row, tx.value in row)', 'the rules up to this one can take'],
   ])('%s', (expression, message) => {
     expect(refusal(expression)).toContain(message)
   })
 
   test('without anything to decode by', () => {
     expect(refusal('call.function == "transfer"', 'name: P\n')).toBe(
-      'the policy describes no calls: give it an abi, or an idl for Solana',
+      'the policy describes no calls: add an abi, or an idl for Solana',
     )
-    expect(refusal('call.args.to == wallet.address', 'name: P\n')).toContain('no function of the policy takes')
+    expect(refusal('call.args.to == wallet.address', 'name: P\n')).toContain(
+      'unknown argument "to"; known arguments: none',
+    )
     expect(policyOf('call.discriminator == ""', 'name: P\n').requires).toEqual(['data'])
   })
 
@@ -286,7 +285,7 @@ describe('a Solana instruction', () => {
 
   test('an argument without a type in the language can not be read', () => {
     expect(refusal('call.args.rate > 1', `name: P\nidl: ${JSON.stringify(NEW_IDL)}\n`)).toContain(
-      'no function of the policy takes an argument "rate"',
+      'unknown argument "rate"',
     )
   })
 

@@ -48,41 +48,44 @@ describe('constants', () => {
     ['constants: { a: 5 }', '1:17 a must be a mapping'],
     [
       'constants: { A: { type: int, value: 5 } }',
-      '1:17 the name of a constant is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',
+      '1:17 the name of a constant must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
     ],
     ['constants: { a: { value: 5 } }', '1:17 the constant has no type'],
     ['constants: { a: { type: int } }', '1:17 the constant has no value'],
     [
       'constants: { a: { type: float, value: 5 } }',
-      `1:25 a constant's type is one of bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports`,
+      `1:25 a constant's type must be one of bool, int, uint256, string, address, duration, timestamp, ether, gwei, sol, lamports`,
     ],
     [
       'constants: { a: { type: int, value: 5, unit: x } }',
-      '1:40 "unit" is not a key of a constant; it has: type, value',
+      '1:40 "unit" is not a key of a constant; valid keys: type, value',
     ],
-    ['constants: { a: { type: int, value: 1.5 } }', '1:37 an int is a whole number of up to 64 bits in decimal digits'],
+    [
+      'constants: { a: { type: int, value: 1.5 } }',
+      '1:37 an int must be a whole number of at most 64 bits in decimal digits',
+    ],
     [
       'constants: { a: { type: int, value: 9223372036854775808 } }',
-      '1:37 an int is a whole number of up to 64 bits in decimal digits',
+      '1:37 an int must be a whole number of at most 64 bits in decimal digits',
     ],
-    ['constants: { a: { type: bool, value: yes } }', '1:38 a bool is true or false'],
+    ['constants: { a: { type: bool, value: yes } }', '1:38 a bool must be true or false'],
     [
       'constants: { a: { type: uint256, value: -1 } }',
-      '1:41 a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+      '1:41 a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
     ],
     [
       'constants: { a: { type: address, value: 0x00 } }',
-      '1:41 an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)',
+      '1:41 an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)',
     ],
     [
       'constants: { a: { type: duration, value: 1d } }',
-      '1:42 a duration is whole hours, minutes and seconds up to a century, for example "36h"',
+      '1:42 a duration must be whole hours, minutes and seconds of at most a century, for example "36h"',
     ],
     ['constants: { a: { type: string, value: [] } }', '1:40 the list is empty'],
-    ['constants: { a: { type: string, value: [x, { y: 1 }] } }', '1:44 a value is a text, a number, true or false'],
-    ['constants: { a: { type: string, value: null } }', '1:40 a value is a text, a number, true or false'],
-    [`constants: { a: { type: string, value: [${'x, '.repeat(128)}x] } }`, '1:40 a list has at most 128 elements'],
-    [`constants: { a: { type: string, value: ${'x'.repeat(257)} } }`, '1:40 a text has at most 256 characters'],
+    ['constants: { a: { type: string, value: [x, { y: 1 }] } }', '1:44 a value must be text, a number, true or false'],
+    ['constants: { a: { type: string, value: null } }', '1:40 a value must be text, a number, true or false'],
+    [`constants: { a: { type: string, value: [${'x, '.repeat(128)}x] } }`, '1:40 a list can have at most 128 elements'],
+    [`constants: { a: { type: string, value: ${'x'.repeat(257)} } }`, '1:40 a string can have at most 256 characters'],
     [
       `constants: {${Array.from({ length: 129 }, (_, i) => `a${i}: {type: int, value: 1}`).join(', ')}}`,
       '1:12 a policy can have at most 128 constants',
@@ -119,31 +122,31 @@ describe('abi', () => {
 
   test.each([
     ['abi: function f()', '1:6 abi must be a list'],
-    ['abi: [5]', '1:7 a function is a text or an item of a JSON ABI'],
-    ['abi: [[]]', '1:7 a function is a text or an item of a JSON ABI'],
-    ['abi: ["function f(address to"]', '1:29 here ")" is expected'],
-    ['abi:\n  - function f(\n      address to,\n      uint256 uint256 x)', '4:23 here ")" is expected'],
-    ['abi: ["function f(word x)"]', '1:7 f: there is no type word'],
-    ['abi: ["function f(uint7 x)"]', '1:7 f: there is no type uint7'],
-    ['abi: ["function f(bytes33 x)"]', '1:7 f: there is no type bytes33'],
-    ['abi: ["function f(fixed128x18 x)"]', '1:7 f: there is no type fixed128x18'],
-    ['abi: ["function f(() x)"]', '1:7 f: a tuple holds nothing'],
-    ['abi: ["function f(uint256 in)"]', '1:7 "in" can\'t be named in an expression: rename the parameter here'],
-    ['abi: ["function f(uint256 $x)"]', '1:7 "$x" can\'t be named in an expression: rename the parameter here'],
+    ['abi: [5]', '1:7 a function must be text or an item of a JSON ABI'],
+    ['abi: [[]]', '1:7 a function must be text or an item of a JSON ABI'],
+    ['abi: ["function f(address to"]', '1:29 expected ")"'],
+    ['abi:\n  - function f(\n      address to,\n      uint256 uint256 x)', '4:23 expected ")"'],
+    ['abi: ["function f(word x)"]', '1:7 f: unknown type word'],
+    ['abi: ["function f(uint7 x)"]', '1:7 f: unknown type uint7'],
+    ['abi: ["function f(bytes33 x)"]', '1:7 f: unknown type bytes33'],
+    ['abi: ["function f(fixed128x18 x)"]', '1:7 f: unknown type fixed128x18'],
+    ['abi: ["function f(() x)"]', '1:7 f: a tuple has no components'],
+    ['abi: ["function f(uint256 in)"]', '1:7 "in" cannot be used in an expression: rename the parameter'],
+    ['abi: ["function f(uint256 $x)"]', '1:7 "$x" cannot be used in an expression: rename the parameter'],
     [
       'abi: ["function f(uint256 constructor)"]',
-      '1:7 "constructor" can\'t be named in an expression: rename the parameter here',
+      '1:7 "constructor" cannot be used in an expression: rename the parameter',
     ],
-    ['abi: ["function f(uint256 a, uint256 a)"]', '1:7 f has two parameters "a": rename one here'],
+    ['abi: ["function f(uint256 a, uint256 a)"]', '1:7 f has two parameters "a": rename one of them'],
     [
       'abi: ["function f(uint x)", "function f(uint256 y)"]',
       '1:29 f(uint256) and f(uint256) cannot be distinguished by their data',
     ],
     ['abi: [{ type: function, inputs: [] }]', '1:7 the function has no name'],
-    ['abi: [{ type: method, name: f }]', '1:15 an item of an abi is a function'],
+    ['abi: [{ type: method, name: f }]', '1:15 an item of an abi must be a function'],
     ['abi: [{ type: function, name: f, inputs: 5 }]', '1:42 inputs must be a list'],
-    ['abi: [{ type: function, name: f, inputs: [5] }]', '1:42 inputs is a list of parameters with name and type'],
-    ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 it has no type'],
+    ['abi: [{ type: function, name: f, inputs: [5] }]', '1:42 inputs must be a list of parameters with name and type'],
+    ['abi: [{ type: function, name: f, inputs: [{ name: x }] }]', '1:43 the parameter has no type'],
     [
       'abi: [{ type: function, name: f, inputs: [{ name: "a b", type: bool }] }]',
       '1:51 this is not a valid parameter name',
@@ -151,7 +154,7 @@ describe('abi', () => {
     ['abi: [{ type: function, name: "f()", inputs: [] }]', '1:31 name is not a valid function name'],
     [`abi: ["function f(${'('.repeat(10)}bool x${')'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
     [`abi: ["function f(bool${'[]'.repeat(10)} x)"]`, '1:7 f: its types are nested too deeply'],
-    [`abi: [${'"function f(bool x)", '.repeat(513)}]`, '1:6 an abi has at most 512 functions'],
+    [`abi: [${'"function f(bool x)", '.repeat(513)}]`, '1:6 an abi can have at most 512 functions'],
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)
   })
@@ -159,37 +162,37 @@ describe('abi', () => {
 
 describe('idl', () => {
   test.each([
-    ['idl: 5', "1:6 the idl can't be used: an idl is the content of an Anchor IDL file"],
-    ['idl: {}', "1:6 the idl can't be used: it has no instructions"],
-    ['idl: { instructions: 5 }', "1:6 the idl can't be used: instructions is not a list"],
+    ['idl: 5', '1:6 the idl cannot be used: idl must be the content of an Anchor IDL file'],
+    ['idl: {}', '1:6 the idl cannot be used: the idl has no instructions'],
+    ['idl: { instructions: 5 }', '1:6 the idl cannot be used: instructions is not a list'],
     [
       'idl: { instructions: [5] }',
-      "1:6 the idl can't be used: instructions contains an entry that is not an instruction",
+      '1:6 the idl cannot be used: `instructions` contains an entry that is not an instruction',
     ],
-    ['idl: { instructions: [{ args: [] }] }', "1:6 the idl can't be used: an instruction has no name"],
+    ['idl: { instructions: [{ args: [] }] }', '1:6 the idl cannot be used: an instruction has no name'],
     [
       'idl: { instructions: [{ name: a, discriminator: [1] }] }',
-      "1:6 the idl can't be used: the discriminator of a is not eight bytes",
+      '1:6 the idl cannot be used: the discriminator of a must be eight bytes',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: u7 }] }] }',
-      "1:6 the idl can't be used: there is no type u7",
+      '1:6 the idl cannot be used: unknown type u7',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }] }',
-      "1:6 the idl can't be used: the type X is not defined",
+      '1:6 the idl cannot be used: the type X is not defined',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: { defined: X } }] }], types: [{ name: X, type: { kind: struct, fields: [{ name: x, type: { defined: X } }] } }] }',
-      "1:6 the idl can't be used: its types are nested too deeply",
+      '1:6 the idl cannot be used: its types are nested too deeply',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: { coption: u8 } }] }] }',
-      '1:6 the idl can\'t be used: the type {"coption":"u8"} is not supported',
+      '1:6 the idl cannot be used: the type {"coption":"u8"} is not supported',
     ],
     [
       'idl: { instructions: [{ name: a, args: [{ name: x, type: constructor }] }] }',
-      "1:6 the idl can't be used: there is no type constructor",
+      '1:6 the idl cannot be used: unknown type constructor',
     ],
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)
@@ -225,7 +228,7 @@ describe('reads', () => {
     })
   })
 
-  const ONE_VALUE = '1:91 it has to return one value: a number, an address, a bool, a text or bytes'
+  const ONE_VALUE = '1:91 the function must return one value: a number, an address, a bool, a string or bytes'
   const view = (fragment: string, args = '[]'): string =>
     `reads: { a: { kind: view, contract: ${CONTRACT}, function: "${fragment}", arguments: ${args} } }`
   test.each([
@@ -233,28 +236,28 @@ describe('reads', () => {
     ['reads: { a: 5 }', '1:13 a must be a mapping'],
     [
       'reads: { a-b: { kind: native-balance } }',
-      '1:15 the name of a read is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',
+      '1:15 the name of a read must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
     ],
     ['reads: { a: {} }', '1:13 the read has no kind'],
     [
       'reads: { a: { kind: balance } }',
-      "1:21 a read's kind is one of native-balance, token-balance, erc721-owner, erc1155-balance, view",
+      "1:21 a read's kind must be one of native-balance, token-balance, erc721-owner, erc1155-balance, view",
     ],
     [
       'reads: { a: { kind: native-balance, contract: 0x00 } }',
-      '1:37 "contract" is not a key of a read; it has: kind, chain, of',
+      '1:37 "contract" is not a key of a read; valid keys: kind, chain, of',
     ],
     ['reads: { a: { kind: token-balance } }', '1:13 the read has no contract'],
-    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract is 0x and 40 hex digits'],
+    ['reads: { a: { kind: token-balance, contract: 0x00 } }', '1:46 a contract must be 0x and 40 hex digits'],
     [
       `reads: { a: { kind: token-balance, contract: "0x${'0'.repeat(40)}" } }`,
-      '1:46 a contract is 0x and 40 hex digits',
+      '1:46 a contract must be 0x and 40 hex digits',
     ],
     [
       'reads: { a: { kind: native-balance, of: tx.value } }',
-      '1:41 of is wallet.address, onBehalf.address, target.address or an address',
+      '1:41 of must be wallet.address, onBehalf.address, target.address or an address',
     ],
-    ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain is the name of a chain'],
+    ['reads: { a: { kind: native-balance, chain: Base } }', '1:44 chain must be the name of a chain'],
     [`reads: { a: { kind: erc721-owner, contract: ${CONTRACT} } }`, '1:13 the read has no token_id'],
     [view('function f() view'), ONE_VALUE],
     [view('function f() view returns (bool, bool)'), ONE_VALUE],
@@ -264,7 +267,7 @@ describe('reads', () => {
     [view('function f(uint8 x) view returns (bool)', '[wallet.address]'), '1:146 wallet.address is not of type uint8'],
     [
       view('function f(uint8 x) view returns (bool)', '[abc]'),
-      '1:146 a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+      '1:146 a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
     ],
     [
       view('function f(bytes4 x) view returns (bool)', '[0xabcdef]'),
@@ -274,7 +277,7 @@ describe('reads', () => {
       view('function f(uint8[] x) view returns (bool)', '[1]'),
       '1:148 this is not of type uint8[], or reads do not support that type',
     ],
-    [view('function f(bool x) view returns (bool)', '[[]]'), '1:145 an argument is a text, a number, true or false'],
+    [view('function f(bool x) view returns (bool)', '[[]]'), '1:145 an argument must be text, a number, true or false'],
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)
   })
@@ -359,51 +362,54 @@ tests:
   const request = `request: { from: "${WALLET}" }`
   test.each([
     ['tests: 5', '1:8 tests must be a list'],
-    ['tests: [5]', '1:9 a test is a mapping with name, request, facts, verdict, rule'],
+    ['tests: [5]', '1:9 a test must be a mapping with name, request, facts, verdict, rule'],
     [test_('verdict: deny'), '1:9 the test has no request'],
     [test_('request: {}, verdict: deny'), '1:20 the request has no from'],
-    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address is 0x and 40 hex digits'],
-    [test_('request: { from: abc, chain: solana }, verdict: deny'), '1:28 an address is base58 of 32 bytes'],
+    [test_('request: { from: 0x00 }, verdict: deny'), '1:28 an address must be 0x and 40 hex digits'],
+    [test_('request: { from: abc, chain: solana }, verdict: deny'), '1:28 an address must be 32 bytes in base58'],
     [
       test_(`request: { from: "${WALLET}", chain: mine }, verdict: deny`),
-      '1:81 a chain that is not built in needs a chain_id, too',
+      '1:81 a chain that is not built in also needs a chain_id',
     ],
     [
       test_(`request: { from: "${WALLET}", chain: mine, chain_id: 9007199254740993 }, verdict: deny`),
-      '1:97 the number is too large: at most 9007199254740991',
+      '1:97 the number must be at most 9007199254740991',
     ],
     [
       test_(`request: { from: "${WALLET}", value: 1 }, verdict: deny`),
-      '1:74 "value" is not a key of a request; it has: from, on_behalf, chain, chain_id, to, msg_value, data, user_ip, time',
+      '1:74 "value" is not a key of a request; valid keys: from, on_behalf, chain, chain_id, to, msg_value, data, user_ip, time',
     ],
     [
       test_(`request: { from: "${WALLET}", msg_value: 1 eth }, verdict: deny`),
-      '1:85 an amount is a number, or a number and one of ether, gwei, sol, lamports',
+      '1:85 an amount must be a number, or a number and one of ether, gwei, sol, lamports',
     ],
     [
       test_(`request: { from: "${WALLET}", data: 0xa }, verdict: deny`),
-      '1:80 data is 0x and an even number of hex digits, at most 64 KiB',
+      '1:80 data must be 0x and an even number of hex digits, at most 64 KiB',
     ],
     [
       test_(`request: { from: "${WALLET}", time: yesterday }, verdict: deny`),
-      '1:80 a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"',
+      '1:80 a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"',
     ],
-    [test_(request), '1:9 the test expects no verdict'],
-    [test_(`${request}, verdict: maybe`), '1:85 verdict is one of allow, deny, failure'],
-    [test_(`${request}, verdict: deny, rule: gone`), '1:97 there is no rule "gone"'],
-    [test_(`${request}, verdict: failure, rule: default`), '1:100 there is no rule "default"'],
+    [test_(request), '1:9 the test has no verdict'],
+    [test_(`${request}, verdict: maybe`), '1:85 verdict must be one of allow, deny, failure'],
+    [test_(`${request}, verdict: deny, rule: gone`), '1:97 unknown rule "gone"'],
+    [test_(`${request}, verdict: failure, rule: default`), '1:100 unknown rule "default"'],
     [
       test_(`${request}, verdict: deny, facts: { ip: 1 }`),
-      `1:100 "ip" is not a key of facts; it has: ${[...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
+      `1:100 "ip" is not a key of facts; valid keys: ${[...FACT_SOURCES.map(({ group }) => group), 'screeners', 'reads', 'velocity', 'lists'].join(', ')}`,
     ],
     [
       test_(`${request}, verdict: deny, facts: { client: { country: Cuba } }`),
       '1:119 a country must be two capital letters (ISO 3166-1)',
     ],
-    [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn is true or false'],
-    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 verified is missing'],
-    [test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`), '1:135 level is 1, 2 or 3'],
-    [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 the policy has no read "x"'],
+    [test_(`${request}, verdict: deny, facts: { client: { vpn: maybe } }`), '1:115 vpn must be true or false'],
+    [test_(`${request}, verdict: deny, facts: { identity: { level: 1 } }`), '1:110 the identity has no verified'],
+    [
+      test_(`${request}, verdict: deny, facts: { identity: { verified: true, level: 4 } }`),
+      '1:135 level must be 1, 2 or 3',
+    ],
+    [test_(`${request}, verdict: deny, facts: { reads: { x: 1 } }`), '1:112 unknown read "x"'],
     ...[
       ['velocity: { 1d: {} }', 116],
       ['velocity: { 24h: 3 }', 117],
@@ -413,13 +419,13 @@ tests:
       ([text, column]) =>
         [
           test_(`${request}, verdict: deny, facts: { ${text} }`),
-          `1:${column} write velocity by window: velocity: { 24h: { count: 3, value: 1 ether } }`,
+          `1:${column} write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }`,
         ] as const,
     ),
-    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 must contain only addresses'],
+    [test_(`${request}, verdict: deny, facts: { lists: { a: [0x00] } }`), '1:112 a list can contain only addresses'],
     [
       test_(`${request}, verdict: deny, facts: { screeners: { s: { score: 1.5 } } }`),
-      '1:125 a score is a whole number',
+      '1:125 a score must be a whole number',
     ],
   ])('%s', (text, expected) => {
     expect(mistake(text)).toBe(expected)

@@ -7,7 +7,7 @@ import { issuesOf, NO_PARTS, thrownBy } from './support.ts'
 const rule = (extra = ''): string => `  - id: a\n    allow: "true"\n${extra}`
 const policy = (rules: string): string => `name: P\nrules:\n${rules}`
 
-const UNSEEN = 'a character here can’t be seen, so people would not read what the policy does: remove it'
+const UNSEEN = 'remove the invisible character: it can hide the effect of a policy from reviewers'
 
 /** `line:column message` of each mistake. */
 const mistakes = (source: string): string[] =>
@@ -80,7 +80,7 @@ rules:
   test('at each limit, and not past it', () => {
     const long = (length: number) => `name: ${'n'.repeat(length)}\nrules: []\n`
     expect(parsePolicyDocument(long(128)).name).toHaveLength(128)
-    expect(mistakes(long(129))).toEqual(['1:7 name has at most 128 characters'])
+    expect(mistakes(long(129))).toEqual(['1:7 name can have at most 128 characters'])
 
     const many = (count: number) =>
       policy(Array.from({ length: count }, (_, i) => `  - {id: r${i}, allow: "true"}\n`).join(''))
@@ -89,24 +89,24 @@ rules:
 
     const message = (length: number) => policy(rule(`    message: ${'m'.repeat(length)}\n`))
     expect(parsePolicyDocument(message(512)).rules[0]?.message).toHaveLength(512)
-    expect(mistakes(message(513))).toEqual(['5:14 message has at most 512 characters'])
+    expect(mistakes(message(513))).toEqual(['5:14 message can have at most 512 characters'])
 
     const code = (length: number) => policy(rule(`    code: ${'C'.repeat(length)}\n`))
     expect(parsePolicyDocument(code(64)).rules[0]?.code).toHaveLength(64)
-    expect(mistakes(code(65))).toEqual(['5:11 code has at most 64 characters'])
+    expect(mistakes(code(65))).toEqual(['5:11 code can have at most 64 characters'])
 
     const identifier = (length: number) => policy(`  - id: ${'i'.repeat(length)}\n    allow: "true"\n`)
     expect(parsePolicyDocument(identifier(64)).rules[0]?.id).toHaveLength(64)
-    expect(mistakes(identifier(65))).toEqual(['3:9 id has at most 64 characters'])
+    expect(mistakes(identifier(65))).toEqual(['3:9 id can have at most 64 characters'])
   })
 })
 
 describe('a wrong shape is refused where it stands', () => {
   const table: readonly (readonly [string, string, readonly string[]])[] = [
-    ['nothing', '', ['1:1 a policy is a mapping with name and rules']],
-    ['a comment', '# nothing', ['1:1 a policy is a mapping with name and rules']],
-    ['a text', 'allow everything', ['1:1 a policy is a mapping with name and rules']],
-    ['a list', '- name: P', ['1:1 a policy is a mapping with name and rules']],
+    ['nothing', '', ['1:1 a policy must be a mapping with name and rules']],
+    ['a comment', '# nothing', ['1:1 a policy must be a mapping with name and rules']],
+    ['a text', 'allow everything', ['1:1 a policy must be a mapping with name and rules']],
+    ['a list', '- name: P', ['1:1 a policy must be a mapping with name and rules']],
     [
       'no name, no rules',
       'default: deny',
@@ -117,8 +117,8 @@ describe('a wrong shape is refused where it stands', () => {
     ['name left out', 'name:\nrules: []', ['1:6 name must be text: put it in quotes']],
     ['name a number', 'name: 12\nrules: []', ['1:7 name must be text: put it in quotes']],
     ['name a list', 'name: [a]\nrules: []', ['1:7 name must be text']],
-    ['name with a line end', 'name: "a\\nb"\nrules: []', ['1:7 name has a line end or a tab']],
-    ['name with a trailing space', 'name: "a "\nrules: []', ['1:7 name begins or ends with a space']],
+    ['name with a line end', 'name: "a\\nb"\nrules: []', ['1:7 name must not contain a line break or a tab']],
+    ['name with a trailing space', 'name: "a "\nrules: []', ['1:7 name must not begin or end with a space']],
     ['description a mapping', 'name: P\ndescription: {a: b}\nrules: []', ['2:14 description must be text']],
     ['a control character', 'name: P\ndescription: "\\e"\nrules: []', [`2:14 ${UNSEEN}`]],
     ['a right-to-left override', 'name: P\u202e\nrules: []', [`1:8 ${UNSEEN}`]],
@@ -126,18 +126,18 @@ describe('a wrong shape is refused where it stands', () => {
     ['an invisible character in an expression', policy(rule().replace('tr', 't\u200br')), [`4:14 ${UNSEEN}`]],
     ['a joiner between Latin letters', policy(rule('    message: "Ad\u200ca"\n')), [`5:17 ${UNSEEN}`]],
     ['an escaped invisible character', policy(rule('    message: "a\\u3164"\n')), [`5:14 ${UNSEEN}`]],
-    ['unknown default', 'name: P\ndefault: permit\nrules: []', ['2:10 default is allow or deny']],
-    ['default a boolean', 'name: P\ndefault: true\nrules: []', ['2:10 default is allow or deny']],
-    ['quorum zero', 'name: P\nquorum: 0\nrules: []', ['2:9 quorum is a whole number from 1 to 16']],
-    ['quorum over', 'name: P\nquorum: 17\nrules: []', ['2:9 quorum is a whole number from 1 to 16']],
-    ['quorum a fraction', 'name: P\nquorum: 1.5\nrules: []', ['2:9 quorum is a whole number from 1 to 16']],
-    ['quorum a text', 'name: P\nquorum: "2"\nrules: []', ['2:9 quorum is a whole number from 1 to 16']],
-    ['quorum infinite', 'name: P\nquorum: .inf\nrules: []', ['2:9 quorum is a whole number from 1 to 16']],
+    ['unknown default', 'name: P\ndefault: permit\nrules: []', ['2:10 default must be allow or deny']],
+    ['default a boolean', 'name: P\ndefault: true\nrules: []', ['2:10 default must be allow or deny']],
+    ['quorum zero', 'name: P\nquorum: 0\nrules: []', ['2:9 quorum must be a whole number from 1 to 16']],
+    ['quorum over', 'name: P\nquorum: 17\nrules: []', ['2:9 quorum must be a whole number from 1 to 16']],
+    ['quorum a fraction', 'name: P\nquorum: 1.5\nrules: []', ['2:9 quorum must be a whole number from 1 to 16']],
+    ['quorum a text', 'name: P\nquorum: "2"\nrules: []', ['2:9 quorum must be a whole number from 1 to 16']],
+    ['quorum infinite', 'name: P\nquorum: .inf\nrules: []', ['2:9 quorum must be a whole number from 1 to 16']],
     [
       'unknown key',
       'name: P\nrule: []\nrules: []',
       [
-        '2:1 "rule" is not a key of a policy; it has: name, description, decides, default, quorum, constants, abi, idl, reads, rules, tests',
+        '2:1 "rule" is not a key of a policy; valid keys: name, description, decides, default, quorum, constants, abi, idl, reads, rules, tests',
       ],
     ],
     ['rules a mapping', 'name: P\nrules: {}', ['2:8 rules must be a list']],
@@ -153,21 +153,25 @@ describe('a wrong shape is refused where it stands', () => {
       ['3:4 a rule must be a mapping with an id and one of allow, deny, require'],
     ],
     ['a rule without id', policy('  - allow: "true"\n'), ['3:5 the rule has no id']],
-    ['an id with capitals', policy('  - id: Rule\n    allow: "true"\n'), ['3:9 id is made of a-z, 0-9, "-" and "_"']],
+    [
+      'an id with capitals',
+      policy('  - id: Rule\n    allow: "true"\n'),
+      ['3:9 id must consist of a-z, 0-9, "-" and "_"'],
+    ],
     [
       'an id with other letters',
       policy('  - id: ré\n    allow: "true"\n'),
-      ['3:9 id is made of a-z, 0-9, "-" and "_"'],
+      ['3:9 id must consist of a-z, 0-9, "-" and "_"'],
     ],
-    ['an id twice', policy(`${rule()}${rule()}`), ['5:9 the id "a" is taken by rule 1']],
-    ['no expression', policy('  - id: a\n'), ['3:5 the rule has none of allow, deny, require']],
-    ['two expressions', policy(rule('    deny: "true"\n')), ['5:11 the rule already has "allow": one of both must go']],
+    ['an id twice', policy(`${rule()}${rule()}`), ['5:9 the id "a" is already used by rule 1']],
+    ['no expression', policy('  - id: a\n'), ['3:5 the rule needs one of allow, deny, require']],
+    ['two expressions', policy(rule('    deny: "true"\n')), ['5:11 the rule already has "allow": remove one of them']],
     [
       'three expressions',
       policy(rule('    deny: "true"\n    require: "true"\n')),
       [
-        '5:11 the rule already has "allow": one of both must go',
-        '6:14 the rule already has "allow": one of both must go',
+        '5:11 the rule already has "allow": remove one of them',
+        '6:14 the rule already has "allow": remove one of them',
       ],
     ],
     [
@@ -180,19 +184,19 @@ describe('a wrong shape is refused where it stands', () => {
       'a misspelt kind',
       policy('  - id: a\n    denny: "true"\n'),
       [
-        '3:5 the rule has none of allow, deny, require',
-        '4:5 "denny" is not a key of a rule; it has: id, allow, deny, require, code, message',
+        '3:5 the rule needs one of allow, deny, require',
+        '4:5 "denny" is not a key of a rule; valid keys: id, allow, deny, require, code, message',
       ],
     ],
     [
       'a code in lower case',
       policy(rule('    code: denied\n')),
-      ['5:11 code is upper snake case, for example LIMIT_EXCEEDED'],
+      ['5:11 code must be upper snake case, for example LIMIT_EXCEEDED'],
     ],
     [
       'a code with a trailing line',
       policy(rule('    code: "A_"\n')),
-      ['5:11 code is upper snake case, for example LIMIT_EXCEEDED'],
+      ['5:11 code must be upper snake case, for example LIMIT_EXCEEDED'],
     ],
     ['a code that is a number', policy(rule('    code: 451\n')), ['5:11 code must be text: put it in quotes']],
     ['an empty message', policy(rule('    message: ""\n')), ['5:14 message is empty']],
@@ -226,11 +230,9 @@ describe('a slip in YAML is explained once', () => {
 
 describe('YAML beyond plain data is refused', () => {
   test('a key twice, in a mapping, in a rule and in JSON', () => {
-    expect(mistakes('name: P\nname: Q\nrules: []')).toEqual(['2:1 the key "name" stands here twice'])
-    expect(mistakes(policy('  - {id: a, deny: "false", "deny": "true"}\n'))).toEqual([
-      '3:28 the key "deny" stands here twice',
-    ])
-    expect(mistakes('{"name":"P","rules":[],"rules":[]}')).toEqual(['1:24 the key "rules" stands here twice'])
+    expect(mistakes('name: P\nname: Q\nrules: []')).toEqual(['2:1 duplicate key "name"'])
+    expect(mistakes(policy('  - {id: a, deny: "false", "deny": "true"}\n'))).toEqual(['3:28 duplicate key "deny"'])
+    expect(mistakes('{"name":"P","rules":[],"rules":[]}')).toEqual(['1:24 duplicate key "rules"'])
   })
 
   test('anchors and aliases', () => {
@@ -276,7 +278,7 @@ describe('YAML beyond plain data is refused', () => {
     expect(mistakes(`name: P\nrules: []\n# ${'é'.repeat(130 * 1024)}`)).toEqual([
       '1:1 a policy can have at most 256 KiB',
     ])
-    const tooMuch = ['1:1 the document has more parts or deeper nesting than a policy needs']
+    const tooMuch = ['1:1 the document has too many parts or too deep nesting']
     expect(mistakes('['.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes('- '.repeat(100_000))).toEqual(tooMuch)
     expect(mistakes('- '.repeat(9_990))).toHaveLength(1)
@@ -306,7 +308,7 @@ describe('the error', () => {
     const error = thrownBy(() => parsePolicyDocument('name: P\ndefault: maybe\nrules: []'))
     expect(error).toBeInstanceOf(PolicyInvalidError)
     const { message, detail, code } = error as PolicyInvalidError
-    expect(message).toBe('2:10 /default default is allow or deny\n    default: maybe\n             ^')
+    expect(message).toBe('2:10 /default default must be allow or deny\n    default: maybe\n             ^')
     expect(code).toBe('INVALID_REQUEST')
     expect(detail).toBe('the policy has 1 mistake')
   })

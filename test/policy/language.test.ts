@@ -6,13 +6,13 @@ import { FACTS } from '../../src/policy/facts.ts'
 import { FUNCTIONS, METHODS } from '../../src/policy/tools/language.ts'
 import { holds, refusalOf } from './support.ts'
 
-const REGEX = 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains'
+const REGEX = 'the policy language does not support regular expressions: use ==, in, startsWith, endsWith or contains'
 const KNOWN =
   'size, timestamp, duration, days, hours, minutes, address, uint256, ether, gwei, sol, lamports, in_list, screener'
 const GROUPS = [...Object.keys(FACTS), 'constants', 'reads', 'velocity'].join(', ')
 const OF_WALLETS = Object.keys(FACTS['wallet'] ?? {}).join(', ')
-const SELECTOR = 'tx.selector is 0x and 8 lower-case hex digits, or empty when the data is shorter'
-const JOINING = 'joining texts or lists with + is not part of the policy language'
+const SELECTOR = 'tx.selector must be 0x and 8 lowercase hex digits, or empty'
+const JOINING = 'the policy language cannot join strings or lists with +'
 
 describe('refused', () => {
   test.each([
@@ -20,27 +20,27 @@ describe('refused', () => {
     ['a regular expression on a literal', '"aaaa".matches("(a+)+$")', REGEX],
     ['a regular expression as a function', 'matches(client.ip, "1.*")', REGEX],
     ['a regular expression in a loop', '["a"].exists(x, x.matches("a"))', REGEX],
-    ['a loop in a loop', '[1].exists(x, [2].exists(y, x == y))', 'exists() may not stand inside another loop'],
+    ['a loop in a loop', '[1].exists(x, [2].exists(y, x == y))', 'exists() cannot be used inside another loop'],
     [
       'a loop in the list of a loop in a loop',
       '[1].map(x, [2].map(y, y).size()).size() == 1',
-      'map() may not stand inside another loop',
+      'map() cannot be used inside another loop',
     ],
-    ['a binding', 'cel.bind(x, client.ip, x == x)', 'cel.bind is not part of the policy language'],
-    ['has()', 'has(client.ip)', 'has() is not needed: every fact is always present'],
+    ['a binding', 'cel.bind(x, client.ip, x == x)', 'the policy language does not support cel.bind'],
+    ['has()', 'has(client.ip)', 'the policy language does not support has(): every fact is always present'],
     ['joined texts', 'client.ip + "a" == "b"', JOINING],
     ['joined lists', '[1] + [2] == [1, 2]', JOINING],
-    ['floating point', '1.5 > 0.5', 'floating-point numbers are not part of the policy language'],
-    ['null', 'client.ip == null', 'null, bytes and uint are not part of the policy language'],
-    ['bytes', 'b"a" == b"a"', 'null, bytes and uint are not part of the policy language'],
-    ['uint', '1u == 1u', 'null, bytes and uint are not part of the policy language'],
-    ['a map', '{"a": 1}["a"] == 1', 'maps are not part of the policy language'],
-    ['an empty map', '{} == {}', 'maps are not part of the policy language'],
-    ['a list of lists', '[[1]].size() == 1', 'a value of type list<list<int>> is not part of the policy language'],
+    ['floating point', '1.5 > 0.5', 'the policy language does not support floating-point numbers'],
+    ['null', 'client.ip == null', 'the policy language does not support null, bytes and uint'],
+    ['bytes', 'b"a" == b"a"', 'the policy language does not support null, bytes and uint'],
+    ['uint', '1u == 1u', 'the policy language does not support null, bytes and uint'],
+    ['a map', '{"a": 1}["a"] == 1', 'the policy language does not support maps'],
+    ['an empty map', '{} == {}', 'the policy language does not support maps'],
+    ['a list of lists', '[[1]].size() == 1', 'the policy language does not support values of type list<list<int>>'],
     [
       'a list of lists from a loop',
       '[1].map(x, [x]).size() == 1',
-      'a value of type list<list<int>> is not part of the policy language',
+      'the policy language does not support values of type list<list<int>>',
     ],
     ['an empty list', 'client.ip in []', 'the list is empty'],
     [
@@ -48,33 +48,33 @@ describe('refused', () => {
       'client.ip in ["a", 1]',
       `List elements must have the same type, expected type 'string' but found 'int'`,
     ],
-    ['dyn()', 'dyn(client.ip) == 1', `"dyn" is not a function of policies; there are: ${KNOWN}`],
-    ['a type', 'type(client.ip) == string', `"type" is not a function of policies; there are: ${KNOWN}`],
+    ['dyn()', 'dyn(client.ip) == 1', `"dyn" is not a policy function; known names: ${KNOWN}`],
+    ['a type', 'type(client.ip) == string', `"type" is not a policy function; known names: ${KNOWN}`],
     [
       'a time zone',
       'request.time.getHours("America/New_York") == 1',
-      'time zones are not part of the policy language: times are in UTC',
+      'the policy language does not support time zones: times are in UTC',
     ],
     [
       'the day of the year',
       'request.time.getDayOfYear() == 1',
-      'getDayOfYear is not part of the policy language: compare with timestamp("…")',
+      'the policy language does not support getDayOfYear: compare with timestamp("…")',
     ],
-    ['a whole group of facts', 'tx == tx', 'name a field of tx: value, data_size, selector'],
-    ['a group of facts in a list', '[tx].exists(t, t.value > 0)', 'name a field of tx: value, data_size, selector'],
-    ['a group of facts by index', 'tx["value"] > 0', 'name a field of tx: value, data_size, selector'],
-    ['an unknown fact', 'tx.gas > 0', 'tx has no "gas"; it has: value, data_size, selector'],
-    ['an unknown name', 'sender == client.ip', `"sender" is unknown; there are: ${GROUPS}`],
-    ['a name of every object', 'constructor == client.ip', `"constructor" is unknown; there are: ${GROUPS}`],
+    ['a whole group of facts', 'tx == tx', 'add a field of tx: value, data_size, selector'],
+    ['a group of facts in a list', '[tx].exists(t, t.value > 0)', 'add a field of tx: value, data_size, selector'],
+    ['a group of facts by index', 'tx["value"] > 0', 'add a field of tx: value, data_size, selector'],
+    ['an unknown fact', 'tx.gas > 0', 'tx has no field "gas"; valid fields: value, data_size, selector'],
+    ['an unknown name', 'sender == client.ip', `unknown name "sender"; known names: ${GROUPS}`],
+    ['a name of every object', 'constructor == client.ip', `unknown name "constructor"; known names: ${GROUPS}`],
     [
       'a field of every object',
       'wallet.constructor == client.ip',
-      `wallet has no "constructor"; it has: ${OF_WALLETS}`,
+      `wallet has no field "constructor"; valid fields: ${OF_WALLETS}`,
     ],
-    ['the prototype', 'wallet.__proto__ == client.ip', `wallet has no "__proto__"; it has: ${OF_WALLETS}`],
+    ['the prototype', 'wallet.__proto__ == client.ip', `wallet has no field "__proto__"; valid fields: ${OF_WALLETS}`],
     ['a field of a value', 'wallet.address.text == "a"', 'No such key: text'],
-    ['a loop variable that hides a fact', '[1].exists(tx, tx == 1)', '"tx" is taken: give the variable another name'],
-    ['a loop with too many arguments', '[1].all(x, true, true)', `all() takes a variable's name and an expression`],
+    ['a loop variable that hides a fact', '[1].exists(tx, tx == 1)', '"tx" is a reserved name: rename the variable'],
+    ['a loop with too many arguments', '[1].all(x, true, true)', `all() takes a variable name and an expression`],
     ['a loop without a name', '[1].all(1, true)', 'all(var, predicate) invalid predicate iteration variable'],
     [
       'a loop over a text',
@@ -84,14 +84,14 @@ describe('refused', () => {
     [
       'a number beyond int',
       '9223372036854775808 > chain.id',
-      'the number does not fit int: write uint256("9223372036854775808")',
+      'the number is too large for int: write uint256("9223372036854775808")',
     ],
     ['a selector that is never equal', 'tx.selector == "0xA9059CBB"', SELECTOR],
     ['a selector that is never in a list', 'tx.selector in ["0xa9059cbb", "transfer"]', SELECTOR],
-    ['a chain family that does not exist', '"EVM" != chain.family', 'chain.family is "evm" or "solana"'],
-    ['a rule that is no condition', 'tx.value', 'a rule is true or false, but this is uint256'],
-    ['a rule that is a text', '"true"', 'a rule is true or false, but this is string'],
-    ['half an expression', 'chain.id ==', 'the expression ends too early'],
+    ['a chain family that does not exist', '"EVM" != chain.family', 'chain.family must be "evm" or "solana"'],
+    ['a rule that is no condition', 'tx.value', 'a rule must be of type bool, but this is uint256'],
+    ['a rule that is a text', '"true"', 'a rule must be of type bool, but this is string'],
+    ['half an expression', 'chain.id ==', 'unexpected end of the expression'],
     ['an optional selection', 'tx.?value == 1', 'Expected IDENTIFIER, got QUESTION'],
   ])('%s', (_name, expression, message) => {
     expect(refusalOf(expression)).toBe(message)
@@ -111,13 +111,13 @@ describe('refused', () => {
       const parameters = params.map(() => 'chain.id').join(', ')
       const call = receiverType === null ? `${name}(${parameters})` : `client.ip.${name}(${parameters})`
       // The message is ours, or the parser's where a macro refuses its arguments first.
-      expect(refusalOf(`${call} == 1`)).toMatch(/ of policies[;:] |of the policy language|not needed|invalid/)
+      expect(refusalOf(`${call} == 1`)).toMatch(/ is not a policy |the policy language |invalid/)
     }
   })
 })
 
 describe('times', () => {
-  const TIMESTAMP = 'a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"'
+  const TIMESTAMP = 'a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"'
   test.each([
     '2026-01-01',
     '2026-01-01T00:00:00',
@@ -138,7 +138,7 @@ describe('times', () => {
     expect(refusalOf(`request.time == timestamp("${text}")`)).toBe(TIMESTAMP)
   })
 
-  const DURATION = 'a duration is whole hours, minutes and seconds up to a century, for example "36h"'
+  const DURATION = 'a duration must be whole hours, minutes and seconds of at most a century, for example "36h"'
   test.each(['', '1', 'h', '1.5h', '-1h', '+1h', '1d', '1ms', '1h ', '1h1h1h1h', '9999999h', '99999999999s'])(
     'duration("%s") is refused',
     (text) => {
@@ -147,11 +147,11 @@ describe('times', () => {
   )
 
   test('both take one literal', () => {
-    expect(refusalOf('request.time > timestamp(1767225600)')).toBe('timestamp() takes one literal text')
-    expect(refusalOf('request.time > timestamp(client.ip)')).toBe('timestamp() takes one literal text')
-    expect(refusalOf('duration(client.ip) == duration("1s")')).toBe('duration() takes one literal text')
+    expect(refusalOf('request.time > timestamp(1767225600)')).toBe('timestamp() takes one string literal')
+    expect(refusalOf('request.time > timestamp(client.ip)')).toBe('timestamp() takes one string literal')
+    expect(refusalOf('duration(client.ip) == duration("1s")')).toBe('duration() takes one string literal')
     expect(refusalOf('request.time > timestamp("2026-01-01T00:00:00Z", "x")')).toBe(
-      'timestamp() takes one literal text',
+      'timestamp() takes one string literal',
     )
   })
 
@@ -175,13 +175,13 @@ describe('sizes', () => {
       'list elements',
       `chain.id in ${list(POLICY_LIMITS.listElements)}`,
       `chain.id in ${list(POLICY_LIMITS.listElements + 1)}`,
-      'a list has at most 128 elements',
+      'a list can have at most 128 elements',
     ],
     [
       'text characters',
       `client.ip != "${'a'.repeat(256)}"`,
       `client.ip != "${'a'.repeat(257)}"`,
-      'a text has at most 256 characters',
+      'a string can have at most 256 characters',
     ],
     [
       'nested parentheses',
@@ -195,7 +195,7 @@ describe('sizes', () => {
       Array(257).fill('true').join(' && '),
       'the expression is nested too deeply: use lists, or several rules',
     ],
-    ['call arguments', 'size("a") == 1', 'size(1, 2, 3, 4, 5) == 1', 'a call has at most 4 arguments'],
+    ['call arguments', 'size("a") == 1', 'size(1, 2, 3, 4, 5) == 1', 'a call can have at most 4 arguments'],
   ])('%s', (_name, accepted, refused, message) => {
     expect(refusalOf(refused)).toBe(message)
     expect(() => holds(accepted)).not.toThrow()
@@ -203,9 +203,9 @@ describe('sizes', () => {
 
   test('parts of an expression, however they are put', () => {
     const many = `chain.id in [${Array(128).fill('chain.id').join(', ')}]`
-    expect(refusalOf(Array(4).fill(many).join(' || '))).toBe('an expression has at most 1024 parts')
-    expect(refusalOf(`${'!'.repeat(7000)}true`)).toBe('an expression has at most 1024 parts')
-    expect(refusalOf(`${'-'.repeat(7000)}1 == 1`)).toBe('an expression has at most 1024 parts')
+    expect(refusalOf(Array(4).fill(many).join(' || '))).toBe('an expression can have at most 1024 parts')
+    expect(refusalOf(`${'!'.repeat(7000)}true`)).toBe('an expression can have at most 1024 parts')
+    expect(refusalOf(`${'-'.repeat(7000)}1 == 1`)).toBe('an expression can have at most 1024 parts')
     expect(refusalOf(`${'['.repeat(7000)}`)).toBe('the expression is nested too deeply')
     expect(refusalOf(`wallet${'.address'.repeat(900)}`)).toBe('the expression is nested too deeply')
   })

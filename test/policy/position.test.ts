@@ -101,16 +101,16 @@ rules:
 `
   const error = thrownBy(() => compilePolicy(source)) as PolicyInvalidError
   expect(error).toBeInstanceOf(PolicyInvalidError)
-  expect(error.message).toBe(`2:9 /quorum quorum is a whole number from 1 to 16
+  expect(error.message).toBe(`2:9 /quorum quorum must be a whole number from 1 to 16
     quorum: 99
             ^
-7:7 /rules/0/deny no such overload: address == string: write an address as address("…")
+7:7 /rules/0/deny no such overload: address == string: write addresses as address("…")
           wallet.address == "0x00"
           ^
-9:21 /rules/1/deny the expression ends too early
+9:21 /rules/1/deny unexpected end of the expression
         deny: tx.value >
                         ^
-10:11 /rules/1/code code is upper snake case, for example LIMIT_EXCEEDED
+10:11 /rules/1/code code must be upper snake case, for example LIMIT_EXCEEDED
         code: lower
               ^`)
 })
@@ -124,7 +124,7 @@ test('a document that was read before is refused with positions inside its expre
       column: 2,
       pointer: '/rules/0/deny',
       message:
-        '"nope" is unknown; there are: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
+        'unknown name "nope"; known names: wallet, onBehalf, chain, target, tx, call, request, client, identity, constants, reads, velocity',
     },
   ])
 })

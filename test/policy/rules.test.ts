@@ -150,9 +150,7 @@ describe('a rule that fails', () => {
       expect(error).toBeInstanceOf(PolicyEvaluationError)
       const { ruleId, detail, code, reason } = error as PolicyEvaluationError
       expect([ruleId, code, reason]).toEqual(['culprit', 'POLICY_FAILED', 'expression'])
-      expect(detail).toBe(
-        'a rule of the policy fails for this request; a retry fails too, until the policy is corrected',
-      )
+      expect(detail).toBe('a policy rule fails for this request; retries will fail until the policy is corrected')
     }
   })
 

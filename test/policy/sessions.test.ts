@@ -35,7 +35,7 @@ describe('what a policy of sessions may say', () => {
 
   test.each(['deny', 'require'])('a %s needs the words that the person reads', (kind) => {
     expect(refused({ rules: [{ id: 'a', [kind]: 'true' }] })).toEqual([
-      'the rule rejects a session: give it a message, which the person reads',
+      'a rule that rejects a session needs a message for the person',
     ])
     expect(policyOf({ [kind]: 'true', message: 'No.' }).document.rules).toHaveLength(1)
   })
@@ -43,29 +43,29 @@ describe('what a policy of sessions may say', () => {
   test('review is no rule, and no verdict, of a policy of requests', () => {
     const of = (document: object) => issuesOf(() => compilePolicy(JSON.stringify({ name: 'P', ...document })))
     expect(of({ rules: [{ id: 'a', review: 'true' }] }).map(({ message }) => message)).toEqual([
-      'the rule has none of allow, deny, require',
-      '"review" is not a key of a rule; it has: id, allow, deny, require, code, message',
+      'the rule needs one of allow, deny, require',
+      '"review" is not a key of a rule; valid keys: id, allow, deny, require, code, message',
     ])
-    expect(of({ default: 'review', rules: [] })[0]?.message).toBe('default is allow or deny')
-    expect(of({ decides: 'people', rules: [] })[0]?.message).toBe('decides is one of requests, sessions')
+    expect(of({ default: 'review', rules: [] })[0]?.message).toBe('default must be allow or deny')
+    expect(of({ decides: 'people', rules: [] })[0]?.message).toBe('decides must be one of requests, sessions')
   })
 })
 
 describe('what its rules read', () => {
   test.each([
-    ['wallet.address == wallet.address', '"wallet" is unknown: did you mean wallets?'],
-    ['checks.documents.matches', 'checks has no "documents"; it has: duplicate, sanctions, document'],
-    ['checks.document', 'name a field of checks.document: read, matches, expired, same_country'],
-    ['checks', 'name a field of checks: duplicate, sanctions, document'],
-    ['checks.document.name', 'checks.document has no "name"; it has: read, matches, expired, same_country'],
+    ['wallet.address == wallet.address', 'unknown name "wallet": did you mean wallets?'],
+    ['checks.documents.matches', 'checks has no field "documents"; valid fields: duplicate, sanctions, document'],
+    ['checks.document', 'add a field of checks.document: read, matches, expired, same_country'],
+    ['checks', 'add a field of checks: duplicate, sanctions, document'],
+    ['checks.document.name', 'checks.document has no field "name"; valid fields: read, matches, expired, same_country'],
     [
       'in_list(address("0x0000000000000000000000000000000000000001"), "deny")',
-      'in_list() is for policies that decide requests',
+      'in_list() is only for policies that decide requests',
     ],
-    ['screener("a").flagged', 'screener() is for policies that decide requests'],
-    ['velocity.count(hours(1)) > 1', 'velocity is for policies that decide requests'],
+    ['screener("a").flagged', 'screener() is only for policies that decide requests'],
+    ['velocity.count(hours(1)) > 1', 'velocity is only for policies that decide requests'],
     ['person.country == "Switzerland"', 'person.country must be two capital letters (ISO 3166-1), for example "CH"'],
-    ['session.type == "person"', 'session.type is "individual" or "business"'],
+    ['session.type == "person"', 'session.type must be "individual" or "business"'],
   ])('%s is refused', (expression, message) => {
     expect(refused({ rules: [{ id: 'a', allow: expression }] })[0]).toStartWith(message)
   })
@@ -74,7 +74,7 @@ describe('what its rules read', () => {
     const issues = issuesOf(() =>
       compilePolicy(JSON.stringify({ name: 'P', rules: [{ id: 'a', allow: 'person.age > 1' }] })),
     )
-    expect(issues[0]?.message).toStartWith('"person" is unknown')
+    expect(issues[0]?.message).toStartWith('unknown name "person"')
   })
 
   test.each(

@@ -94,23 +94,23 @@ describe('lists', () => {
   })
 
   test.each([
+    ['in_list(wallet.address)', 'in_list() takes an address, a list name and, optionally, a maximum age'],
+    ['in_list(chain.name, "a")', 'this must be of type address, not string'],
+    ['in_list("0x00", "a")', 'this must be of type address, not string'],
+    ['in_list(wallet.address, chain.name)', 'the name of a list must be a string literal'],
+    ['in_list(wallet.address, "A B")', `the name of a list must be ${LIST_NAME_RULE}`],
+    ['in_list(wallet.address, "a", 5)', 'the maximum age must be a literal duration, for example days(2)'],
     [
-      'in_list(wallet.address)',
-      'in_list() takes an address, the name of a list, and if wanted the age that it may have at most',
+      'in_list(wallet.address, "a", request.time_of_day)',
+      'the maximum age must be a literal duration, for example days(2)',
     ],
-    ['in_list(chain.name, "a")', 'this has to be of type address, not string'],
-    ['in_list("0x00", "a")', 'this has to be of type address, not string'],
-    ['in_list(wallet.address, chain.name)', 'the name of a list is a literal text'],
-    ['in_list(wallet.address, "A B")', `the name of a list is ${LIST_NAME_RULE}`],
-    ['in_list(wallet.address, "a", 5)', 'the age is a literal duration: days(2)'],
-    ['in_list(wallet.address, "a", request.time_of_day)', 'the age is a literal duration: days(2)'],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
   })
 
   test('that are not known where they are known are refused', () => {
     const many = Array.from({ length: 17 }, (_, i) => `in_list(wallet.address, "l${i}")`).join(' || ')
-    expect(refusal(many)).toBe('a policy may use at most 16 different lists')
+    expect(refusal(many)).toBe('a policy can use at most 16 different lists')
   })
 })
 
@@ -151,7 +151,7 @@ describe('geography', () => {
     ['client.region == "ZH"', 'client.region must be a country and a region (ISO 3166-2), for example "US-NY"'],
     [
       'client.city == "Bern"',
-      'client has no "city"; it has: ip, located, country, region_known, region, anonymity_known, anonymous, vpn, proxy, tor, hosting',
+      'client has no field "city"; valid fields: ip, located, country, region_known, region, anonymity_known, anonymous, vpn, proxy, tor, hosting',
     ],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
@@ -181,7 +181,7 @@ describe('identity', () => {
   })
 
   test('has two types', () => {
-    expect(refusal('identity.type == "person"')).toBe('identity.type is "individual", "business" or empty')
+    expect(refusal('identity.type == "person"')).toBe('identity.type must be "individual", "business" or empty')
   })
 })
 
@@ -208,17 +208,17 @@ describe('screeners', () => {
   })
 
   test.each([
-    ['screener("stub")', 'name a field of the answer: screener("name").flagged'],
-    ['screener("stub").risk > 1', 'a screener has no "risk"; it has: flagged, score, categories'],
-    ['screener(chain.name).flagged', 'the name of a screener is a literal text'],
+    ['screener("stub")', 'add a field of the result, for example screener("name").flagged'],
+    ['screener("stub").risk > 1', 'a screener has no field "risk"; valid fields: flagged, score, categories'],
+    ['screener(chain.name).flagged', 'the name of a screener must be a string literal'],
     ['screener("a", "b").flagged', 'screener() takes the name of a screener and, optionally, onBehalf.address'],
     [
       'screener("Stub").flagged',
-      'the name of a screener is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters',
+      'the name of a screener must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters',
     ],
     [
       Array.from({ length: 5 }, (_, i) => `screener("s${i}").flagged`).join(' || '),
-      'a policy may use at most 4 different screeners',
+      'a policy can use at most 4 different screeners',
     ],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
@@ -299,20 +299,20 @@ describe('velocity', () => {
   })
 
   test.each([
-    ['velocity.count(5) == 0', 'velocity.count() takes a literal duration: velocity.count(hours(24))'],
+    ['velocity.count(5) == 0', 'velocity.count() takes a literal duration, for example velocity.count(hours(24))'],
     [
       'velocity.count(request.time_of_day) == 0',
-      'velocity.count() takes a literal duration: velocity.count(hours(24))',
+      'velocity.count() takes a literal duration, for example velocity.count(hours(24))',
     ],
-    ['velocity.count() == 0', 'velocity.count() takes a literal duration: velocity.count(hours(24))'],
-    ['velocity.count(minutes(0)) == 0', 'a window is from one minute to 31 days long'],
-    ['velocity.count(days(32)) == 0', 'a window is from one minute to 31 days long'],
-    ['velocity.mean(days(1)) == 0', 'velocity has no "mean()"; it has: count, value'],
-    ['velocity.count == 0', 'velocity has no "count"; it has: count(), value()'],
-    ['velocity == 0', 'name a field of velocity: count(), value()'],
+    ['velocity.count() == 0', 'velocity.count() takes a literal duration, for example velocity.count(hours(24))'],
+    ['velocity.count(minutes(0)) == 0', 'a window must be from one minute to 31 days long'],
+    ['velocity.count(days(32)) == 0', 'a window must be from one minute to 31 days long'],
+    ['velocity.mean(days(1)) == 0', 'velocity has no method "mean"; valid methods: count, value'],
+    ['velocity.count == 0', 'velocity has no field "count"; valid fields: count(), value()'],
+    ['velocity == 0', 'add a field of velocity: count(), value()'],
     [
       Array.from({ length: 9 }, (_, i) => `velocity.count(hours(${i + 1})) > 0`).join(' || '),
-      'a policy may use at most 8 different velocity windows',
+      'a policy can use at most 8 different velocity windows',
     ],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
@@ -336,10 +336,10 @@ describe('the time', () => {
   test.each([
     [
       'request.weekday == "Monday"',
-      'request.weekday is one of sunday, monday, tuesday, wednesday, thursday, friday, saturday',
+      'request.weekday must be one of sunday, monday, tuesday, wednesday, thursday, friday, saturday',
     ],
-    ['request.time_of_day < days(chain.id)', 'days() takes one literal number'],
-    ['request.time_of_day < days("1")', 'days() takes one literal number'],
+    ['request.time_of_day < days(chain.id)', 'days() takes one number literal'],
+    ['request.time_of_day < days("1")', 'days() takes one number literal'],
     ['request.time_of_day < days(36526)', 'days() takes a number from 0 to 36525'],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
@@ -357,10 +357,10 @@ describe('constants', () => {
     ['constants.total > 1', 'unknown constant "total"; defined constants: limit, countries, age, list, whale'],
     [
       'constants.limit == "2"',
-      'no such overload: uint256 == string: write a large number as uint256("…") or an amount as ether("…")',
+      'no such overload: uint256 == string: write large numbers as uint256("…") and amounts as ether("…")',
     ],
-    ['constants == 1', 'name a field of constants: limit, countries, age, list, whale'],
-    ['[1].exists(constants, constants == 1)', '"constants" is taken: give the variable another name'],
+    ['constants == 1', 'add a field of constants: limit, countries, age, list, whale'],
+    ['[1].exists(constants, constants == 1)', '"constants" is a reserved name: rename the variable'],
   ])('%s is refused', (expression, message) => {
     expect(refusal(expression)).toBe(message)
   })

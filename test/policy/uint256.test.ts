@@ -110,8 +110,8 @@ describe('against BigInt', () => {
   })
 
   test('an int that is written negative is refused', () => {
-    expect(refusalOf('tx.value > -1')).toBe('a uint256 is never negative')
-    expect(refusalOf('-5 + tx.value > 1')).toBe('a uint256 is never negative')
+    expect(refusalOf('tx.value > -1')).toBe('a uint256 cannot be negative')
+    expect(refusalOf('-5 + tx.value > 1')).toBe('a uint256 cannot be negative')
     expect(holds('tx.value == -0')).toBe(true)
   })
 })
@@ -136,7 +136,7 @@ describe('literals', () => {
     expect(holds(expression)).toBe(true)
   })
 
-  const UINT256 = 'a uint256 is a whole number in decimal digits or 0x hex, without sign or separators'
+  const UINT256 = 'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators'
   test.each([
     ['uint256("")', UINT256],
     ['uint256(" 12 ")', UINT256],
@@ -149,24 +149,24 @@ describe('literals', () => {
     ['uint256("1n")', UINT256],
     ['uint256("٣")', UINT256],
     [`uint256("0x1${'0'.repeat(64)}")`, UINT256],
-    [`uint256("${MAX_UINT256 + 1n}")`, 'the number does not fit uint256'],
-    [`uint256("${'9'.repeat(78)}")`, 'the number does not fit uint256'],
+    [`uint256("${MAX_UINT256 + 1n}")`, 'the number is too large for uint256'],
+    [`uint256("${'9'.repeat(78)}")`, 'the number is too large for uint256'],
     [`uint256("${'9'.repeat(79)}")`, UINT256],
-    ['uint256(client.ip)', 'uint256() takes an int or a literal text'],
-    ['uint256(true)', 'uint256() takes an int or a literal text'],
-    ['ether("")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether("1.")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether(".5")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether("1.2.3")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether("1e3")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether("-1")', 'ether() takes a number in digits, for example ether("1.5")'],
-    ['ether("0.0000000000000000001")', 'ether() has at most 18 decimals'],
-    ['gwei("0.0000000001")', 'gwei() has at most 9 decimals'],
-    ['lamports("1.5")', 'lamports() has at most 0 decimals'],
-    [`ether("${'9'.repeat(70)}")`, 'the number does not fit uint256'],
-    ['ether(tx.data_size)', 'ether() takes a literal number, or a text for fractions'],
-    ['ether(1.5)', 'ether() takes a literal number, or a text for fractions'],
-    ['ether(-1)', 'ether() takes a literal number, or a text for fractions'],
+    ['uint256(client.ip)', 'uint256() takes an int or a string literal'],
+    ['uint256(true)', 'uint256() takes an int or a string literal'],
+    ['ether("")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether("1.")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether(".5")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether("1.2.3")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether("1e3")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether("-1")', 'ether() takes a decimal number, for example ether("1.5")'],
+    ['ether("0.0000000000000000001")', 'ether() takes at most 18 decimals'],
+    ['gwei("0.0000000001")', 'gwei() takes at most 9 decimals'],
+    ['lamports("1.5")', 'lamports() takes at most 0 decimals'],
+    [`ether("${'9'.repeat(70)}")`, 'the number is too large for uint256'],
+    ['ether(tx.data_size)', 'ether() takes a number literal, or a string literal for fractions'],
+    ['ether(1.5)', 'ether() takes a number literal, or a string literal for fractions'],
+    ['ether(-1)', 'ether() takes a number literal, or a string literal for fractions'],
   ])('%s is refused', (literal, message) => {
     expect(refusalOf(`tx.value == ${literal}`)).toBe(message)
   })

@@ -23,17 +23,17 @@ const warnOf = (expression: string): [number, string][] =>
 
 describe('a chain that there is not', () => {
   test.each<[string, [number, string][]]>([
-    ['chain.name == "etherium"', [[14, 'no chain is named "etherium": did you mean "ethereum"?']]],
-    ['"etherium" != chain.name', [[0, 'no chain is named "etherium": did you mean "ethereum"?']]],
+    ['chain.name == "etherium"', [[14, 'unknown chain "etherium": did you mean "ethereum"?']]],
+    ['"etherium" != chain.name', [[0, 'unknown chain "etherium": did you mean "ethereum"?']]],
     [
       'chain.name in ["bas", "base", "sepolai"]',
       [
-        [15, 'no chain is named "bas": did you mean "base"?'],
-        [30, 'no chain is named "sepolai": did you mean "sepolia"?'],
+        [15, 'unknown chain "bas": did you mean "base"?'],
+        [30, 'unknown chain "sepolai": did you mean "sepolia"?'],
       ],
     ],
-    ['chain.name == "ethereum-mainnet"', [[14, 'no chain is named "ethereum-mainnet": did you mean "ethereum"?']]],
-    ['chain.name == "tezos-ghost"', [[14, `no chain is named "tezos-ghost"; there are: ${[...chains].join(', ')}`]]],
+    ['chain.name == "ethereum-mainnet"', [[14, 'unknown chain "ethereum-mainnet": did you mean "ethereum"?']]],
+    ['chain.name == "tezos-ghost"', [[14, `unknown chain "tezos-ghost"; known chains: ${[...chains].join(', ')}`]]],
     ['!(chain.name == "ethereum" || chain.name in ["base", "solana"])', []],
     ['chain.family == "evm" && chain.id == 1', []],
     ['tx.selector == "0x12345678"', []],
@@ -44,7 +44,7 @@ describe('a chain that there is not', () => {
   test('a constant is warned of where it is compared', () => {
     const source = `name: W\nconstants:\n  where: { type: string, value: ["bas"] }\nrules:\n  - id: r\n    deny: chain.name in constants.where\n`
     expect(compileSource(source, { chains }).warnings).toMatchObject([
-      { line: 6, message: 'no chain is named "bas": did you mean "base"?' },
+      { line: 6, message: 'unknown chain "bas": did you mean "base"?' },
     ])
   })
 
@@ -76,7 +76,7 @@ describe('an amount in whole tokens', () => {
 
 describe('a rule that no request reaches', () => {
   const message = (id: string, verdict: string): string =>
-    `no request reaches this rule or those after it: "${id}" always ${verdict}. Did you mean to put it last?`
+    `this rule and all later rules are unreachable: "${id}" always ${verdict}. Move "${id}" to the end`
 
   test('after allow: "true", said once, at the first', () => {
     expect(warn('allow: "true"', 'deny: tx.value > ether(1)', 'deny: tx.value > ether(2)')).toEqual([
@@ -112,11 +112,11 @@ describe('an argument that a call may lack', () => {
 
   test('names the rule, the argument, the functions without it, and the guard', () => {
     expect(warn(`deny: '${reads}'\n${abiOf(ABI).trimEnd()}`)).toEqual([
-      `4:30 /rules/0/deny ${to(`${others}, data that is not decoded`, `${isTransfer} && …`)}`,
+      `4:30 /rules/0/deny ${to(`${others}, undecoded data`, `${isTransfer} && …`)}`,
     ])
     expect(messagesOf([decoded, `require: '!${reads}'`])).toEqual([to(others, `!(${isTransfer}) || …`, 'r1')])
     expect(messagesOf(['deny: call.args.amount > 5'])).toEqual([
-      'rule "r0" fails for calls without the argument "amount" (data that is not decoded): write call.decoded && …',
+      'rule "r0" fails for calls without the argument "amount" (undecoded data): write call.decoded && …',
     ])
   })
 
@@ -217,25 +217,25 @@ describe('beside a mistake stands what was likely meant', () => {
     throw new Error('there is none')
   }
   test.each([
-    ['tx.value = ether(1)', 'write == for ='],
-    ['chain.name == "base" and tx.value > ether(1)', 'write && for and'],
-    ['identity.verified AND onBehalf.present', 'write && for AND'],
-    ['tx.value > ether(5) or identity.verified', 'write || for or'],
-    ['not in_list(wallet.address, "x")', 'write ! for not'],
-    ['onBehalf.present && not identity.verified', 'write ! for not'],
-    ['lists.has(wallet.address)', '"lists" is unknown: did you mean in_list(wallet.address, "name")?'],
+    ['tx.value = ether(1)', 'write == instead of ='],
+    ['chain.name == "base" and tx.value > ether(1)', 'write && instead of and'],
+    ['identity.verified AND onBehalf.present', 'write && instead of AND'],
+    ['tx.value > ether(5) or identity.verified', 'write || instead of or'],
+    ['not in_list(wallet.address, "x")', 'write ! instead of not'],
+    ['onBehalf.present && not identity.verified', 'write ! instead of not'],
+    ['lists.has(wallet.address)', '"lists": did you mean in_list(wallet.address, "name")?'],
     ['inlist(wallet.address, "x")', 'did you mean in_list?'],
-    ['walet.address == target.address', '"walet" is unknown: did you mean wallet?'],
-    ['tx.value > 10 ether', 'write ether(10) for 10 ether'],
-    ['tx.value > 1.5ether || chain.id == 1', 'write ether("1.5") for 1.5ether'],
-    ['velocity.count(24h) > 3', 'write hours(24) for 24h'],
-    ['tx.value > ether(1) && chain.id == 1 and true', 'write && for and'],
-    ['tx.to == wallet.address', 'tx has no "to": did you mean target.address?'],
-    ['tx.from == wallet.address', 'tx has no "from": did you mean wallet.address?'],
+    ['walet.address == target.address', '"walet": did you mean wallet?'],
+    ['tx.value > 10 ether', 'write ether(10) instead of 10 ether'],
+    ['tx.value > 1.5ether || chain.id == 1', 'write ether("1.5") instead of 1.5ether'],
+    ['velocity.count(24h) > 3', 'write hours(24) instead of 24h'],
+    ['tx.value > ether(1) && chain.id == 1 and true', 'write && instead of and'],
+    ['tx.to == wallet.address', 'tx has no field "to": did you mean target.address?'],
+    ['tx.from == wallet.address', 'tx has no field "from": did you mean wallet.address?'],
     ['balance > 5', 'reads.NAME, declared under "reads" with kind native-balance or token-balance?'],
     ['wallet.balance > 5', 'reads.NAME, declared under "reads" with kind native-balance or token-balance?'],
-    ['wallet.address == "0x00000000000000000000000000000000000000e1"', 'write an address as address("…")'],
-    ['wallet.address in ["0x00000000000000000000000000000000000000e1"]', 'write an address as address("…")'],
+    ['wallet.address == "0x00000000000000000000000000000000000000e1"', 'write addresses as address("…")'],
+    ['wallet.address in ["0x00000000000000000000000000000000000000e1"]', 'write addresses as address("…")'],
   ])('%s', (expression, hint) => {
     const [message = '', ...others] = mistakesOf(expression)
     expect(others).toEqual([])

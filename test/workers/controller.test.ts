@@ -157,7 +157,7 @@ describe('jobs', () => {
     expect(outcomes.map((outcome) => (outcome.status === 'failed' ? outcome.detail : outcome.status))).toEqual([
       'answered',
       'answered',
-      'a rule of the policy fails for this request; a retry fails too, until the policy is corrected',
+      'a policy rule fails for this request; retries will fail until the policy is corrected',
       'target-not-cached',
       'answered',
     ])

@@ -71,7 +71,7 @@ describe('lists', () => {
     expect(decideIn({ policy: allowing('in_list(wallet.address, "gone")'), lists })).toEqual({
       status: 'failed',
       code: 'DEPENDENCY_UNAVAILABLE',
-      detail: 'a fact that the policy needs is not available',
+      detail: 'a fact that the policy needs is unavailable',
       errorClass: 'PolicyEvaluationError',
       rule: {
         policy: 'policy_test',

@@ -1,6 +1,6 @@
-// Decodes arguments of EVM calls; one decoder is prepared per function. Strict like Solidity's decoder: data on which
-// Solidity reverts is malformed here, so that a policy reads the same value as the contract. Source:
-// https://docs.soliditylang.org/en/latest/abi-spec.html; tests compare with viem.
+// Decodes arguments of EVM calls with one prepared decoder per function. As strict as Solidity: data on which Solidity
+// reverts is malformed, so a policy reads the same values as the contract. Source:
+// https://docs.soliditylang.org/en/latest/abi-spec.html
 import { isInt64 } from '../../lib/int64.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -14,11 +14,11 @@ export class AbiTypeUnsupportedError extends NamedError {}
 
 /** Hexadecimal digits per word. */
 const WORD = 64
-/** Number of digits whose conversion to text takes as much time as decoding one value. */
+/** Number of hexadecimal digits whose conversion to text takes as long as decoding one value. */
 const DIGITS_PER_VALUE = 128
 const ZEROS = '0'.repeat(WORD)
 
-/** Data of one call without its selector, as lowercase hexadecimal digits. Positions count digits. */
+/** Arguments of one call as lowercase hexadecimal digits. Positions count digits. */
 export class AbiReader {
   readonly budget = new DecodingBudget()
   #text = ''
@@ -33,7 +33,7 @@ export class AbiReader {
     return this.#text.slice(at, at + WORD)
   }
 
-  /** Reads a word that is zero except for its last `digits` digits, and returns these. */
+  /** Reads the last `digits` digits of a word whose other digits must be zero. */
   padded(at: number, digits: number): string {
     const zeros = WORD - digits
     if (at + WORD > this.#text.length || !this.#text.startsWith(ZEROS.slice(0, zeros), at)) throw MALFORMED
@@ -45,17 +45,16 @@ export class AbiReader {
     return this.#text.slice(at, at + count)
   }
 
-  /** Reads an offset or a length in bytes. Values of 2^32 or more are malformed, because no data is that long. */
+  /** Reads an offset or a length in bytes. Values of 2^32 or more are malformed. */
   size(at: number): number {
     return Number.parseInt(this.padded(at, 8), 16)
   }
 }
 
 export interface AbiCodec {
-  /** Type in the policy language. */
   readonly type: string
   readonly isDynamic: boolean
-  /** Number of hexadecimal digits in the head: one word if the type is dynamic. */
+  /** Number of hexadecimal digits in the head; one word if the type is dynamic. */
   readonly headDigits: number
   /** Reads a static value at its head, or a dynamic value at its tail. @throws CallMalformedError */
   read(reader: AbiReader, at: number): unknown
@@ -71,7 +70,6 @@ const fixed = (type: string, read: AbiCodec['read']): AbiCodec => ({
   },
 })
 
-/** Reads one member: the head contains either the value or its offset from the start of the enclosing value. */
 const readMember = (codec: AbiCodec, reader: AbiReader, at: number, base: number): unknown =>
   codec.read(reader, codec.isDynamic ? base + 2 * reader.size(at) : at)
 
@@ -152,7 +150,6 @@ const fixedArrayOf = (codec: AbiCodec, count: number): AbiCodec => ({
   read: (reader, at) => readMembers(codec, count, reader, at),
 })
 
-/** Reads the arguments of a function, or the members of a tuple, in order. */
 export const createSequenceReader = (
   codecs: readonly AbiCodec[],
 ): ((reader: AbiReader, base: number) => readonly unknown[]) => {
@@ -195,10 +192,7 @@ const elementary = (type: string): AbiCodec | null => {
   return sized?.[1] === 'int' ? signed(size) : null
 }
 
-/**
- * Creates the decoder of one parameter.
- * @throws AbiTypeUnsupportedError for a type that Solidity's ABI doesn't have, or with values of zero length
- */
+/** @throws AbiTypeUnsupportedError for a type that Solidity's ABI doesn't have, or with values of zero length */
 export const createAbiCodec = ({ type, components }: AbiParameterItem, tuples: TupleTypes, depth = 0): AbiCodec => {
   if (depth > POLICY_LIMITS.abiDepth) throw new AbiTypeUnsupportedError('its types are nested too deeply')
   const array = /^(.*)\[([0-9]{0,4})\]$/.exec(type)
@@ -206,14 +200,15 @@ export const createAbiCodec = ({ type, components }: AbiParameterItem, tuples: T
     const [, inner = '', length = ''] = array
     const codec = createAbiCodec({ name: '', type: inner, ...(components && { components }) }, tuples, depth + 1)
     if (length === '') return arrayOf(codec)
-    if (Number(length) === 0) throw new AbiTypeUnsupportedError(`the type ${type} holds nothing`)
+    if (Number(length) === 0) throw new AbiTypeUnsupportedError(`the type ${type} has zero length`)
     return fixedArrayOf(codec, Number(length))
   }
   if (type === 'tuple') {
-    if (components === undefined || components.length === 0) throw new AbiTypeUnsupportedError('a tuple holds nothing')
+    if (components === undefined || components.length === 0)
+      throw new AbiTypeUnsupportedError('a tuple has no components')
     return tupleOf(components, tuples, depth)
   }
   const codec = elementary(type)
-  if (codec === null) throw new AbiTypeUnsupportedError(`there is no type ${type.slice(0, 32)}`)
+  if (codec === null) throw new AbiTypeUnsupportedError(`unknown type ${type.slice(0, 32)}`)
   return codec
 }

@@ -1,6 +1,5 @@
-// Parses the functions of a policy into one shape, from a human-readable line (`function transfer(address to, uint256
-// amount)`) or an item of a JSON ABI. The parser is handwritten: no regular expression runs on the author's text, and
-// every mistake has a position.
+// Parses functions of a policy: human-readable lines (`function transfer(address to, uint256 amount)`) and items of a
+// JSON ABI. Handwritten, so that no regular expression runs on untrusted text and each mistake has a position.
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { NamedError } from '../../lib/named-error.ts'
 import type { AbiFunctionItem, AbiParameterItem } from '../types/reads.ts'
@@ -35,7 +34,7 @@ const tokenize = (text: string): readonly Token[] => {
     i++
     if ('(),[];'.includes(character)) tokens.push({ text: character, index: start })
     else if (!' \t\r\n'.includes(character)) {
-      throw new AbiFragmentMalformedError(`the character ${JSON.stringify(character)} does not belong here`, start)
+      throw new AbiFragmentMalformedError(`unexpected character ${JSON.stringify(character)}`, start)
     }
   }
   return tokens
@@ -73,20 +72,19 @@ class FragmentParser {
   }
 
   #expect(text: string): void {
-    if (!this.#take(text)) this.#fail(`here "${text}" is expected`)
+    if (!this.#take(text)) this.#fail(`expected "${text}"`)
   }
 
   #word(what: string): string {
     const token = this.#peek()
-    if (token === '' || !isWordCharacter(token.charCodeAt(0)) || /^[0-9]/.test(token))
-      this.#fail(`here ${what} is expected`)
+    if (token === '' || !isWordCharacter(token.charCodeAt(0)) || /^[0-9]/.test(token)) this.#fail(`expected ${what}`)
     this.#next++
     return token
   }
 
   function(): AbiFunctionItem {
     this.#take('function')
-    const name = this.#word('the name of a function')
+    const name = this.#word('a function name')
     const inputs = this.#parameters()
     let stateMutability: Mutability = 'nonpayable'
     for (;;) {
@@ -98,7 +96,7 @@ class FragmentParser {
     }
     const outputs = this.#take('returns') ? this.#parameters() : []
     this.#take(';')
-    if (this.#peek() !== '') this.#fail('the function ends before this')
+    if (this.#peek() !== '') this.#fail('unexpected text after the function')
     return { type: 'function', name, stateMutability, inputs, outputs }
   }
 
@@ -127,28 +125,27 @@ class FragmentParser {
     }
     while (LOCATIONS.has(this.#peek())) this.#next++
     const isNamed = this.#peek() !== ',' && this.#peek() !== ')'
-    const name = isNamed ? this.#word('a name, a comma or a closing bracket') : ''
+    const name = isNamed ? this.#word('a name, a comma or a closing parenthesis') : ''
     return components === undefined ? { name, type } : { name, type, components }
   }
 
   #arrayLength(): string {
     const digits = this.#peek()
-    if (!/^[1-9][0-9]{0,3}$/.test(digits)) this.#fail('the length of an array is a number from 1 to 9999')
+    if (!/^[1-9][0-9]{0,3}$/.test(digits)) this.#fail('an array length must be a number from 1 to 9999')
     this.#next++
     this.#expect(']')
     return digits
   }
 }
 
-/** @throws AbiFragmentMalformedError */
 export const parseAbiFragment = (text: string): AbiFunctionItem => new FragmentParser(text).function()
 
 const typeText = ({ type, components }: AbiParameterItem): string =>
   components === undefined ? type : `(${components.map(typeText).join(',')})${type.slice('tuple'.length)}`
 
-/** Returns the signature from which the selector is hashed, for example `transfer(address,uint256)`. */
+/** Returns the text whose hash yields the selector, for example `transfer(address,uint256)`. */
 export const abiSignature = ({ name, inputs }: AbiFunctionItem): string => `${name}(${inputs.map(typeText).join(',')})`
 
-/** Returns the first four bytes of the signature's Keccak-256 hash as 8 hexadecimal digits. */
+/** Returns 8 hexadecimal digits. */
 export const abiSelector = (signature: string): string =>
   keccak_256(new TextEncoder().encode(signature)).subarray(0, 4).toHex()

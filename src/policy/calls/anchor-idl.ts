@@ -1,6 +1,6 @@
-// Creates decoders for the arguments of an Anchor IDL's instructions (Anchor 0.30 or later, and the earlier format). In
-// the earlier format, a discriminator is the first eight bytes of SHA-256 of `global:` and the instruction's name in
-// snake case. Source: https://www.anchor-lang.com/docs/basics/idl.
+// Creates decoders for the instructions of an Anchor IDL (Anchor 0.30 or later, and the earlier format). In the earlier
+// format, a discriminator is the first eight bytes of SHA-256 of `global:` and the instruction's name in snake case.
+// Source: https://www.anchor-lang.com/docs/basics/idl.
 import { createHash } from 'node:crypto'
 import { isObject } from '../../lib/is-object.ts'
 import { NamedError } from '../../lib/named-error.ts'
@@ -18,7 +18,6 @@ import {
 } from './borsh-codec.ts'
 import type { NamedType, TupleTypes } from './tuple-types.ts'
 
-/** The IDL cannot be used; the message is the reason. */
 export class IdlMalformedError extends NamedError {}
 
 export interface IdlInstruction {
@@ -60,12 +59,12 @@ const discriminatorOf = (instruction: Readonly<Record<string, unknown>>, name: s
   const isByte = (value: unknown): boolean =>
     Number.isInteger(value) && (value as number) >= 0 && (value as number) < 256
   if (!Array.isArray(given) || given.length !== 8 || !given.every(isByte)) {
-    return fail(`the discriminator of ${name} is not eight bytes`)
+    return fail(`the discriminator of ${name} must be eight bytes`)
   }
   return Uint8Array.from(given as number[]).toHex()
 }
 
-/** Reads types. Resolves `defined` types by name and rejects recursive types. */
+/** Resolves `defined` types by name and rejects recursive types. */
 class TypeReader {
   readonly #definitions = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #tuples: TupleTypes
@@ -94,11 +93,11 @@ class TypeReader {
 
   read(type: unknown, depth: number): BorshCodec {
     if (depth > POLICY_LIMITS.abiDepth) return fail('its types are nested too deeply')
-    if (++this.#parameters > POLICY_LIMITS.parameters) return fail('it has too many types')
+    if (++this.#parameters > POLICY_LIMITS.parameters) return fail('the idl has too many types')
     if (typeof type === 'string') {
       const name = type === 'publicKey' ? 'pubkey' : type
       const basic = Object.hasOwn(BORSH_BASIC, name) ? BORSH_BASIC[name] : undefined
-      return basic ?? fail(`there is no type ${name.slice(0, 64)}`)
+      return basic ?? fail(`unknown type ${name.slice(0, 64)}`)
     }
     if (!isObject(type)) return fail('a type is missing')
     // A vector of u8 is bytes, regardless of its name in the IDL.
@@ -112,7 +111,7 @@ class TypeReader {
 
   #array([element, length]: readonly unknown[], depth: number): BorshCodec {
     if (!Number.isInteger(length) || (length as number) < 0 || (length as number) > 65_536) {
-      return fail('the length of an array is not a number')
+      return fail('an array length must be a whole number from 0 to 65536')
     }
     if (element === 'u8') return borshFixedBytes(length as number)
     return borshArray(this.read(element, depth + 1), length as number)
@@ -145,14 +144,14 @@ class TypeReader {
  * @throws IdlMalformedError with the first mistake
  */
 export function* readIdl(idl: unknown, tuples: TupleTypes): Generator<IdlInstruction, void> {
-  if (!isObject(idl)) return fail('an idl is the content of an Anchor IDL file')
+  if (!isObject(idl)) return fail('idl must be the content of an Anchor IDL file')
   const instructions = listOf(idl['instructions'], 'instructions')
-  if (instructions.length === 0) return fail('it has no instructions')
+  if (instructions.length === 0) return fail('the idl has no instructions')
   if (instructions.length > POLICY_LIMITS.functions)
-    return fail(`it has more than ${POLICY_LIMITS.functions} instructions`)
+    return fail(`the idl has more than ${POLICY_LIMITS.functions} instructions`)
   const types = new TypeReader(idl, tuples)
   for (const instruction of instructions) {
-    if (!isObject(instruction)) return fail('instructions contains an entry that is not an instruction')
+    if (!isObject(instruction)) return fail('`instructions` contains an entry that is not an instruction')
     const name = textOf(instruction['name'], 'an instruction')
     const { names, codecs } = types.fields(instruction['args'], `args of ${name}`, 0)
     yield {

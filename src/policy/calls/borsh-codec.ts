@@ -1,5 +1,5 @@
-// Decodes arguments of Solana instructions; one decoder is prepared per instruction. If Borsh allows two readings
-// (booleans, options, variants, UTF-8), it is as strict as borsh-rs. Source: https://borsh.io, as used by Anchor.
+// Decodes arguments of Solana instructions with one prepared decoder per instruction. As strict as borsh-rs about
+// booleans, options, variants and UTF-8. Source: https://borsh.io, as used by Anchor.
 
 import bs58 from 'bs58'
 import { isInt64 } from '../../lib/int64.ts'
@@ -8,7 +8,6 @@ import { AddressValue, Uint256 } from '../values.ts'
 import { DecodingBudget, MALFORMED, OUT_OF_RANGE, TOO_LONG } from './decoding.ts'
 import type { TupleType } from './tuple-types.ts'
 
-/** Data of one instruction, read sequentially. */
 export class BorshReader {
   readonly budget = new DecodingBudget()
   #bytes: Uint8Array = new Uint8Array(0)
@@ -55,7 +54,7 @@ export class BorshReader {
 export interface BorshCodec {
   /** Type in the policy language. Empty if the language has no such type; the value is then skipped. */
   readonly type: string
-  /** Minimum number of bytes per value. */
+  /** Minimum number of bytes of one value. */
   readonly minBytes: number
   /** @throws CallMalformedError */
   read(reader: BorshReader): unknown
@@ -106,7 +105,7 @@ export const borshFixedBytes = (length: number): BorshCodec =>
 /** Encoding 32 bytes as base58 takes as long as decoding ten other values. */
 const ADDRESS_COST = 10
 
-/** The basic types of an Anchor IDL, by their names in both formats. */
+/** Basic types of both Anchor IDL formats. */
 export const BORSH_BASIC: Readonly<Record<string, BorshCodec>> = {
   bool: codec('bool', 1, (reader) => reader.flag()),
   u8: unsigned(1),
@@ -148,7 +147,7 @@ export const borshVec = (element: BorshCodec): BorshCodec =>
 export const borshArray = (element: BorshCodec, count: number): BorshCodec =>
   codec(listType(element), count * element.minBytes, (reader) => readMany(element, count, reader))
 
-/** An option is read as a list of at most one element, because the language has no null. */
+/** An option is read as a list of at most one element, because the policy language has no null. */
 export const borshOption = (element: BorshCodec): BorshCodec =>
   codec(listType(element), 1, (reader) => (reader.flag() ? [element.read(reader)] : []))
 

@@ -1,5 +1,5 @@
-// The calls that one policy can decode: functions of its abi (EVM) and instructions of its idl (Solana). A call is
-// decoded at most once per evaluation, completely or not at all.
+// The calls that one policy can decode: functions in its abi (EVM) and instructions in its idl (Solana). A call is
+// decoded at most once per evaluation, either completely or not at all.
 import type { ChainFamily } from '../../domain/chain.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { Steps } from '../cel/steps.ts'
@@ -11,7 +11,7 @@ import { BorshReader } from './borsh-codec.ts'
 import { MALFORMED } from './decoding.ts'
 import { createTupleTypes, isFieldName, type NamedType, type TupleType } from './tuple-types.ts'
 
-/** Maps an argument's name to its index in the decoded values. */
+/** Indexes of the decoded values, by argument name. */
 type ArgumentSlots = ReadonlyMap<string, number>
 
 export interface DecodedCall {
@@ -25,23 +25,22 @@ interface CallFunction {
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
-  /** @param digits data after the selector or discriminator, in lowercase hexadecimal. @throws CallMalformedError */
+  /** @param digits lowercase hexadecimal data after the selector or discriminator. @throws CallMalformedError */
   readonly decode: (digits: string) => readonly unknown[]
 }
 
-/** A function that a policy can decode. */
 export interface CallShape {
   readonly family: ChainFamily
-  /** Selector or discriminator, as lower-case 0x-hex. */
+  /** Selector or discriminator as lowercase 0x-hex. */
   readonly code: string
   readonly name: string
   readonly signature: string
   readonly slots: ArgumentSlots
 }
 
-/** Types of `call.args.<name>`. If functions declare it with different types, no expression can use it. */
+/** Types of `call.args.<name>`. If functions declare the argument with different types, no expression can use it. */
 export interface ArgumentDeclaration {
-  /** Type in the policy language → name of a function that declares the argument with this type. */
+  /** Type in the policy language → a function that declares the argument with this type. */
   readonly types: ReadonlyMap<string, string>
 }
 
@@ -55,7 +54,6 @@ export interface CallTable {
   decode(family: ChainFamily, data: string): DecodedCall | null
 }
 
-/** One abi fragment, and a function that reports mistakes at its position. */
 export interface AbiSource {
   readonly item: AbiFunctionItem
   readonly complain: (message: string) => void
@@ -82,7 +80,6 @@ class CallTableBuilder {
   readonly arguments = new Map<string, { readonly types: Map<string, string> }>()
   #parameters = 0
 
-  /** Adds the function, or reports the reason why it cannot be added. */
   #add(
     key: string,
     into: Map<string, CallFunction>,
@@ -94,9 +91,9 @@ class CallTableBuilder {
     for (const [index, parameter] of parameters.entries()) {
       if (parameter.name === '' || parameter.type === '') continue
       if (!isFieldName(parameter.name)) {
-        complain(`"${parameter.name.slice(0, 64)}" can't be named in an expression: rename the parameter here`)
+        complain(`"${parameter.name.slice(0, 64)}" cannot be used in an expression: rename the parameter`)
       } else if (slots.has(parameter.name)) {
-        complain(`${name} has two parameters "${parameter.name}": rename one here`)
+        complain(`${name} has two parameters "${parameter.name}": rename one of them`)
       }
       slots.set(parameter.name, index)
       const declared = this.arguments.get(parameter.name) ?? { types: new Map<string, string>() }
@@ -113,7 +110,7 @@ class CallTableBuilder {
   addAbi({ item, complain }: AbiSource): void {
     this.#parameters += countParameters(item.inputs)
     if (this.#parameters > POLICY_LIMITS.parameters) {
-      complain('the abi has more parameters than a policy may name')
+      complain(`the abi has more than ${POLICY_LIMITS.parameters} parameters`)
       return
     }
     const signature = abiSignature(item)
@@ -148,7 +145,7 @@ class CallTableBuilder {
       }
     } catch (error) {
       if (!(error instanceof IdlMalformedError)) throw error
-      complain(`the idl can't be used: ${error.message}`)
+      complain(`the idl cannot be used: ${error.message}`)
     }
   }
 }
@@ -169,9 +166,7 @@ const decodeWith = (functions: ReadonlyMap<string, CallFunction>, length: number
   }
 }
 
-/**
- * Returns null if there is nothing to decode. Mistakes are reported to each source's `complain`. One step per function.
- */
+/** Reports mistakes to each source's `complain`. One step per function. @returns null if abi and idl are missing */
 export function* createCallTable(abi: readonly AbiSource[], idl: IdlSource | null): Steps<CallTable | null> {
   if (abi.length === 0 && idl === null) return null
   const builder = new CallTableBuilder()

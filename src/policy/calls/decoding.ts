@@ -2,12 +2,12 @@
 import { NamedError } from '../../lib/named-error.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 
-/** The data does not match the function. A preallocated instance is thrown, because most calls do not match. */
+/** Thrown as a preallocated instance, because most calls do not match. */
 class CallMalformedError extends NamedError {}
 
 export const MALFORMED = new CallMalformedError('the call data is not well-formed')
 
-/** A value that is present but exceeds the limits of policies. Only reading this value fails. */
+/** A value that exceeds the limits of policies. An expression fails only if it reads the value. */
 export class UnreadableValue {
   readonly reason: string
   constructor(reason: string) {
@@ -15,12 +15,12 @@ export class UnreadableValue {
   }
 }
 
-export const TOO_LONG = new UnreadableValue('longer than a policy may read')
-export const OUT_OF_RANGE = new UnreadableValue('beyond the 64 bits of an int')
+export const TOO_LONG = new UnreadableValue('longer than policies can read')
+export const OUT_OF_RANGE = new UnreadableValue('outside the 64-bit range of an int')
 
 /**
- * Limits the number of decoded values per call. Several offsets may point to the same place, so short data can expand
- * to many values.
+ * Limits the decoded values per call. Several offsets may point to the same data, so short data can expand to many
+ * values.
  */
 export class DecodingBudget {
   #left: number = POLICY_LIMITS.decodedValues
@@ -29,7 +29,7 @@ export class DecodingBudget {
     this.#left = POLICY_LIMITS.decodedValues
   }
 
-  /** @throws CallMalformedError if the data contains more values than a policy may read */
+  /** @throws CallMalformedError if the call has more values than the limit */
   spend(values = 1): void {
     this.#left -= values
     if (this.#left < 0) throw MALFORMED

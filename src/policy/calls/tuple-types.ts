@@ -1,13 +1,12 @@
-// Types of the policy language for tuples (structs) in a call's arguments: one type per distinct tuple, so that
+// Types of the policy language for tuples (structs) in call arguments: one type per distinct tuple, so that
 // `call.args.order.amount` is type-checked when the policy is saved.
 
-/** An argument or a component. `name` is empty if it has none; `type` is empty if the language has no such type. */
+/** `name` is empty if the argument is unnamed; `type` is empty if the policy language has no such type. */
 export interface NamedType {
   readonly name: string
   readonly type: string
 }
 
-/** Creates a tuple value with its fields as own properties. */
 export type TupleConstructor = new (values: readonly unknown[]) => object
 
 export interface TupleType {
@@ -16,14 +15,14 @@ export interface TupleType {
   readonly constructor: TupleConstructor
 }
 
-/** The tuple types of one policy's abi and idl. Equal tuples share one type, even across functions. */
+/** Tuple types of one policy. Equal tuples share one type, even across functions. */
 export interface TupleTypes {
   of(fields: readonly NamedType[]): TupleType
   readonly all: readonly TupleType[]
 }
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** Reserved words of the language, and names of properties that every object has. */
+/** Reserved words of CEL, and property names of every object. */
 const UNUSABLE: ReadonlySet<string> = new Set(['in', 'true', 'false', 'null', 'constructor', 'prototype', '__proto__'])
 
 /** Reports whether an expression can contain `.name`. */

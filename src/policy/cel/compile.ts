@@ -1,6 +1,5 @@
-// Compiles a policy. Compiles every expression once, and reports every mistake with its line and column in the
-// document. Derives the request fields and sources that the rules read, so that they can be collected before the
-// evaluation.
+// Compiles a policy: compiles each expression once, reports each mistake with its line and column, and derives the
+// request fields and sources to collect before an evaluation.
 import { compileDocument, compileRules, programOf } from '../document/compile-document.ts'
 import { type PolicyReading, readPolicyDocument } from '../document/document.ts'
 import type { RuleReading } from '../document/document-rules.ts'
@@ -12,10 +11,9 @@ import type { CompiledPolicy } from '../types/program.ts'
 import { createPolicyScope, type KnownSources } from './scope.ts'
 import { finish, type Steps } from './steps.ts'
 
-/** A policy compiled from its text, and a function that locates a failed test in that text. */
 export interface CompiledSource {
   readonly policy: CompiledPolicy
-  /** Probable mistakes that do not prevent saving. Empty unless the chains are known. */
+  /** Probable mistakes that do not prevent saving. Empty if the chains are unknown. */
   readonly warnings: readonly PolicyIssue[]
   readonly testIssue: (index: number, message: string) => PolicyIssue
 }
@@ -25,7 +23,7 @@ function* compileReading(
   { document, calls, rules, issues, expressionIssue, testIssue }: PolicyReading,
   known: KnownSources,
 ): Steps<CompiledSource> {
-  // The validity of rules also depends on the known sources, so a policy checked against them is always recompiled.
+  // Known sources affect the validity of rules, so a policy that is checked against them is always recompiled.
   const { chains, lists, screeners } = known
   const isShared = issues.length === 0 && chains === undefined && lists === undefined && screeners === undefined
   const key = isShared ? programKey(document) : ''
@@ -53,16 +51,16 @@ function* compileReading(
   return { policy: { document, ...program }, warnings: warnings.sort(inReadingOrder), testIssue }
 }
 
-/** @throws PolicyInvalidError with every mistake in the form and in expressions, at its line and column in the text */
+/** @throws PolicyInvalidError with every mistake, at its line and column */
 export function* sourceSteps(source: string, known: KnownSources = {}): Steps<CompiledSource> {
   const reading = yield* readPolicyDocument(source)
   return yield* compileReading(source, { ...reading, issues: [...reading.issues, ...reading.hidden] }, known)
 }
 
 /**
- * Compiles a saved text. Ignores mistakes in tests and hidden characters: tests decide nothing, and the version that
- * saved the text may have accepted them.
- * @throws PolicyInvalidError with every other mistake, as sourceSteps does
+ * Compiles a saved policy. Ignores mistakes in tests and hidden characters: they decide nothing, and an earlier version
+ * may have accepted them.
+ * @throws PolicyInvalidError with every other mistake
  */
 export function* savedSteps(source: string): Steps<CompiledPolicy> {
   const reading = yield* readPolicyDocument(source)
@@ -70,14 +68,14 @@ export function* savedSteps(source: string): Steps<CompiledPolicy> {
   return (yield* compileReading(source, { ...reading, issues }, {})).policy
 }
 
-/** Runs all steps at once, like the other functions without steps. For threads without other work. */
+/** Runs all steps at once, for threads without other work. */
 export const compileSource = (source: string, known: KnownSources = {}): CompiledSource =>
   finish(sourceSteps(source, known))
 
 export const compileSaved = (source: string): CompiledPolicy => finish(savedSteps(source))
 
 /**
- * Compiles a policy from unsaved text or from a parsed document. Does not run its tests.
+ * Does not run the policy's tests.
  * @throws PolicyInvalidError with every mistake. Lines and columns count in the text or, for a document, within the
  * rule's expression.
  */

@@ -1,5 +1,5 @@
-// The named constants of a document, for example `constants.daily_limit`. Each constant has a type, so that a mistake
-// is reported at the constant's definition. Several values form a list.
+// Named and typed constants of a document, for example `constants.daily_limit`. Mistakes are reported at the constant's
+// definition.
 
 import type { PolicyConstant } from '../types/document.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -15,7 +15,6 @@ import {
 import { durationValue, timestampValue } from './syntax.ts'
 
 interface ConstantKind {
-  /** Type in the policy language. */
   readonly type: string
   /** @throws LiteralMalformedError */
   readonly parse: (text: string) => unknown
@@ -23,20 +22,20 @@ interface ConstantKind {
 
 const parseBool = (text: string): boolean => {
   if (text === 'true' || text === 'false') return text === 'true'
-  throw new LiteralMalformedError('a bool is true or false')
+  throw new LiteralMalformedError('a bool must be true or false')
 }
 
 const parseInt64 = (text: string): bigint => {
   const value = /^-?(0|[1-9][0-9]{0,18})$/.test(text) ? BigInt(text) : null
   if (value === null || BigInt.asIntN(64, value) !== value) {
-    throw new LiteralMalformedError('an int is a whole number of up to 64 bits in decimal digits')
+    throw new LiteralMalformedError('an int must be a whole number of at most 64 bits in decimal digits')
   }
   return value
 }
 
 const parseText = (text: string): string => {
   const limit = POLICY_LIMITS.stringLiteralLength
-  if (text.length > limit) throw new LiteralMalformedError(`a text has at most ${limit} characters`)
+  if (text.length > limit) throw new LiteralMalformedError(`a string can have at most ${limit} characters`)
   return text
 }
 
@@ -57,16 +56,15 @@ export const CONSTANT_KINDS: Readonly<Record<string, ConstantKind>> = {
   ...Object.fromEntries(amounts),
 }
 
-/** The type and value of `constants.<name>`. */
 export interface ConstantValue {
   readonly type: string
   readonly value: unknown
 }
 
-/** @throws LiteralMalformedError if a document that was not read from text contains an invalid constant */
+/** @throws LiteralMalformedError for an invalid constant in a document that was not read from text */
 export const constantValue = ({ type, values, isList }: PolicyConstant): ConstantValue => {
   const kind = CONSTANT_KINDS[type]
-  if (kind === undefined) throw new LiteralMalformedError(`there is no type ${type}`)
+  if (kind === undefined) throw new LiteralMalformedError(`unknown type ${type}`)
   const parsed = values.map(kind.parse)
   return isList ? { type: `list<${kind.type}>`, value: Object.freeze(parsed) } : { type: kind.type, value: parsed[0] }
 }

@@ -1,6 +1,6 @@
-// Estimates the worst-case cost of one evaluation of an expression when the policy is saved. All sizes are known
-// statically, so a policy that could block a worker is rejected instead of interrupted (threats row 13). The estimate
-// assumes that `&&` and `||` evaluate both sides. One step is about one visit of a simple node (about 20 ns).
+// Estimates the worst-case cost of an expression when the policy is saved. All sizes are known statically, so a policy
+// that could block a worker is rejected instead of interrupted (threats row 13). The estimate assumes that `&&` and
+// `||` evaluate both sides. One step is about one visit of a simple node (about 20 ns).
 import type { ExpressionIssue } from '../tools/inspect.ts'
 import { isPermittedType, isValueType } from '../tools/language.ts'
 import { POLICY_LIMITS } from './limits.ts'
@@ -14,10 +14,7 @@ import {
   type SyntaxNode,
 } from './syntax.ts'
 
-/**
- * `elements`: maximum length of a list. `chars`: maximum length of a string, or of the strings in a list, in UTF-16
- * code units.
- */
+/** `elements`: maximum length of a list. `chars`: maximum UTF-16 length of a string, or of each string in a list. */
 interface Estimate {
   readonly steps: number
   readonly elements: number
@@ -25,17 +22,16 @@ interface Estimate {
 }
 
 /**
- * Steps of a failing library operation: the library creates an error with a stack and a marked-up copy of the
- * expression. `||`, `&&`, `exists` and `all` may discard the error and continue, so a hostile expression can cause many
- * failures.
+ * Steps of a failing library operation, which creates an error with a stack and a marked-up copy of the expression.
+ * `||`, `&&`, `exists` and `all` may discard the error, so one expression can fail many times.
  */
 const failureSteps = (node: SyntaxNode): number => 300 + Math.ceil(node.input.length / 4)
-/** Steps of a failing uint256 operation. Its errors are preallocated, so only throwing and catching takes time. */
+/** Steps of a failing uint256 operation. Its errors are preallocated. */
 const CHEAP_FAILURE_STEPS = 50
 const CALL_STEPS = 4
 const SELECTION_STEPS = 3
 const TIME_STEPS = 20
-/** Steps per element of a list, because the library looks up each element's type. */
+/** Steps per list element: the library looks up the type of each element. */
 const TIME_IN_STEPS = 6
 /** A comparison processes many characters per step; size() visits every code point. */
 const CHARS_PER_STEP = 32
@@ -48,7 +44,7 @@ interface Loop {
   readonly range: Estimate
 }
 
-/** The length of a nested list is unknown, but no list in a policy exceeds this. */
+/** Maximum length of a nested list, whose actual length is unknown. */
 const INNER_ELEMENTS = Math.max(POLICY_LIMITS.listElements, POLICY_LIMITS.decodedElements)
 
 const innerElements = (node: SyntaxNode): number => (node.checkedType?.kind === 'list' ? INNER_ELEMENTS : 0)
@@ -76,7 +72,7 @@ class Estimator {
     const type = node.checkedType
     // The cost of an operation depends on its type, so a node without a type must be rejected.
     if (type === undefined || !isPermittedType(type, this.#types)) {
-      this.refuse(node, `a value of type ${type?.name ?? 'unknown'} is not part of the policy language`)
+      this.refuse(node, `the policy language does not support values of type ${type?.name ?? 'unknown'}`)
       return NOTHING
     }
     if (isConstant(node)) return constantBounds(node)
@@ -111,7 +107,7 @@ class Estimator {
     }
   }
 
-  /** Adds the steps of all nodes and takes the maximum of their bounds. */
+  /** Adds the steps and takes the maximum of the bounds. */
   private sum(steps: number, nodes: readonly SyntaxNode[], loop: Loop | null): Estimate {
     let { elements, chars } = NOTHING
     let total = steps
@@ -124,7 +120,7 @@ class Estimator {
     return { steps: total, elements, chars }
   }
 
-  /** Estimates a call with a non-literal argument: size() or uint256() of an expression. */
+  /** size() or uint256() of a non-literal argument. */
   private estimateCall(node: SyntaxNode, loop: Loop | null): Estimate {
     const { steps, chars } = this.sum(CALL_STEPS, childrenOf(node), loop)
     const [name, [only]] = node.args as [string, SyntaxNode[]]
@@ -162,11 +158,11 @@ class Estimator {
     const right = this.estimate(rightNode, loop)
     const type = leftNode.checkedType?.name
     if (node.op === '+' && (type === 'string' || leftNode.checkedType?.kind === 'list')) {
-      this.refuse(node, 'joining texts or lists with + is not part of the policy language')
+      this.refuse(node, 'the policy language cannot join strings or lists with +')
     }
     const compared = node.op === 'in' ? rightNode.checkedType?.valueType : comparedType(leftNode)
     if (isEquality(node.op) && compared !== undefined && !isValueType(compared)) {
-      this.refuse(node, 'tuples and lists of lists are not compared as a whole: compare what is in them')
+      this.refuse(node, 'tuples and lists of lists cannot be compared: compare their members')
     }
     const each = 1 + Math.min(left.chars, right.chars) / CHARS_PER_STEP
     const steps = left.steps + right.steps + Math.ceil(this.operatorSteps(node, left, right) + each)
@@ -175,7 +171,7 @@ class Estimator {
 
   private uint256Steps(node: SyntaxNode): number {
     for (const side of childrenOf(node)) {
-      if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 is never negative')
+      if (isNegativeLiteral(side)) this.refuse(side, 'a uint256 cannot be negative')
     }
     // In a comparison, only a non-constant int can be negative.
     const mayFail = childrenOf(node).some((side) => side.checkedType?.name === 'int' && side.op !== 'value')
@@ -196,16 +192,14 @@ class Estimator {
 
 const isEquality = (operator: string): boolean => ['==', '!=', 'in'].includes(operator)
 
-/** Returns the element type that `==` compares one by one. */
 const comparedType = ({ checkedType }: SyntaxNode): CheckedType | undefined =>
   checkedType?.kind === 'list' ? checkedType.valueType : checkedType
 
-/** A list's length is known; the characters of a text are counted. */
+/** The length of a list is known; the characters of a string are counted. */
 const sizeWork = (node: SyntaxNode | undefined, chars: number): number =>
   node?.checkedType?.kind === 'list' ? 0 : chars * COUNTED_CHAR_STEPS
 
 const methodWork = (name: string, chars: number, otherChars: number): number => {
-  // Searching one text in another is quadratic in the worst case.
   return Math.ceil((name === 'contains' ? chars * (1 + otherChars) : chars) / CHARS_PER_STEP)
 }
 
@@ -217,7 +211,8 @@ const isTime = (type: string): boolean => type.startsWith('google.protobuf.')
 const isArithmetic = (operator: string): boolean => ['+', '-', '*', '/', '%'].includes(operator)
 
 /**
- * Returns the worst-case steps of a type-checked expression, and issues for its forbidden parts. Folds constant lists.
+ * Returns the worst-case steps of a type-checked expression, and an issue for each forbidden part. Folds constant
+ * lists.
  */
 export const estimateExpression = (
   root: SyntaxNode,

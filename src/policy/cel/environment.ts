@@ -1,6 +1,6 @@
 // The CEL environment: types, operators and functions of policies in addition to CEL's standard library. language.ts
-// excludes parts of the standard library, and resolve.ts defines the names: the environment itself has no variables.
-// Source: https://github.com/google/cel-spec (langdef.md).
+// excludes parts of the standard library; resolve.ts defines the variables. Source: https://github.com/google/cel-spec
+// (langdef.md).
 import { Environment, ParseError } from '@marcbachmann/cel-js'
 import type { CallTable } from '../calls/call-table.ts'
 import { isFieldName, type TupleType } from '../calls/tuple-types.ts'
@@ -34,7 +34,6 @@ const refuse = (node: SyntaxNode, message: string): never => {
   throw new ParseError({ code: 'invalid_literal', message, node })
 }
 
-/** Reads the literal argument of a call. Mistakes are reported at the literal. */
 const readLiteral = <Value>(ast: SyntaxNode, argument: SyntaxNode, read: () => Value): Value => {
   try {
     const value = read()
@@ -51,7 +50,7 @@ const registerAddressLiteral = (environment: Environment): void => {
     const argument = args[0]!
     const literal = argument.args
     if (argument.op !== 'value' || typeof literal !== 'string')
-      return refuse(argument, 'address() takes a literal text')
+      return refuse(argument, 'address() takes a string literal')
     return constantNode(
       'address',
       readLiteral(ast, argument, () => parseAddressLiteral(literal)),
@@ -64,7 +63,7 @@ const registerAmountLiteral = (environment: Environment, unit: string): void => 
     const argument = args[0]!
     const literal = argument.args
     if (argument.op !== 'value' || (typeof literal !== 'string' && typeof literal !== 'bigint')) {
-      return refuse(argument, `${unit}() takes a literal number, or a text for fractions`)
+      return refuse(argument, `${unit}() takes a number literal, or a string literal for fractions`)
     }
     return constantNode(
       'uint256',
@@ -88,7 +87,7 @@ const registerUint256Conversion = (environment: Environment): void => {
       async: false,
       typeCheck: (checker: TypeCheckerHook, _macro: unknown, context: unknown) => {
         if (checker.check(argument, context).name !== 'int')
-          refuse(argument, 'uint256() takes an int or a literal text')
+          refuse(argument, 'uint256() takes an int or a string literal')
         return checker.getType('uint256')
       },
       evaluate: (evaluator: EvaluatorHook, _macro: unknown, context: unknown) =>
@@ -144,13 +143,13 @@ export const createPolicyEnvironment = (): Environment => {
 
 let shared: Environment | null = null
 
-/** Returns the environment shared by all policies of a thread. It does not depend on any policy. */
+/** Shared by all policies of a thread. */
 export const sharedEnvironment = (): Environment => {
   shared ??= createPolicyEnvironment()
   return shared
 }
 
-/** Creates the environment of a policy with tuples: the shared environment and the tuple types. */
+/** Extends the shared environment with a policy's tuple types. */
 export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Environment> {
   const environment = sharedEnvironment().clone()
   for (const tuple of tuples) {
@@ -162,7 +161,7 @@ export function* createTupleEnvironment(tuples: readonly TupleType[]): Steps<Env
   return environment
 }
 
-/** Returns the types that call arguments add to the language, and lists of these types. */
+/** Returns the types of call arguments, and the element types of their lists. */
 export const permittedTypes = (calls: CallTable | null): ReadonlySet<string> => {
   const types = new Set<string>()
   const permit = (type: string): void => {

@@ -1,5 +1,4 @@
-// Parses one expression, checks it against the language and its types, and estimates its cost. The result only
-// evaluates.
+// Parses one expression, checks it against the language and its types, and estimates its cost.
 import { TypeError as CelTypeError, ParseError } from '@marcbachmann/cel-js'
 import { type ExpressionIssue, inspectExpression } from '../tools/inspect.ts'
 import { estimateExpression } from './cost.ts'
@@ -10,11 +9,10 @@ import type { SyntaxNode } from './syntax.ts'
 
 export interface CompiledExpression {
   /**
-   * Returns a boolean for the request that is bound to the scope's evaluation. Throws if an operation fails and no `||`
-   * or `&&` overrides the failure.
+   * Evaluates the request that is bound to the scope's evaluation. Throws if an operation fails and no `||` or `&&`
+   * overrides the failure.
    */
   readonly evaluate: () => unknown
-  /** The syntax tree after constant folding and name resolution. */
   readonly root: SyntaxNode
   readonly nodes: number
   /** Worst-case cost of one evaluation in steps (see cost.ts). */
@@ -24,54 +22,53 @@ export interface CompiledExpression {
 export interface RefusedExpression {
   /** The first mistakes; never empty. */
   readonly issues: readonly ExpressionIssue[]
-  /** Number of syntax tree nodes read so far. */
   readonly nodes: number
 }
 
 const HINTS: readonly { readonly types: readonly string[]; readonly hint: string }[] = [
-  { types: ['address', 'string'], hint: 'write an address as address("…")' },
-  { types: ['uint256', 'string'], hint: 'write a large number as uint256("…") or an amount as ether("…")' },
-  { types: ['google.protobuf.Timestamp', 'string'], hint: 'write a time as timestamp("…")' },
+  { types: ['address', 'string'], hint: 'write addresses as address("…")' },
+  { types: ['uint256', 'string'], hint: 'write large numbers as uint256("…") and amounts as ether("…")' },
+  { types: ['google.protobuf.Timestamp', 'string'], hint: 'write times as timestamp("…")' },
 ]
 
-/** Operators of other languages, with the CEL operator for each. */
+/** Operators of other languages → CEL operators. */
 const FOREIGN_OPERATORS: Readonly<Record<string, string>> = { '=': '==', '&': '&&', '|': '||', and: '&&', or: '||' }
 
 const DURATION_UNITS: Readonly<Record<string, string>> = { d: 'days', h: 'hours', m: 'minutes' }
-/** Characters on both sides of a syntax error that are searched for a number with a unit. */
+/** Number of characters on each side of a syntax error in which a number with a unit is searched. */
 const UNIT_DISTANCE = 48
 
-/** Returns the CEL form of a number with a unit next to a syntax error, such as `10 ether` or `24h`; null if there is none. */
+/** Returns the CEL form of a number with a unit next to a syntax error, such as `10 ether` or `24h`; otherwise null. */
 const unitHint = (text: string, at: number): string | null => {
   const start = Math.max(0, at - UNIT_DISTANCE)
   const nearby = text.slice(start, at + UNIT_DISTANCE)
   for (const { 0: written, 1: number = '', 2: unit = '', index } of nearby.matchAll(/\b(\d+(?:\.\d+)?) ?([a-z]+)\b/g)) {
     if (start + index > at || at > start + index + written.length) continue
     const name = Object.hasOwn(AMOUNT_UNITS, unit) ? unit : DURATION_UNITS[unit]
-    if (name !== undefined) return `write ${name}(${number.includes('.') ? `"${number}"` : number}) for ${written}`
+    if (name !== undefined)
+      return `write ${name}(${number.includes('.') ? `"${number}"` : number}) instead of ${written}`
   }
   return null
 }
 
-/** Returns the probable fix for a syntax error, or an empty string. */
 const syntaxHint = (text: string, at: number): string => {
   // The parser reads `not` as a name and fails at the next token.
-  if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! for not'
+  if (/(?:^|[^\w.])not\s+$/i.test(text.slice(0, at))) return ': write ! instead of not'
   const found = /^(?:\w+|.)/.exec(text.slice(at))?.[0] ?? ''
   const word = found.toLowerCase()
-  return Object.hasOwn(FOREIGN_OPERATORS, word) ? `: write ${FOREIGN_OPERATORS[word]} for ${found}` : ''
+  return Object.hasOwn(FOREIGN_OPERATORS, word) ? `: write ${FOREIGN_OPERATORS[word]} instead of ${found}` : ''
 }
 
 const LIMIT_WORDS: Readonly<Record<string, string>> = {
-  maxAstNodes: `an expression has at most ${POLICY_LIMITS.expressionNodes} parts`,
+  maxAstNodes: `an expression can have at most ${POLICY_LIMITS.expressionNodes} parts`,
   maxDepth: 'the expression is nested too deeply',
-  maxListElements: `a list has at most ${POLICY_LIMITS.listElements} elements`,
-  maxCallArguments: `a call has at most ${POLICY_LIMITS.callArguments} arguments`,
+  maxListElements: `a list can have at most ${POLICY_LIMITS.listElements} elements`,
+  maxCallArguments: `a call can have at most ${POLICY_LIMITS.callArguments} arguments`,
 }
 
-/** Returns the library's message, with advice for common mistakes. */
+/** Adds advice for common mistakes to the library's message. */
 const explain = (summary: string): string => {
-  if (summary.endsWith('EOF')) return 'the expression ends too early'
+  if (summary.endsWith('EOF')) return 'unexpected end of the expression'
   const limit = Object.entries(LIMIT_WORDS).find(([name]) => summary.startsWith(`Exceeded ${name}`))
   if (limit !== undefined) return limit[1]
   if (!summary.startsWith('no such overload')) return summary
@@ -87,15 +84,14 @@ const refusalOf = (error: unknown, text: string, nodes: number): RefusedExpressi
     const hint = error.summary.startsWith('Unexpected') ? syntaxHint(text, at) : ''
     return { issues: [{ at, message: `${explain(error.summary)}${hint}` }], nodes }
   }
-  // The parser recurses on prefix operators, which its depth limit doesn't count.
+  // The parser recurses on prefix operators, which its depth limit ignores.
   if (error instanceof RangeError) return { issues: [{ at: 0, message: 'the expression is nested too deeply' }], nodes }
   throw error
 }
 
 /**
- * Compiles one expression of type bool and records the policy's needs in the scope. `text` must be within the length
- * limit.
- * @returns the mistakes, if there are any
+ * Compiles one expression of type bool and records the policy's needs in the scope. The caller checks the length of
+ * `text`.
  */
 export const compileExpression = (text: string, scope: PolicyScope): CompiledExpression | RefusedExpression => {
   let nodes = 0
@@ -108,7 +104,7 @@ export const compileExpression = (text: string, scope: PolicyScope): CompiledExp
     const check = parsed.check()
     if (!check.valid) return refusalOf(check.error, text, nodes)
     if (check.type !== 'bool')
-      return { issues: [{ at: 0, message: `a rule is true or false, but this is ${check.type}` }], nodes }
+      return { issues: [{ at: 0, message: `a rule must be of type bool, but this is ${check.type}` }], nodes }
     const estimate = estimateExpression(root, scope.types)
     if (estimate.issues.length > 0) return { issues: estimate.issues, nodes }
     return { evaluate: parsed, root, nodes, steps: estimate.steps }

@@ -1,5 +1,5 @@
-// Checks the literals of an expression. Replaces literals that the library would parse in each evaluation with their
-// values.
+// Checks the literals of an expression, and replaces literals that the library would parse in each evaluation with
+// their values.
 
 import { INT64_MAX, INT64_MIN } from '../../lib/int64.ts'
 import { FAILURE_STEPS, type Refuse } from '../resolve.ts'
@@ -19,21 +19,20 @@ import {
 
 const NEGATION_OVERFLOW = new ArithmeticRangeError('int overflow')
 
-/** Returns the reason why a literal is not allowed, or null. */
 export const literalProblem = (literal: unknown): string | null => {
   if (typeof literal === 'boolean') return null
   if (typeof literal === 'bigint') {
-    return literal > INT64_MAX ? `the number does not fit int: write uint256("${literal}")` : null
+    return literal > INT64_MAX ? `the number is too large for int: write uint256("${literal}")` : null
   }
   if (typeof literal === 'string') {
     const limit = POLICY_LIMITS.stringLiteralLength
-    return literal.length > limit ? `a text has at most ${limit} characters` : null
+    return literal.length > limit ? `a string can have at most ${limit} characters` : null
   }
-  if (typeof literal === 'number') return 'floating-point numbers are not part of the policy language'
-  return 'null, bytes and uint are not part of the policy language'
+  if (typeof literal === 'number') return 'the policy language does not support floating-point numbers'
+  return 'the policy language does not support null, bytes and uint'
 }
 
-/** Returns the text literals on one side of a comparison. */
+/** Returns the string literals on one side of a comparison. */
 export const textsOf = (node: SyntaxNode): { readonly node: SyntaxNode; readonly text: string }[] => {
   if (node.op === 'list') return childrenOf(node).flatMap(textsOf)
   const value = isConstant(node) ? constantValue(node) : null
@@ -61,14 +60,11 @@ const READERS = {
   },
 } as const
 
-/**
- * Evaluates `timestamp("…")` and `duration("…")` in advance: the library's parsers accept too much and run in each
- * evaluation.
- */
+/** Folds `timestamp("…")` and `duration("…")`: the library's parsers are too lenient and run in each evaluation. */
 export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'string' || others.length > 0) {
-    refuse(node, `${name}() takes one literal text`)
+    refuse(node, `${name}() takes one string literal`)
     return
   }
   const text = only.args
@@ -76,11 +72,11 @@ export const foldTime = (node: SyntaxNode, name: keyof typeof READERS, refuse: R
   replace(node, only, type, refuse, () => read(text))
 }
 
-/** Replaces calls such as `days(7)` with a duration. */
+/** Folds calls such as `days(7)` to a duration. */
 export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds: number, refuse: Refuse): void => {
   const [, [only, ...others]] = node.args as [string, SyntaxNode[]]
   if (only?.op !== 'value' || typeof only.args !== 'bigint' || others.length > 0) {
-    refuse(node, `${name}() takes one literal number`)
+    refuse(node, `${name}() takes one number literal`)
     return
   }
   const count = only.args
@@ -88,7 +84,7 @@ export const foldCountedDuration = (node: SyntaxNode, name: string, unitSeconds:
   replace(node, only, 'google.protobuf.Duration', refuse, read)
 }
 
-/** Replaces `-x`: the library's negation of the smallest int exceeds the 64-bit range. */
+/** Replaces `-x`: negating the smallest int in the library yields a value outside the 64-bit range. */
 export const replaceNegation = (node: SyntaxNode): void => {
   const operand = node.args as SyntaxNode
   if (operand.op === 'value') return

@@ -1,23 +1,22 @@
-// Reads the literals that CEL lacks: addresses, 256-bit numbers, amounts with a unit, and times and durations in the
-// strict forms of RFC 3339 and CEL. Literals are read when the policy is compiled; malformed literals are then
-// rejected.
+// Parses literals that CEL lacks or parses leniently: addresses, 256-bit numbers, amounts with a unit, and times and
+// durations in the strict forms of RFC 3339 and CEL. Malformed literals are rejected at compile time.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { AddressValue, MAX_UINT256, Uint256 } from '../values.ts'
 
-/** A malformed literal. The message states the expected form, for the policy's author. */
+/** The message states the expected form, for the policy's author. */
 export class LiteralMalformedError extends NamedError {}
 
-export const INTEGER_TOO_LARGE = `the number is too large: at most ${Number.MAX_SAFE_INTEGER}`
+export const INTEGER_TOO_LARGE = `the number must be at most ${Number.MAX_SAFE_INTEGER}`
 
-/** Reads an integer in a document's test that is not an amount: a count or a level. */
+/** Parses a count or a level in a document's test. */
 export const parseTestInteger = (text: string): number => {
   const integer = Number(parseUint256Literal(text).value)
   if (Number.isSafeInteger(integer)) return integer
   throw new LiteralMalformedError(INTEGER_TOO_LARGE)
 }
 
-/** Returns the text unchanged. @throws LiteralMalformedError with `rule` if the pattern does not match */
+/** @throws LiteralMalformedError with `rule` if the pattern does not match */
 export const matchingText =
   (pattern: RegExp, rule: string) =>
   (text: string): string => {
@@ -27,55 +26,53 @@ export const matchingText =
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-/** Reads `0x` and 40 hexadecimal digits in any case, or base58 of 32 bytes. Base58 is case-sensitive. */
+/** Base58 is case-sensitive; hexadecimal digits are not. */
 export const parseAddressLiteral = (text: string): AddressValue => {
   const address = parseEvmAddress(text) ?? parseSolanaAddress(text)
   if (address === null) {
-    throw new LiteralMalformedError('an address is 0x and 40 hex digits (EVM) or base58 of 32 bytes (Solana)')
+    throw new LiteralMalformedError('an address must be 0x and 40 hex digits (EVM), or 32 bytes in base58 (Solana)')
   }
   return new AddressValue(address)
 }
 
 const withinRange = (value: bigint): Uint256 => {
-  if (value > MAX_UINT256) throw new LiteralMalformedError('the number does not fit uint256')
+  if (value > MAX_UINT256) throw new LiteralMalformedError('the number is too large for uint256')
   return Uint256.of(value)
 }
 
-/** Reads `0`, a decimal number without leading zeros, or `0x` and up to 64 hexadecimal digits. */
+/** Parses `0`, a decimal number without leading zeros, or `0x` and at most 64 hexadecimal digits. */
 export const parseUint256Literal = (literal: string | bigint): Uint256 => {
   if (typeof literal === 'bigint') return withinRange(literal)
   const isHex = /^0x[0-9a-fA-F]{1,64}$/.test(literal)
   const isDecimal = isDigits(literal) && literal.length <= 78 && (literal === '0' || literal[0] !== '0')
   if (!isHex && !isDecimal) {
     throw new LiteralMalformedError(
-      'a uint256 is a whole number in decimal digits or 0x hex, without sign or separators',
+      'a uint256 must be a whole number in decimal digits or 0x hex, without sign or separators',
     )
   }
   return withinRange(BigInt(literal))
 }
 
-/** Units of amounts, with their number of decimals relative to the chain's smallest unit (wei or lamports). */
+/** Number of decimals per unit, relative to the chain's smallest unit (wei or lamports). */
 export const AMOUNT_UNITS: Readonly<Record<string, number>> = { ether: 18, gwei: 9, sol: 9, lamports: 0 }
 
-/** Reads an amount, given as an integer or as decimal text such as `ether("0.25")`, in the chain's smallest unit. */
+/** Parses an integer or decimal text, such as `ether("0.25")`. Returns the amount in the chain's smallest unit. */
 export const parseAmountLiteral = (unit: string, literal: string | bigint): Uint256 => {
   const decimals = AMOUNT_UNITS[unit]!
   const [whole = '', fraction = '', ...rest] = String(literal).split('.')
   const isWritten = isDigits(whole) && rest.length === 0 && (String(literal).includes('.') ? isDigits(fraction) : true)
   if (!isWritten || whole.length > 78) {
-    throw new LiteralMalformedError(
-      `${unit}() takes a number in digits, for example ${unit}("1${decimals ? '.5' : ''}")`,
-    )
+    throw new LiteralMalformedError(`${unit}() takes a decimal number, for example ${unit}("1${decimals ? '.5' : ''}")`)
   }
-  if (fraction.length > decimals) throw new LiteralMalformedError(`${unit}() has at most ${decimals} decimals`)
+  if (fraction.length > decimals) throw new LiteralMalformedError(`${unit}() takes at most ${decimals} decimals`)
   return withinRange(BigInt(whole) * 10n ** BigInt(decimals) + BigInt(fraction.padEnd(decimals, '0') || '0'))
 }
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:Z|[+-](\d{2}):(\d{2}))$/
 
 /**
- * Reads an RFC 3339 time in whole seconds with a time zone. The library would accept any input of Date, including local
- * time.
+ * Parses an RFC 3339 time in whole seconds with a time zone. The library would accept any input of Date, including
+ * local time.
  * @returns Unix seconds
  */
 export const parseTimestampLiteral = (text: string): number => {
@@ -84,18 +81,20 @@ export const parseTimestampLiteral = (text: string): number => {
   const days = match === null ? 0 : new Date(Date.UTC(Number(match[1]), Number(match[2]), 0)).getUTCDate()
   const isReal = match !== null && Number(match[3]) >= 1 && Number(match[3]) <= days && Number(match[4]) < 24
   if (!isReal || Number.isNaN(milliseconds)) {
-    throw new LiteralMalformedError('a timestamp is RFC 3339 in whole seconds, for example "2026-01-31T00:00:00Z"')
+    throw new LiteralMalformedError(
+      'a timestamp must be in RFC 3339 format in whole seconds, for example "2026-01-31T00:00:00Z"',
+    )
   }
   return milliseconds / 1000
 }
 
 const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 }
-/** A century, so that any sum of durations in one expression is still a valid date. */
+/** A century. Any sum of durations in one expression is then a valid date. */
 const MAX_DURATION_SECONDS = 36_525 * 86_400
 
 /**
- * Reads whole hours, minutes and seconds, for example `36h` or `1h30m`. Fractions are excluded, because the library
- * computes them incorrectly. Signs are excluded, because a subtraction has the same effect.
+ * Parses whole hours, minutes and seconds, for example `36h` or `1h30m`. Excludes fractions, which the library computes
+ * incorrectly, and signs, because a subtraction has the same effect.
  * @returns seconds
  */
 export const parseDurationLiteral = (text: string): number => {
@@ -103,15 +102,14 @@ export const parseDurationLiteral = (text: string): number => {
   const isWritten = /^(?:\d{1,10}[hms]){1,3}$/.test(text)
   for (const [, count, unit] of text.matchAll(/(\d{1,10})([hms])/g)) seconds += Number(count) * SECONDS_PER_UNIT[unit!]!
   if (!isWritten || seconds > MAX_DURATION_SECONDS) {
-    throw new LiteralMalformedError('a duration is whole hours, minutes and seconds up to a century, for example "36h"')
+    throw new LiteralMalformedError(
+      'a duration must be whole hours, minutes and seconds of at most a century, for example "36h"',
+    )
   }
   return seconds
 }
 
-/**
- * Reads calls such as `days(7)`.
- * @returns seconds
- */
+/** @returns seconds */
 export const parseCountedDuration = (name: string, count: bigint, unitSeconds: number): number => {
   const most = Math.floor(MAX_DURATION_SECONDS / unitSeconds)
   if (count < 0n || count > BigInt(most)) throw new LiteralMalformedError(`${name}() takes a number from 0 to ${most}`)

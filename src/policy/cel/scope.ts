@@ -1,5 +1,5 @@
-// The names that the rules of one document may use, and the needs of these rules. Each policy has one scope, which is
-// filled during compilation.
+// The names that the rules of one document can use, and the needs of these rules. Each policy has one scope, which
+// compilation fills.
 import type { Environment } from '@marcbachmann/cel-js'
 import type { OptionalField } from '../../domain/target.ts'
 import type { CallTable } from '../calls/call-table.ts'
@@ -13,28 +13,23 @@ import { type ConstantValue, constantValue } from './constants.ts'
 import { createTupleEnvironment, permittedTypes, sharedEnvironment } from './environment.ts'
 import type { Steps } from './steps.ts'
 
-/** The sources of the deployment in which a policy will run. */
 export interface KnownSources {
-  /**
-   * Names of the deployment's chains: a policy that names any other chain gets a warning. If omitted, there are no
-   * warnings.
-   */
+  /** Names of the deployment's chains. A policy that names any other chain gets a warning; no warnings if omitted. */
   readonly chains?: ReadonlySet<string>
-  /** Existing lists and screeners: a policy that names any other list or screener is rejected. */
+  /** Existing lists and screeners. A policy that names any other list or screener is rejected. */
   readonly lists?: ReadonlySet<string>
   readonly screeners?: ReadonlySet<string>
 }
 
 export interface PolicyScope {
   readonly decides: PolicySubject
-  /** Facts that the rules may read, by group. */
+  /** Facts by group. */
   readonly facts: Readonly<Record<string, FactGroup>>
-  /** First names that an expression may read. A loop variable cannot use any of them. */
+  /** First names of expressions. A loop variable cannot use any of them. */
   readonly roots: ReadonlySet<string>
   readonly environment: Environment
-  /** Types in addition to the language's types: tuples and lists of tuples. */
+  /** Types of call arguments, in addition to the language's types. */
   readonly types: ReadonlySet<string>
-  /** Bound to one request at a time. */
   readonly evaluation: Evaluation
   readonly constants: ReadonlyMap<string, ConstantValue>
   readonly reads: ReadonlyMap<string, PolicyRead>
@@ -50,7 +45,7 @@ const SESSION_ROOTS: ReadonlySet<string> = new Set([
   'constants',
 ])
 
-/** @throws LiteralMalformedError if the document contains an invalid constant */
+/** @throws LiteralMalformedError for an invalid constant */
 export function* createPolicyScope(
   { decides, constants, reads }: Pick<PolicyDocument, 'decides' | 'constants' | 'reads'>,
   calls: CallTable | null,

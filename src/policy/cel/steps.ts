@@ -1,10 +1,8 @@
-// Work that is split into steps, so that a thread can do other work in between.
 import { nextTurn } from '../../lib/time.ts'
 
 /** Each step takes at most a few milliseconds; the last step returns the result. */
 export type Steps<Result> = Generator<void, Result, void>
 
-/** Runs all steps at once, for threads without other work. */
 export const finish = <Result>(steps: Steps<Result>): Result => {
   for (;;) {
     const step = steps.next()
@@ -12,11 +10,11 @@ export const finish = <Result>(steps: Steps<Result>): Result => {
   }
 }
 
-/** No step starts later than this within a turn of the event loop. */
+/** Time into a turn of the event loop, in milliseconds, after which no further step starts. */
 const TURN_MS = 2
 
 /**
- * Every caller waits for the turn after the previous caller's turn, so that each turn of the event loop has at most one
+ * Each caller waits for the turn after the previous caller's turn, so that a turn of the event loop has at most one
  * slice.
  */
 let lastTurn = Promise.resolve()
@@ -25,7 +23,7 @@ const takeTurn = (): Promise<void> => {
   return lastTurn
 }
 
-/** Runs all steps, and yields to the event loop every few milliseconds. */
+/** Yields to the event loop every few milliseconds. */
 export const finishInTurns = async <Result>(steps: Steps<Result>): Promise<Result> => {
   for (;;) {
     await takeTurn()

@@ -1,5 +1,4 @@
-// Compiles a parsed policy document; this is all that a signing worker needs. It does not depend on the YAML parser,
-// which would take several megabytes per worker.
+// Compiles a parsed policy document. Does not import the YAML parser, which would take several megabytes per worker.
 import type { OptionalField } from '../../domain/target.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
 import { compileExpression } from '../cel/expression.ts'
@@ -13,7 +12,6 @@ import type { CheckedRule } from '../tools/warnings.ts'
 import type { PolicyDocument, PolicyRule } from '../types/document.ts'
 import type { PolicyProgram } from '../types/program.ts'
 
-/** Order in which missing fields are reported. */
 const OPTIONAL_FIELDS: readonly OptionalField[] = ['data', 'msg_value', 'user_ip']
 
 interface CompiledRules<Source> {
@@ -22,7 +20,7 @@ interface CompiledRules<Source> {
   readonly issues: readonly PolicyIssue[]
 }
 
-/** One step per rule. Ends early at the maximum number of reported mistakes or at the size limit of a policy. */
+/** One step per rule. Stops at the maximum number of mistakes or at the size limit of a policy. */
 export function* compileRules<Source extends { rule: PolicyRule }>(
   sources: readonly Source[],
   scope: PolicyScope,
@@ -47,13 +45,13 @@ export function* compileRules<Source extends { rule: PolicyRule }>(
       steps += compiled.steps
     }
     if (nodes > POLICY_LIMITS.policyNodes) {
-      issues.push(issueAt(source, 0, 'up to here the policy is larger than a policy may be'))
+      issues.push(issueAt(source, 0, 'the rules up to this one exceed the size limit of a policy'))
       break
     }
     if (steps > POLICY_LIMITS.evaluationSteps) {
       const allowed = POLICY_LIMITS.evaluationSteps
       issues.push(
-        issueAt(source, 0, `up to here the policy may take ${steps} steps to evaluate; ${allowed} are allowed`),
+        issueAt(source, 0, `the rules up to this one can take ${steps} steps to evaluate; the limit is ${allowed}`),
       )
       break
     }
@@ -82,7 +80,7 @@ const callsOf = ({ abi, idl }: PolicyDocument, issues: PolicyIssue[]): Steps<Cal
 }
 
 /**
- * Compiles a parsed document in steps of at most a few milliseconds, for threads with other work.
+ * Each step takes at most a few milliseconds.
  * @throws PolicyInvalidError from a step, with every mistake; lines and columns count within the rule's expression
  */
 export function* compileDocument(document: PolicyDocument): Steps<PolicyProgram> {

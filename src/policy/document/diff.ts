@@ -1,9 +1,8 @@
-// The differences between two policies, in the terms of their documents.
 import type { PolicyConstant, PolicyDocument, PolicyRead, PolicyRule, PolicyTest } from '../types/document.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 
 export type PolicyDifference =
-  /** A rule that only one of the policies has, and its content. `place` counts from 1. */
+  /** A rule that only one of the policies has, with its content. `place` counts from 1. */
   | {
       readonly kind: 'rule-added' | 'rule-removed'
       readonly rule: string
@@ -12,13 +11,12 @@ export type PolicyDifference =
       readonly to: string | null
     }
   | { readonly kind: 'test-added' | 'test-removed' | 'test-changed'; readonly test: string }
-  /** The common rules are in a different order. */
+  /** The order of the common rules differs. */
   | { readonly kind: 'rules-reordered'; readonly from: readonly string[]; readonly to: readonly string[] }
   | {
       readonly kind: 'changed'
-      /** For example `rules/limit/deny` or `default`. */
       readonly what: string
-      /** Null if the part did not exist before, or if it was removed. */
+      /** Null if the part was added or removed. */
       readonly from: string | null
       readonly to: string | null
     }
@@ -77,7 +75,7 @@ const compareRules = (from: readonly PolicyRule[], to: readonly PolicyRule[]): P
   return [...removed, ...added, ...reordered, ...changed]
 }
 
-/** Compares items by name. Two items are equal if their `inWords` texts are equal. */
+/** Compares items by name and `inWords` text. */
 const compareNamed = <Named extends { readonly name: string }>(
   what: string,
   from: readonly Named[],
@@ -90,7 +88,7 @@ const compareNamed = <Named extends { readonly name: string }>(
   return [...names].flatMap((name) => compare(`${what}/${name}`, before.get(name), after.get(name)))
 }
 
-/** Texts are quoted, so that a text with a comma differs from a list of two. */
+/** Quotes strings, so that a string with a comma differs from a list of two strings. */
 const constantInWords = ({ type, values, isList }: PolicyConstant): string => {
   const written = type === 'string' ? values.map((value) => JSON.stringify(value)) : values
   return `${type} ${isList ? `[${written.join(', ')}]` : written[0]}`
@@ -105,7 +103,6 @@ const compareTests = (from: readonly PolicyTest[], to: readonly PolicyTest[]): P
     return [{ kind, test: difference.what.slice('tests/'.length) }]
   })
 
-/** An empty document. */
 type NoDocument = {
   readonly [Part in keyof PolicyDocument]: PolicyDocument[Part] extends readonly unknown[] ? [] : null
 }
@@ -138,17 +135,13 @@ const compareDocuments = (from: PolicyDocument | NoDocument, to: PolicyDocument)
   ...compareTests(from.tests, to.tests),
 ]
 
-/** Describes a policy as its differences from an empty document. */
 export const describePolicy = ({ document, requires, needs }: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(NO_DOCUMENT, document),
   ...compare('requires', [], requires),
   ...compare('needs', [], needs),
 ]
 
-/**
- * Returns the differences in the order of the documents. Empty if both policies have the same content. Formatting and
- * comments are ignored.
- */
+/** Returns the differences in document order. Ignores formatting and comments. */
 export const diffPolicies = (from: CompiledPolicy, to: CompiledPolicy): readonly PolicyDifference[] => [
   ...compareDocuments(from.document, to.document),
   ...compare('requires', from.requires, to.requires),

@@ -1,5 +1,5 @@
-// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI, and the content of an Anchor
-// IDL file. In a JSON ABI, items other than functions are skipped, so that a whole ABI can be pasted.
+// Reads the `abi` and `idl` of a document: human-readable functions, items of a JSON ABI, and an Anchor IDL. Skips
+// other items of a JSON ABI, so that a complete ABI can be pasted.
 import { AbiFragmentMalformedError, parseAbiFragment } from '../calls/abi-fragment.ts'
 import type { AbiSource, IdlSource } from '../calls/call-table.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
@@ -24,9 +24,11 @@ const readParameters = (
   if (items === null) return null
   const parameters: AbiParameterItem[] = []
   for (const [index, item] of items.entries()) {
-    if (item.kind !== 'mapping') return reader.complainOf(key, `${key} is a list of parameters with name and type`)
+    if (item.kind !== 'mapping') return reader.complainOf(key, `${key} must be a list of parameters with name and type`)
     const parameter = createMappingReader(context, item, `${reader.path}/${key}/${index}`, 'a parameter')
-    const type = parameter.has('type') ? parameter.text('type', 64) : parameter.complainOf('type', 'it has no type')
+    const type = parameter.has('type')
+      ? parameter.text('type', 64)
+      : parameter.complainOf('type', 'the parameter has no type')
     const name = plainValue(parameter.node('name')) ?? ''
     if (type === null) return null
     if (typeof name !== 'string' || (name !== '' && !SOLIDITY_NAME.test(name))) {
@@ -44,7 +46,7 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   const reader = createMappingReader(context, node, path, 'a function')
   const kind = plainValue(reader.node('type')) ?? 'function'
   if (typeof kind === 'string' && OTHER_ITEMS.has(kind)) return null
-  if (kind !== 'function') return reader.complainOf('type', 'an item of an abi is a function')
+  if (kind !== 'function') return reader.complainOf('type', 'an item of an abi must be a function')
   if (!reader.has('name')) return reader.complainOf('name', 'the function has no name')
   const name = reader.matching('name', 128, SOLIDITY_NAME, 'is not a valid function name')
   const inputs = readParameters(context, reader, 'inputs', 0)
@@ -55,13 +57,13 @@ const readJsonItem = (context: DocumentContext, node: MappingNode, path: string)
   return { type: 'function', name, stateMutability, inputs, outputs }
 }
 
-/** Reads a human-readable function. Returns null after reporting a mistake. */
+/** Returns null after reporting a mistake. */
 export const readFragment = (context: DocumentContext, node: ScalarNode, path: string): AbiFunctionItem | null => {
   const complain = (at: number, message: string): null => {
     context.complain(at, path, message)
     return null
   }
-  if (typeof node.value !== 'string') return complain(node.start, 'a function is a text or an item of a JSON ABI')
+  if (typeof node.value !== 'string') return complain(node.start, 'a function must be text or an item of a JSON ABI')
   if (node.value.length > POLICY_LIMITS.expressionLength) return complain(node.start, 'the function is too long')
   try {
     return parseAbiFragment(node.value)
@@ -75,13 +77,13 @@ export const readAbi = (context: DocumentContext, reader: MappingReader): readon
   const items = reader.has('abi') ? reader.sequence('abi') : null
   if (items === null) return []
   if (items.length > POLICY_LIMITS.functions) {
-    reader.complainOf('abi', `an abi has at most ${POLICY_LIMITS.functions} functions`)
+    reader.complainOf('abi', `an abi can have at most ${POLICY_LIMITS.functions} functions`)
     return []
   }
   return items.flatMap((node, index) => {
     const path = `/abi/${index}`
     const complain = (message: string): void => context.complain(node.start, path, message)
-    if (node.kind === 'sequence') complain('a function is a text or an item of a JSON ABI')
+    if (node.kind === 'sequence') complain('a function must be text or an item of a JSON ABI')
     let item: AbiFunctionItem | null = null
     if (node.kind === 'mapping') item = readJsonItem(context, node, path)
     if (node.kind === 'scalar') item = readFragment(context, node, path)

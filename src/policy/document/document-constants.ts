@@ -1,4 +1,3 @@
-// Reads the `constants` of a document: a name, a type, and a value or a list of values.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError } from '../cel/literals.ts'
@@ -15,7 +14,7 @@ const readValues = (
   const items = node?.kind === 'sequence' ? node.items : [node]
   if (items.length === 0) return reader.complainOf('value', 'the list is empty')
   if (items.length > POLICY_LIMITS.listElements) {
-    return reader.complainOf('value', `a list has at most ${POLICY_LIMITS.listElements} elements`)
+    return reader.complainOf('value', `a list can have at most ${POLICY_LIMITS.listElements} elements`)
   }
   const values: string[] = []
   for (const item of items) {
@@ -25,7 +24,7 @@ const readValues = (
       return null
     }
     const text = verbatimText(context, item)
-    if (text === null) return complain('a value is a text, a number, true or false')
+    if (text === null) return complain('a value must be text, a number, true or false')
     try {
       CONSTANT_KINDS[type]?.parse(text)
     } catch (error) {
@@ -55,7 +54,7 @@ export const readConstants = (context: DocumentContext, reader: MappingReader): 
     const type = constant.text('type', 16)
     if (type === null) return []
     if (!Object.hasOwn(CONSTANT_KINDS, type)) {
-      constant.complainOf('type', `a constant's type is one of ${Object.keys(CONSTANT_KINDS).join(', ')}`)
+      constant.complainOf('type', `a constant's type must be one of ${Object.keys(CONSTANT_KINDS).join(', ')}`)
       return []
     }
     const read = readValues(context, constant, type)

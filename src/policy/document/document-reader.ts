@@ -1,28 +1,26 @@
-// Reads the members of one mapping of a document by key. A mistake is reported at the value or, if the value is
-// missing, at the mapping. Unknown keys are mistakes, because a misspelled `deny` must not allow.
+// Reads the members of one mapping by key. Reports a mistake at the value or, if it is missing, at the mapping. Unknown
+// keys are mistakes, because a misspelled `deny` must not allow.
 import { LiteralMalformedError } from '../cel/literals.ts'
 import type { MappingNode, SourceNode } from './yaml-tree.ts'
 
-/** Receives each mistake: its UTF-16 offset, its JSON pointer (RFC 6901), and one sentence. */
+/** `offset` counts UTF-16 code units; `pointer` is a JSON pointer (RFC 6901). */
 export type ComplainAt = (offset: number, pointer: string, message: string) => void
 
 /** Syntax of names defined in a document: constants, reads, lists, screeners. */
 export const NAME = /^[a-z][a-z0-9_]{0,63}$/
-export const NAME_RULE = 'is made of a-z, 0-9 and "_", begins with a letter and has at most 64 characters'
+export const NAME_RULE = 'must consist of a-z, 0-9 and "_", begin with a letter and have at most 64 characters'
 
 /** RFC 6901, section 3. */
 const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
-/** Shared by all readers of one document. */
 export interface DocumentContext {
   readonly source: string
   readonly complain: ComplainAt
 }
 
 /**
- * Returns the source text of a scalar. YAML's value is unsuitable: YAML parses `0x…` as a number and rounds it, and
- * parses 1.0 as 1.
- * @returns null if the node is not a text, number or boolean
+ * Returns the source text of a scalar, because YAML parses `0x…` as a rounded number and 1.0 as 1.
+ * @returns null if the node is not text, a number or a boolean
  */
 export const verbatimText = ({ source }: DocumentContext, node: SourceNode | null): string | null => {
   if (node?.kind !== 'scalar') return null
@@ -38,16 +36,12 @@ export interface MappingReader {
   node(key: string): SourceNode | null
   complainOf(key: string, message: string): null
   refuseUnknownKeys(known: readonly string[]): void
-  /** Returns a YAML string, or null after reporting a mistake. Call it only for keys that are present. */
+  /** Returns null after reporting a mistake. Call only for keys that are present. */
   text(key: string, maxLength: number): string | null
   matching(key: string, maxLength: number, allowed: RegExp, rule: string): string | null
-  /**
-   * Returns the result of `parse` for a scalar's source text. A LiteralMalformedError of `parse` is reported as a
-   * mistake.
-   */
+  /** Parses the source text of a scalar. Reports a LiteralMalformedError of `parse` as a mistake. */
   parsed<Value>(key: string, parse: (text: string) => Value): Value | null
   bool(key: string): boolean | null
-  /** Returns null after reporting a mistake. */
   mapping(key: string, what: string): MappingReader | null
   sequence(key: string): readonly SourceNode[] | null
 }
@@ -73,7 +67,7 @@ export const createMappingReader = (
       return complainOf(key, node?.kind === 'scalar' ? `${key} must be text: put it in quotes` : `${key} must be text`)
     }
     if (node.value.trim() === '') return complainOf(key, `${key} is empty`)
-    if (node.value.length > maxLength) return complainOf(key, `${key} has at most ${maxLength} characters`)
+    if (node.value.length > maxLength) return complainOf(key, `${key} can have at most ${maxLength} characters`)
     return node.value
   }
   return {
@@ -86,7 +80,7 @@ export const createMappingReader = (
       for (const { key, keyStart } of mapping.entries) {
         if (known.includes(key)) continue
         const pointer = `${path}/${escapePointer(key)}`
-        complain(keyStart, pointer, `"${key.slice(0, 64)}" is not a key of ${what}; it has: ${known.join(', ')}`)
+        complain(keyStart, pointer, `"${key.slice(0, 64)}" is not a key of ${what}; valid keys: ${known.join(', ')}`)
       }
     },
     text,
@@ -96,7 +90,7 @@ export const createMappingReader = (
     },
     parsed: (key, parse) => {
       const written = verbatimText(context, find(key)?.value ?? null)
-      if (written === null) return complainOf(key, `${key} must be a text or a number`)
+      if (written === null) return complainOf(key, `${key} must be text or a number`)
       try {
         return parse(written)
       } catch (error) {
@@ -107,7 +101,7 @@ export const createMappingReader = (
     bool: (key) => {
       const node = find(key)?.value
       if (node?.kind === 'scalar' && typeof node.value === 'boolean') return node.value
-      return complainOf(key, `${key} is true or false`)
+      return complainOf(key, `${key} must be true or false`)
     },
     mapping: (key, inner) => {
       const node = find(key)?.value
@@ -121,7 +115,7 @@ export const createMappingReader = (
   }
 }
 
-/** Returns a tree as a plain JSON value, for code with its own checks. */
+/** Converts a tree to a plain JSON value. */
 export const plainValue = (node: SourceNode | null): unknown => {
   if (node === null) return null
   if (node.kind === 'scalar') return node.value

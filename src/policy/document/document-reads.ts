@@ -1,4 +1,4 @@
-// Reads the `reads` of a document: named on-chain state with a type, against which rules are checked.
+// Reads the `reads` of a document: named and typed on-chain state.
 import { EVM_ZERO_ADDRESS, parseEvmAddress } from '../../domain/address.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { LiteralMalformedError, parseUint256Literal } from '../cel/literals.ts'
@@ -29,7 +29,7 @@ const requestOperand = (text: string): ReadOperand | null => {
 const parseContract = (text: string): string => {
   const address = parseEvmAddress(text)
   if (address !== null && address !== EVM_ZERO_ADDRESS) return address
-  throw new LiteralMalformedError('a contract is 0x and 40 hex digits')
+  throw new LiteralMalformedError('a contract must be 0x and 40 hex digits')
 }
 
 const parseHolder = (text: string): ReadOperand => {
@@ -37,13 +37,13 @@ const parseHolder = (text: string): ReadOperand => {
   if (operand !== null && text !== 'tx.value') return operand
   const address = parseEvmAddress(text)
   if (address === null)
-    throw new LiteralMalformedError('of is wallet.address, onBehalf.address, target.address or an address')
+    throw new LiteralMalformedError('of must be wallet.address, onBehalf.address, target.address or an address')
   return { kind: 'literal', value: address }
 }
 
 const parseNumber = (text: string): string => parseUint256Literal(text).value.toString()
 
-/** Reads an argument of a view function in the only form allowed for its parameter's type. */
+/** Accepts only one form per parameter type. */
 const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand => {
   const operand = requestOperand(text)
   const isAddress = type === 'address'
@@ -55,7 +55,7 @@ const parseArgument = ({ type }: AbiParameterItem, text: string): ReadOperand =>
   const literal = (value: string | boolean): ReadOperand => ({ kind: 'literal', value })
   if (isAddress) {
     const address = parseEvmAddress(text)
-    if (address === null) throw new LiteralMalformedError('an address is 0x and 40 hex digits')
+    if (address === null) throw new LiteralMalformedError('an address must be 0x and 40 hex digits')
     return literal(address)
   }
   if (isUnsigned) return literal(parseNumber(text))
@@ -94,7 +94,7 @@ const readArguments = (
       return null
     }
     const text = verbatimText(context, item)
-    if (text === null) return complain('an argument is a text, a number, true or false')
+    if (text === null) return complain('an argument must be text, a number, true or false')
     try {
       operands.push(parseArgument(input, text))
     } catch (error) {
@@ -110,14 +110,17 @@ const readView = (context: DocumentContext, reader: MappingReader, contract: str
   if (node?.kind !== 'scalar')
     return reader.complainOf(
       'function',
-      'a view has a function, for example "function tierOf(address) view returns (uint8)"',
+      'a view needs a function, for example "function tierOf(address) view returns (uint8)"',
     )
   const abi = readFragment(context, node, `${reader.path}/function`)
   if (abi === null) return null
   const [output, ...others] = abi.outputs
   const type = output === undefined || others.length > 0 ? null : resultType(output)
   if (type === null) {
-    return reader.complainOf('function', 'it has to return one value: a number, an address, a bool, a text or bytes')
+    return reader.complainOf(
+      'function',
+      'the function must return one value: a number, an address, a bool, a string or bytes',
+    )
   }
   const operands = readArguments(context, reader, abi)
   if (operands === null) return null
@@ -132,10 +135,10 @@ const readDefinition = (
   const stated = reader.has('kind') ? reader.text('kind', 32) : reader.complainOf('kind', 'the read has no kind')
   if (stated === null) return null
   const kind = READ_KINDS.find((candidate) => candidate === stated)
-  if (kind === undefined) return reader.complainOf('kind', `a read's kind is one of ${READ_KINDS.join(', ')}`)
+  if (kind === undefined) return reader.complainOf('kind', `a read's kind must be one of ${READ_KINDS.join(', ')}`)
   const keys = READ_KEYS[kind]
   reader.refuseUnknownKeys(['kind', 'chain', ...keys])
-  const chain = reader.has('chain') ? reader.matching('chain', 64, CHAIN, 'is the name of a chain') : null
+  const chain = reader.has('chain') ? reader.matching('chain', 64, CHAIN, 'must be the name of a chain') : null
   for (const key of ['contract', 'token_id']) {
     if (keys.includes(key) && !reader.has(key)) return reader.complainOf(key, `the read has no ${key}`)
   }

@@ -1,12 +1,11 @@
 // Reads the rules of a document: an id, a kind (allow, deny, require; for sessions also review), and the code and
-// message of a denial (decisions §4). A rule that rejects a session needs a message, because the person reads it.
+// message of a denial (decisions §4).
 
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import type { PolicyRule, PolicySubject, RuleKind } from '../types/document.ts'
 import { createMappingReader, type DocumentContext, type MappingReader } from './document-reader.ts'
 import type { ScalarNode } from './yaml-tree.ts'
 
-/** A rule and the position of its expression. */
 export interface RuleReading {
   readonly rule: PolicyRule
   readonly index: number
@@ -20,16 +19,16 @@ const RULE_KINDS: Readonly<Record<PolicySubject, readonly RuleKind[]>> = {
 
 const IDENTIFIER = /^[a-z0-9_-]+$/
 const CODE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$/
-/** Name with which a test refers to the document's default. */
+/** Name of the document's default in tests. */
 export const DEFAULT_RULE = 'default'
 
 const readIdentifier = (reader: MappingReader, index: number, seen: Map<string, number>): string => {
   const id = reader.has('id')
-    ? reader.matching('id', POLICY_LIMITS.identifierLength, IDENTIFIER, 'is made of a-z, 0-9, "-" and "_"')
+    ? reader.matching('id', POLICY_LIMITS.identifierLength, IDENTIFIER, 'must consist of a-z, 0-9, "-" and "_"')
     : reader.complainOf('id', 'the rule has no id')
   if (id === null) return ''
   const first = seen.get(id)
-  if (first !== undefined) reader.complainOf('id', `the id "${id}" is taken by rule ${first + 1}`)
+  if (first !== undefined) reader.complainOf('id', `the id "${id}" is already used by rule ${first + 1}`)
   else seen.set(id, index)
   return id
 }
@@ -44,16 +43,16 @@ const readRule = (
   reader.refuseUnknownKeys(['id', ...allKinds, 'code', 'message'])
   const id = readIdentifier(reader, index, seen)
   const code = reader.has('code')
-    ? reader.matching('code', POLICY_LIMITS.codeLength, CODE, 'is upper snake case, for example LIMIT_EXCEEDED')
+    ? reader.matching('code', POLICY_LIMITS.codeLength, CODE, 'must be upper snake case, for example LIMIT_EXCEEDED')
     : null
   const message = reader.has('message') ? reader.text('message', POLICY_LIMITS.messageLength) : null
 
   const kinds = allKinds.filter((kind) => reader.has(kind))
   const kind = kinds[0]
-  if (kind === undefined) return reader.complainOf('', `the rule has none of ${allKinds.join(', ')}`)
-  for (const extra of kinds.slice(1)) reader.complainOf(extra, `the rule already has "${kind}": one of both must go`)
+  if (kind === undefined) return reader.complainOf('', `the rule needs one of ${allKinds.join(', ')}`)
+  for (const extra of kinds.slice(1)) reader.complainOf(extra, `the rule already has "${kind}": remove one of them`)
   if (decides === 'sessions' && (kind === 'deny' || kind === 'require') && !reader.has('message')) {
-    reader.complainOf('', 'the rule rejects a session: give it a message, which the person reads')
+    reader.complainOf('', 'a rule that rejects a session needs a message for the person')
   }
   const expression = reader.text(kind, POLICY_LIMITS.expressionLength)
   const node = reader.node(kind)

@@ -1,4 +1,3 @@
-// Reads the facts of one test. They have the same names as in rules.
 import { parseEvmAddress, parseSolanaAddress } from '../../domain/address.ts'
 import { LiteralMalformedError, parseAddressLiteral, parseDurationLiteral, parseTestInteger } from '../cel/literals.ts'
 import { FACT_SOURCES, type SourceAnswers } from '../sources/all.ts'
@@ -15,13 +14,13 @@ const PARTS: readonly string[] = [...FACT_SOURCES.map(({ group }) => group), 'sc
 const parseScore = (text: string): number => {
   const score = /^-?[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (Number.isSafeInteger(score)) return score
-  throw new LiteralMalformedError('a score is a whole number')
+  throw new LiteralMalformedError('a score must be a whole number')
 }
 
 const readTexts = (context: DocumentContext, reader: MappingReader, key: string): readonly string[] => {
   const texts = (reader.sequence(key) ?? []).map((item) => verbatimText(context, item))
   if (texts.every((text) => text !== null)) return texts
-  reader.complainOf(key, `${key} is a list of texts`)
+  reader.complainOf(key, `${key} must be a list of texts`)
   return []
 }
 
@@ -40,7 +39,7 @@ const parseReadValue = (type: ReadType, text: string): ReadValue => {
   if (type === 'bool' && (text === 'true' || text === 'false')) return text === 'true'
   if (type === 'string') return text
   if (type === 'int' && /^-?[0-9]{1,19}$/.test(text)) return BigInt(text).toString()
-  throw new LiteralMalformedError(`the read yields a value of type ${type}`)
+  throw new LiteralMalformedError(`the value of this read must be of type ${type}`)
 }
 
 const readVelocity = (reader: MappingReader): VelocityFacts => {
@@ -51,9 +50,8 @@ const readVelocity = (reader: MappingReader): VelocityFacts => {
   }
 }
 
-const VELOCITY_FORM = 'write velocity by window: velocity: { 24h: { count: 3, value: 1 ether } }'
+const VELOCITY_FORM = 'write velocity per window: velocity: { 24h: { count: 3, value: 1 ether } }'
 
-/** Returns null if the text is not a duration. */
 const windowSeconds = (text: string): number | null => {
   try {
     return parseDurationLiteral(text)
@@ -63,7 +61,7 @@ const windowSeconds = (text: string): number | null => {
   }
 }
 
-/** Reads a test's list: addresses, optionally with an age. */
+/** Addresses, optionally with an age. */
 const readList = (context: DocumentContext, lists: MappingReader, name: string): TestList => {
   const node = lists.node(name)
   const reader = node?.kind === 'mapping' ? createMappingReader(context, node, `${lists.path}/${name}`, 'a list') : null
@@ -75,12 +73,11 @@ const readList = (context: DocumentContext, lists: MappingReader, name: string):
         ? readTexts(context, reader, 'addresses')
         : []
   const addresses = texts.flatMap((text) => parseEvmAddress(text) ?? parseSolanaAddress(text) ?? [])
-  if (addresses.length < texts.length) lists.complainOf(name, 'must contain only addresses')
+  if (addresses.length < texts.length) lists.complainOf(name, 'a list can contain only addresses')
   const age = reader?.has('age') === true ? reader.parsed('age', parseDurationLiteral) : 0
   return { addresses, ageSeconds: age ?? 0 }
 }
 
-/** Reads each member of the mapping at `key`. */
 const readEach = <Value>(
   facts: MappingReader,
   key: string,
@@ -96,7 +93,7 @@ const readEach = <Value>(
   )
 }
 
-/** Returns null if the facts are unreadable; the mistakes have then been reported. */
+/** Returns null after reporting mistakes. */
 export const readTestFacts = (
   context: DocumentContext,
   test: MappingReader,
@@ -123,7 +120,7 @@ export const readTestFacts = (
     }),
     reads: readEach(facts, 'reads', (members, name) => {
       const read = reads.find((candidate) => candidate.name === name)
-      if (read === undefined) return members.complainOf(name, `the policy has no read "${name.slice(0, 64)}"`)
+      if (read === undefined) return members.complainOf(name, `unknown read "${name.slice(0, 64)}"`)
       return members.parsed(name, (text) => parseReadValue(read.type, text))
     }),
     velocity: Object.fromEntries(

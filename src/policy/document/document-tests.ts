@@ -1,6 +1,5 @@
 // Reads the `tests` of a document: each has a request and facts, and expects a verdict and a rule. An omitted fact is
-// unavailable, as on a service without that source: a rule that reads it fails. Tests of session policies have only
-// facts.
+// unavailable: a rule that reads it fails. Tests of session policies have only facts.
 
 import { isHexBytes, parseAddress, parseRepresented, type WalletAddress, zeroAddressOf } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -22,18 +21,17 @@ import { parseTestAmount } from './test-amount.ts'
 
 export interface TestReading {
   readonly test: PolicyTest
-  /** UTF-16 offset of its start. */
+  /** UTF-16 offset of the test's start. */
   readonly start: number
 }
 
-/** Names that tests may refer to. */
 export interface TestScope {
   readonly decides: PolicySubject
   readonly rules: readonly string[]
   readonly reads: readonly PolicyRead[]
 }
 
-/** Time of a test's request if the test states none. An arbitrary constant. */
+/** Default time of a test's request. */
 const TEST_TIME_SECONDS = Date.UTC(2026, 0, 1) / 1000
 const DATA_MAX_LENGTH = 2 + 2 * 65_536
 const TEST_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
@@ -47,33 +45,33 @@ const OUTCOMES: Readonly<Record<PolicySubject, readonly TestExpectation['outcome
 
 const parseData = (text: string): string => {
   if (isHexBytes(text) && text.length <= DATA_MAX_LENGTH) return text
-  throw new LiteralMalformedError('data is 0x and an even number of hex digits, at most 64 KiB')
+  throw new LiteralMalformedError('data must be 0x and an even number of hex digits, at most 64 KiB')
 }
 
 const parseIp = (text: string): string => {
   if (text !== '' && text.length <= 45 && !hasHidden(text)) return text
-  throw new LiteralMalformedError('user_ip is an IPv4 or IPv6 address')
+  throw new LiteralMalformedError('user_ip must be an IPv4 or IPv6 address')
 }
 
 const addressOf = (family: ChainFamily, text: string, parse = parseAddress): WalletAddress => {
   const address = parse(family, text)
   if (address !== null) return address
   throw new LiteralMalformedError(
-    family === 'evm' ? 'an address is 0x and 40 hex digits' : 'an address is base58 of 32 bytes',
+    family === 'evm' ? 'an address must be 0x and 40 hex digits' : 'an address must be 32 bytes in base58',
   )
 }
 
-/** Returns null if the test's chain is unclear; the mistake has then been reported. */
+/** Returns null after reporting a mistake. */
 const readChain = (reader: MappingReader): Chain | null => {
   const fallback: Chain = { name: 'ethereum', family: 'evm', chainId: 1 }
   const name = reader.has('chain') ? reader.text('chain', 64) : null
   if (name === null) return fallback
   const chain = BUILT_IN_CHAINS.find((candidate) => candidate.name === name)
   if (chain !== undefined) return chain
-  if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in needs a chain_id, too')
+  if (!reader.has('chain_id')) return reader.complainOf('chain', 'a chain that is not built in also needs a chain_id')
   const chainId = reader.parsed('chain_id', (text) => Number(parseUint256Literal(text).value))
   if (chainId === null) return null
-  // Keep the test: saved documents contain such ids, and a comparison of two documents must distinguish their tests.
+  // Keeps the test: saved documents contain such ids, and a comparison must distinguish their tests.
   if (!Number.isSafeInteger(chainId)) reader.complainOf('chain_id', INTEGER_TOO_LARGE)
   return { name, family: 'evm', chainId }
 }
@@ -103,18 +101,19 @@ const readRequest = (test: MappingReader): AttestationRequest | null => {
 }
 
 const readExpectation = (reader: MappingReader, { decides, rules }: TestScope): TestExpectation | null => {
-  if (!reader.has('verdict')) return reader.complainOf('verdict', 'the test expects no verdict')
+  if (!reader.has('verdict')) return reader.complainOf('verdict', 'the test has no verdict')
   const stated = reader.text('verdict', 16)
   if (stated === null) return null
   const outcome = OUTCOMES[decides].find((candidate) => candidate === stated)
-  if (outcome === undefined) return reader.complainOf('verdict', `verdict is one of ${OUTCOMES[decides].join(', ')}`)
+  if (outcome === undefined)
+    return reader.complainOf('verdict', `verdict must be one of ${OUTCOMES[decides].join(', ')}`)
   if (!reader.has('rule')) return { outcome, ruleId: undefined }
   const rule = reader.text('rule', POLICY_LIMITS.identifierLength)
   if (rule === null) return null
-  // If a rule has this name, the test refers to the rule.
+  // A rule named "default" has precedence over the document's default.
   if (rules.includes(rule)) return { outcome, ruleId: rule }
   if (rule === DEFAULT_RULE && outcome !== 'failure') return { outcome, ruleId: null }
-  return reader.complainOf('rule', `there is no rule "${rule}"`)
+  return reader.complainOf('rule', `unknown rule "${rule}"`)
 }
 
 const readTest = (
@@ -152,7 +151,11 @@ export const readTests = (
   }
   return items.flatMap((item, index) => {
     if (item.kind !== 'mapping') {
-      context.complain(item.start, `/tests/${index}`, `a test is a mapping with ${TEST_KEYS[scope.decides].join(', ')}`)
+      context.complain(
+        item.start,
+        `/tests/${index}`,
+        `a test must be a mapping with ${TEST_KEYS[scope.decides].join(', ')}`,
+      )
       return []
     }
     const test = readTest(context, createMappingReader(context, item, `/tests/${index}`, 'a test'), index, scope)

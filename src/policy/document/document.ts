@@ -1,5 +1,4 @@
-// Reads policy documents strictly (decisions §4). One pass finds every mistake and its line and column. An unknown key
-// is a mistake, because a misspelled `deny` must not allow.
+// Parses policy documents strictly (decisions §4). One pass reports every mistake with its line and column.
 
 import { indexOfHidden } from '../../lib/hidden-characters.ts'
 import { type CallTable, createCallTable } from '../calls/call-table.ts'
@@ -16,21 +15,17 @@ import { readTests } from './document-tests.ts'
 import { offsetInSource } from './scalar-position.ts'
 import { type Complain, readYamlTree, type SourceNode } from './yaml-tree.ts'
 
-/**
- * The readable parts of a document. `rules` contains the well-formed rules, so that their expressions can also be
- * checked.
- */
+/** The readable parts of a document. `rules` contains the well-formed rules, whose expressions can still be checked. */
 export interface PolicyReading {
   readonly document: PolicyDocument
   readonly rules: readonly RuleReading[]
-  /** The calls that the document's abi and idl describe. Null if it has neither. */
+  /** Null if the document has neither abi nor idl. */
   readonly calls: CallTable | null
   readonly issues: readonly PolicyIssue[]
-  /** Hidden characters. A text saved by an earlier version may contain some. */
+  /** Hidden characters, which a policy saved by an earlier version may contain. */
   readonly hidden: readonly PolicyIssue[]
-  /** Returns the issue for a mistake at `index` of a rule's expression. */
+  /** `index` is a position in the rule's expression. */
   expressionIssue(rule: RuleReading, index: number, message: string): PolicyIssue
-  /** Returns the issue for a failed test, by its index in the list. */
   testIssue(index: number, message: string): PolicyIssue
 }
 
@@ -51,10 +46,10 @@ const DOCUMENT_KEYS: Readonly<Record<PolicySubject, readonly string[]>> = {
   sessions: ['name', 'description', 'decides', 'default', 'constants', 'rules', 'tests'],
 }
 
-/** Returns a function that converts UTF-16 offsets to lines and columns, counted from 1. */
+/** Lines and columns count from 1. */
 const createLocator = (source: string): ((offset: number) => { line: number; column: number }) => {
   const lineStarts = [0]
-  /** The first line end that was not looked at yet; -1 after the last. */
+  /** Position of the first line end after `lineStarts`; -1 if there is none. */
   let next = source.indexOf('\n')
   return (offset) => {
     for (; next !== -1 && next < offset; next = source.indexOf('\n', next + 1)) lineStarts.push(next + 1)
@@ -72,8 +67,8 @@ const createLocator = (source: string): ((offset: number) => { line: number; col
 const readName = (reader: MappingReader): string => {
   if (!reader.has('name')) return reader.complainOf('name', 'the policy has no name') ?? ''
   const name = reader.text('name', POLICY_LIMITS.nameLength) ?? ''
-  if (/[\n\r\t]/.test(name)) reader.complainOf('name', 'name has a line end or a tab')
-  else if (name !== name.trim()) reader.complainOf('name', 'name begins or ends with a space')
+  if (/[\n\r\t]/.test(name)) reader.complainOf('name', 'name must not contain a line break or a tab')
+  else if (name !== name.trim()) reader.complainOf('name', 'name must not begin or end with a space')
   return name
 }
 
@@ -81,7 +76,7 @@ const readSubject = (reader: MappingReader): PolicySubject => {
   if (!reader.has('decides')) return 'requests'
   const node = reader.node('decides')
   const subject = POLICY_SUBJECTS.find((known) => node?.kind === 'scalar' && node.value === known)
-  if (subject === undefined) reader.complainOf('decides', `decides is one of ${POLICY_SUBJECTS.join(', ')}`)
+  if (subject === undefined) reader.complainOf('decides', `decides must be one of ${POLICY_SUBJECTS.join(', ')}`)
   return subject ?? 'requests'
 }
 
@@ -96,7 +91,7 @@ const readDefault = (reader: MappingReader, decides: PolicySubject): PolicyDocum
   if (!reader.has('default')) return 'deny'
   const node = reader.node('default')
   if (node?.kind === 'scalar' && (node.value === 'allow' || node.value === 'deny')) return node.value
-  reader.complainOf('default', 'default is allow or deny')
+  reader.complainOf('default', 'default must be allow or deny')
   return 'deny'
 }
 
@@ -107,7 +102,7 @@ const readQuorum = (reader: MappingReader): number => {
   if (typeof quorum === 'number' && Number.isInteger(quorum) && quorum >= 1 && quorum <= POLICY_LIMITS.quorum) {
     return quorum
   }
-  reader.complainOf('quorum', `quorum is a whole number from 1 to ${POLICY_LIMITS.quorum}`)
+  reader.complainOf('quorum', `quorum must be a whole number from 1 to ${POLICY_LIMITS.quorum}`)
   return 1
 }
 
@@ -134,7 +129,7 @@ interface Reading {
 
 function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps<Reading> {
   if (tree?.kind !== 'mapping') {
-    context.complain(tree?.start ?? 0, '', 'a policy is a mapping with name and rules')
+    context.complain(tree?.start ?? 0, '', 'a policy must be a mapping with name and rules')
     return { document: NOTHING, rules: [], calls: null, testStarts: [] }
   }
   const reader = createMappingReader(context, tree, '', 'a policy')
@@ -172,7 +167,7 @@ function* readDocument(context: DocumentContext, tree: SourceNode | null): Steps
 
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** Reports each text with a hidden character: double quotes in YAML can contain one as an escape. */
+/** Finds hidden characters that are written as escapes in double quotes. */
 const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) => void): void => {
   if (node?.kind === 'scalar' && typeof node.value === 'string' && indexOfHidden(node.value) >= 0) complain(node.start)
   if (node?.kind === 'sequence') for (const item of node.items) findHiddenByEscape(item, complain)
@@ -183,7 +178,7 @@ const findHiddenByEscape = (node: SourceNode | null, complain: (offset: number) 
   }
 }
 
-/** Reads as much of a document as possible and reports all mistakes of form. Never throws on invalid input. */
+/** Reads as much as possible and reports all mistakes of form. Never throws on invalid input. */
 export function* readPolicyDocument(source: string): Steps<PolicyReading> {
   const locate = createLocator(source)
   const issues: PolicyIssue[] = []
@@ -192,7 +187,7 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
 
   const hidden: PolicyIssue[] = []
   const complainOfHidden = (offset: number): void => {
-    const message = 'a character here can’t be seen, so people would not read what the policy does: remove it'
+    const message = 'remove the invisible character: it can hide the effect of a policy from reviewers'
     hidden.push({ ...locate(offset), message, pointer: '' })
   }
 
@@ -217,7 +212,7 @@ export function* readPolicyDocument(source: string): Steps<PolicyReading> {
 }
 
 /**
- * Reads the policy document in `source`, YAML or JSON. Does not compile the expressions; see compilePolicy.
+ * Parses a policy document, YAML or JSON, without compiling its expressions.
  * @throws PolicyInvalidError with every mistake of form
  */
 export const parsePolicyDocument = (source: string): PolicyDocument => {

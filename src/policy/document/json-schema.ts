@@ -1,5 +1,5 @@
-// The policy document as JSON Schema (draft 2020-12), for editors and other tools; docs/policy.schema.json is generated
-// from it. The schema describes only the form: `policy check` also verifies expressions and runs tests.
+// The policy document as JSON Schema (draft 2020-12) for editors; the source of docs/policy.schema.json. Describes only
+// the form: `policy check` also verifies expressions and runs tests.
 import { CONSTANT_KINDS } from '../cel/constants.ts'
 import { POLICY_LIMITS } from '../cel/limits.ts'
 import { FACT_SOURCES } from '../sources/all.ts'
@@ -19,38 +19,35 @@ const named = (description: string, members: Schema, maxProperties: number): Sch
 })
 
 const CONDITION: Schema = {
-  ...text('A CEL expression that is true or false.', POLICY_LIMITS.expressionLength),
+  ...text('CEL expression of type bool.', POLICY_LIMITS.expressionLength),
   ...conditionWords(),
 }
 const condition = (description: string): Schema => ({ $ref: '#/$defs/condition', description })
 
 const rule: Schema = {
-  ...object('Decides, or passes on to the next rule.', ['id'], {
+  ...object('Decides the request or session, or leaves the decision to the next rule.', ['id'], {
     id: { type: 'string', pattern: '^[a-z0-9_-]+$', maxLength: POLICY_LIMITS.identifierLength },
-    allow: condition('True ends compliant.'),
-    deny: condition('True ends non-compliant.'),
-    require: condition('False ends non-compliant.'),
-    review: condition('True leaves a session to a person.'),
+    allow: condition('If true, the verdict is compliant.'),
+    deny: condition('If true, the verdict is denied.'),
+    require: condition('If false, the verdict is denied.'),
+    review: condition('If true, a person reviews the session.'),
     code: {
       type: 'string',
       pattern: '^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*$',
       maxLength: POLICY_LIMITS.codeLength,
-      description: 'The reason for programs.',
+      description: 'Machine-readable reason.',
     },
-    message: text(
-      'The reason for people. A rule that rejects a session has one: the person reads it.',
-      POLICY_LIMITS.messageLength,
-    ),
+    message: text('Reason for people. Required for rules that reject a session.', POLICY_LIMITS.messageLength),
   }),
   oneOf: [{ required: ['allow'] }, { required: ['deny'] }, { required: ['require'] }, { required: ['review'] }],
 }
 
-const constant: Schema = object('A value that rules name as constants.<name>.', ['type', 'value'], {
+const constant: Schema = object('Value that rules read as constants.<name>.', ['type', 'value'], {
   type: { enum: Object.keys(CONSTANT_KINDS) },
   value: {
     anyOf: [
-      scalar('One value.'),
-      { ...list('Several, as a list.', scalar('A value.'), POLICY_LIMITS.listElements), minItems: 1 },
+      scalar('Single value.'),
+      { ...list('List of values.', scalar('Value.'), POLICY_LIMITS.listElements), minItems: 1 },
     ],
   },
 })
@@ -66,10 +63,13 @@ const parameter: Schema = {
 }
 
 const abi: Schema = list(
-  'Functions whose calls the rules may read: in words, or items of a JSON ABI.',
+  'Functions whose calls rules can read: human-readable lines, or items of a JSON ABI.',
   {
     anyOf: [
-      text('For example "function transfer(address to, uint256 amount)".', POLICY_LIMITS.expressionLength),
+      text(
+        'Human-readable function, for example "function transfer(address to, uint256 amount)".',
+        POLICY_LIMITS.expressionLength,
+      ),
       {
         type: 'object',
         properties: {
@@ -86,23 +86,30 @@ const abi: Schema = list(
 )
 
 const ADDRESS = '^0x[0-9a-fA-F]{40}$'
-const contract: Schema = { type: 'string', pattern: ADDRESS, description: 'The contract.' }
+const contract: Schema = { type: 'string', pattern: ADDRESS, description: 'Contract address.' }
 const holder: Schema = {
   type: 'string',
   pattern: `${ADDRESS}|^(wallet|onBehalf|target)\\.address$`,
-  description: 'Whose; wallet.address unless stated.',
+  description: 'Holder. Defaults to wallet.address.',
 }
 
-const read: Schema = object('State on chain that rules name as reads.<name>.', ['kind'], {
+const read: Schema = object('On-chain state that rules read as reads.<name>.', ['kind'], {
   kind: { enum: READ_KINDS },
-  chain: { type: 'string', pattern: '^[a-z0-9][a-z0-9-]{0,63}$', description: 'The request’s chain unless stated.' },
+  chain: {
+    type: 'string',
+    pattern: '^[a-z0-9][a-z0-9-]{0,63}$',
+    description: 'Chain name. Defaults to the request’s chain.',
+  },
   contract,
   of: holder,
-  token_id: amount('The token’s id.'),
-  function: text('For example "function tierOf(address who) view returns (uint8)".', POLICY_LIMITS.expressionLength),
+  token_id: amount('Token id.'),
+  function: text(
+    'View function, for example "function tierOf(address who) view returns (uint8)".',
+    POLICY_LIMITS.expressionLength,
+  ),
   arguments: {
     type: 'array',
-    items: scalar('wallet.address, onBehalf.address, target.address, tx.value, or a value.'),
+    items: scalar('Argument: wallet.address, onBehalf.address, target.address, tx.value, or a value.'),
   },
 })
 
@@ -110,20 +117,20 @@ const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
   ...Object.fromEntries(FACT_SOURCES.map(({ group, testSchema }) => [group, testSchema])),
   screeners: {
     type: 'object',
-    description: 'By name; "onBehalf.name" is what it says of onBehalf.address.',
-    additionalProperties: object('Answer of a screener.', [], {
+    description: 'Screener results by name. "onBehalf.name" is the result for onBehalf.address.',
+    additionalProperties: object('Result of a screener.', [], {
       flagged: flag,
       score: { type: 'integer' },
       categories: { type: 'array', items: { type: 'string' } },
     }),
   },
-  reads: { type: 'object', additionalProperties: scalar('The value of a read.') },
+  reads: { type: 'object', additionalProperties: scalar('Value of a read.') },
   velocity: {
     type: 'object',
-    propertyNames: duration('The window.'),
-    additionalProperties: object('Within a window.', [], {
-      count: amount('Compliant decisions.'),
-      value: amount('Their value: a number, or an amount as "1.5 ether".'),
+    propertyNames: duration('Time window.'),
+    additionalProperties: object('Compliant decisions within the window.', [], {
+      count: amount('Number of compliant decisions.'),
+      value: amount('Total value: a number, or an amount such as "1.5 ether".'),
     }),
   },
   lists: {
@@ -131,39 +138,38 @@ const REQUEST_FACTS: Readonly<Record<string, Schema>> = {
     additionalProperties: {
       anyOf: [
         { type: 'array', items: { type: 'string' } },
-        object('A list of some age.', [], {
+        object('List with an age.', [], {
           addresses: { type: 'array', items: { type: 'string' } },
-          age: duration('How old it is.'),
+          age: duration('Age of the list.'),
         }),
       ],
     },
   },
 }
 const SESSION_FACT_SCHEMAS = sessionTestSchemas()
-const testFacts: Schema = object('Answers of the sources. Omitted facts are unavailable.', [], {
+const testFacts: Schema = object('Facts from the sources. Omitted facts are unavailable.', [], {
   ...REQUEST_FACTS,
   ...SESSION_FACT_SCHEMAS,
 })
 
-const test: Schema = object('A request with facts, or facts of a session, and what the policy says.', ['verdict'], {
-  name: text('What it shows.', POLICY_LIMITS.nameLength),
-  request: object('The request.', ['from'], {
+const test: Schema = object('Request with facts, or facts of a session, and the expected verdict.', ['verdict'], {
+  name: text('Name of the test.', POLICY_LIMITS.nameLength),
+  request: object('Request to evaluate.', ['from'], {
     from: { type: 'string' },
-    on_behalf: { type: 'string', description: 'The user whom from represents.' },
-    chain: { type: 'string', description: 'ethereum unless stated.' },
+    on_behalf: { type: 'string', description: 'User whom `from` represents.' },
+    chain: { type: 'string', description: 'Chain name. Defaults to ethereum.' },
     chain_id: { type: 'integer', description: 'Required for a chain that is not built in.' },
     to: { type: 'string' },
-    msg_value: amount('0 unless stated.'),
+    msg_value: amount('Transaction value. Defaults to 0.'),
     data: { type: 'string', pattern: '^0x(?:[0-9a-fA-F]{2})*$' },
     user_ip: { type: 'string' },
-    time: { type: 'string', description: '2026-01-01T00:00:00Z unless stated.' },
+    time: { type: 'string', description: 'Time of the request. Defaults to 2026-01-01T00:00:00Z.' },
   }),
   facts: testFacts,
   verdict: { enum: ['allow', 'deny', 'review', 'failure'] },
-  rule: text('The rule that decides (or fails), or "default".', POLICY_LIMITS.identifierLength),
+  rule: text('Rule that decides or fails, or "default".', POLICY_LIMITS.identifierLength),
 })
 
-/** Forbids these properties. */
 const without = (...names: readonly string[]): Readonly<Record<string, false>> =>
   Object.fromEntries(names.map((name) => [name, false]))
 const members = (properties: Readonly<Record<string, unknown>>): Schema => ({ type: 'object', properties })
@@ -172,21 +178,26 @@ const every = (items: Schema): Schema => ({ type: 'array', items })
 export const POLICY_JSON_SCHEMA: Schema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   title: 'Countersign policy',
-  ...object('Ordered rules: the first decisive one wins.', ['name', 'rules'], {
-    name: text('Shown to callers.', POLICY_LIMITS.nameLength),
-    description: text('For its readers.', POLICY_LIMITS.descriptionLength),
-    decides: { enum: POLICY_SUBJECTS, description: 'requests unless stated.' },
+  ...object('Ordered rules: the first rule that matches decides.', ['name', 'rules'], {
+    name: text('Name shown to API clients.', POLICY_LIMITS.nameLength),
+    description: text('Description for readers of the policy.', POLICY_LIMITS.descriptionLength),
+    decides: { enum: POLICY_SUBJECTS, description: 'Subject of the policy. Defaults to requests.' },
     default: {
       enum: ['allow', 'deny', 'review'],
-      description: 'The verdict when no rule decides; deny unless stated, always review for sessions.',
+      description: 'Verdict if no rule decides. Defaults to deny; always review for sessions.',
     },
-    quorum: { type: 'integer', minimum: 1, maximum: POLICY_LIMITS.quorum, description: 'Signatures of a v1 task.' },
-    constants: named('Values with names.', constant, POLICY_LIMITS.constants),
+    quorum: {
+      type: 'integer',
+      minimum: 1,
+      maximum: POLICY_LIMITS.quorum,
+      description: 'Number of signatures per v1 task.',
+    },
+    constants: named('Named values.', constant, POLICY_LIMITS.constants),
     abi,
-    idl: { type: 'object', description: 'The content of an Anchor IDL file, for Solana.' },
-    reads: named('State on chain with names.', read, POLICY_LIMITS.reads),
-    rules: list('In order.', rule, POLICY_LIMITS.rules),
-    tests: list('Run whenever the policy is saved.', test, POLICY_LIMITS.tests),
+    idl: { type: 'object', description: 'Content of an Anchor IDL file (Solana).' },
+    reads: named('Named on-chain state.', read, POLICY_LIMITS.reads),
+    rules: list('Rules in order of evaluation.', rule, POLICY_LIMITS.rules),
+    tests: list('Tests that run each time the policy is saved.', test, POLICY_LIMITS.tests),
   }),
   if: { required: ['decides'], ...members({ decides: { const: 'sessions' } }) },
   // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
@@ -213,5 +224,4 @@ export const POLICY_JSON_SCHEMA: Schema = {
   $defs: { parameter, condition: CONDITION },
 }
 
-/** Returns the content of docs/policy.schema.json. */
 export const policyJsonSchemaText = (): string => `${JSON.stringify(POLICY_JSON_SCHEMA, null, 2)}\n`

@@ -1,4 +1,3 @@
-// Converts the value of a read from JSON to the policy language.
 import { parseEvmAddress } from '../../domain/address.ts'
 import type { ReadType, ReadValue } from '../types/reads.ts'
 import { AddressValue, Uint256 } from '../values.ts'
@@ -12,7 +11,7 @@ const signed = (text: string): bigint | null => {
   return value === null || BigInt.asIntN(64, value) !== value ? null : value
 }
 
-/** Returns null if there is no value, or if it has the wrong type. */
+/** Converts the JSON value of a read to the policy language. Returns null if there is no value or its type is wrong. */
 export const toReadValue = (type: ReadType, value: ReadValue | null | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (type === 'bool') return typeof value === 'boolean' ? value : null

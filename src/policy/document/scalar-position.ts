@@ -1,23 +1,20 @@
 // Maps a character of a scalar's value to its position in the YAML text, through indentation, folding and escapes. Used
-// to mark a mistake inside an expression. Source: YAML 1.2.2, chapters 7.3 and 8.1.
+// to locate mistakes in expressions. Source: YAML 1.2.2, chapters 7.3 and 8.1.
 import type { ScalarNode } from './yaml-tree.ts'
 
 const isWhitespace = (character: string | undefined): boolean =>
   character === ' ' || character === '\t' || character === '\n' || character === '\r'
 
-/**
- * Code units after the backslash of an escape in double quotes: `\x41`, `\u0041`, `\U00000041`; 1 for all other
- * escapes.
- */
+/** Code units after the backslash of an escape in double quotes: `\x41`, `\u0041`, `\U00000041`. Defaults to 1. */
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 3, u: 5, U: 9 }
 
-/** A piece of the source: its length, and the length of the corresponding part of the value. */
+/** Lengths of a piece in the source and in the value. */
 interface Piece {
   readonly sourceLength: number
   readonly valueLength: number
 }
 
-/** Reads white space in a flow scalar: one line end folds into a space, n line ends fold into n - 1. */
+/** White space in a flow scalar: one line end folds into a space, n line ends fold into n - 1. */
 const readWhitespace = (source: string, at: number, end: number, isJoined: boolean): Piece => {
   let to = at
   let lineEnds = 0
@@ -57,8 +54,8 @@ const offsetInFlow = (source: string, { style, start, end: after }: ScalarNode, 
 }
 
 /**
- * Returns the offset in a block scalar. Block scalars have no escapes, so all characters other than white space have
- * the same order in both texts. Within white space, the offset may be off by the indentation.
+ * Block scalars have no escapes, so other characters have the same order in both texts. Within white space, the offset
+ * may be off by the indentation.
  */
 const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index: number): number => {
   const headerEnd = source.indexOf('\n', scalar.start)
@@ -73,10 +70,7 @@ const offsetInBlock = (source: string, scalar: ScalarNode, value: string, index:
   return Math.min(at, end)
 }
 
-/**
- * Returns the offset in `source` of the value's character at `index`, or the scalar's end if the index is past the
- * value.
- */
+/** Returns the offset in `source` of the value's character at `index`, or the scalar's end if `index` is too large. */
 export const offsetInSource = (source: string, scalar: ScalarNode, index: number): number =>
   scalar.style === 'block'
     ? offsetInBlock(source, scalar, typeof scalar.value === 'string' ? scalar.value : '', index)

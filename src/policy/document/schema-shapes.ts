@@ -1,6 +1,6 @@
 // Building blocks of the JSON Schema of policy documents.
 
-/** JSON Schema (draft 2020-12) of one value. */
+/** JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>
 
 export const text = (description: string, maxLength: number): Schema => ({
@@ -26,7 +26,6 @@ export const list = (description: string, items: Schema, maxItems: number): Sche
   items,
   maxItems,
 })
-/** A value that may be quoted or unquoted. */
 export const scalar = (description: string): Schema => ({ type: ['string', 'number', 'boolean'], description })
 export const amount = (description: string): Schema => ({ type: ['string', 'number'], description })
 export const duration = (description: string): Schema => ({

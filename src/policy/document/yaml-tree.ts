@@ -1,5 +1,5 @@
 // Parses YAML, or JSON as its subset, into a plain tree with positions. Rejects anchors, aliases, tags, directives,
-// duplicate keys and excessive numbers of tokens before anything is expanded. Source: YAML 1.2.2.
+// duplicate keys and excessive numbers of tokens before expanding anything. Source: YAML 1.2.2.
 import {
   Composer,
   type CST,
@@ -21,9 +21,7 @@ export interface ScalarNode {
   readonly kind: 'scalar'
   readonly value: unknown
   readonly style: 'plain' | 'single' | 'double' | 'block'
-  /**
-   * UTF-16 offsets in the source: of the first character (including a quote or block indicator), and after the last.
-   */
+  /** UTF-16 offsets of the first character (including a quote or block indicator), and after the last. */
   readonly start: number
   readonly end: number
 }
@@ -31,7 +29,6 @@ export interface ScalarNode {
 export interface MappingEntry {
   readonly key: string
   readonly keyStart: number
-  /** Null if the value is missing. */
   readonly value: SourceNode | null
 }
 
@@ -58,9 +55,9 @@ const STYLES: Readonly<Record<string, ScalarNode['style']>> = {
   BLOCK_FOLDED: 'block',
 }
 
-const TOO_MUCH = 'the document has more parts or deeper nesting than a policy needs'
+const TOO_MUCH = 'the document has too many parts or too deep nesting'
 
-/** Lexical tokens per step, which takes one or two milliseconds. */
+/** Lexical tokens per step of one or two milliseconds. */
 const STEP_TOKENS = 1_000
 /** No text in a valid policy has more lines. The composer takes one microsecond per line, in a single step. */
 const LINES_MAX = POLICY_LIMITS.expressionLength
@@ -112,7 +109,7 @@ const readMapping = (map: YAMLMap, complain: Complain): MappingNode => {
     }
     refuseDecoration(pair.key, complain)
     const key = pair.key.value
-    if (seen.has(key)) complain(keyStart, `the key "${key}" stands here twice`)
+    if (seen.has(key)) complain(keyStart, `duplicate key "${key}"`)
     seen.add(key)
     entries.push({ key, keyStart, value: pair.value === null ? null : readNode(pair.value, complain) })
   }
@@ -141,12 +138,12 @@ const readNode = (node: Node, complain: Complain): SourceNode | null => {
   return null
 }
 
-/** Composes without stack traces: for thousands of mistakes, they would dominate the time. */
+/** Disables stack traces, which would dominate the time for thousands of mistakes. */
 const compose = (syntax: readonly CST.Token[], length: number) => {
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
   try {
-    // Duplicates are found in linear time below; the library's check is quadratic.
+    // Duplicates are found in linear time by readMapping; the library's check is quadratic.
     return [...new Composer({ prettyErrors: false, uniqueKeys: false }).compose(syntax, true, length)]
   } finally {
     Error.stackTraceLimit = limit
@@ -163,7 +160,7 @@ const MISPLACED: ReadonlySet<string> = new Set([
 const NESTED = 'BLOCK_AS_IMPLICIT_KEY'
 const MULTILINE = 'MULTILINE_IMPLICIT_KEY'
 
-/** Explains the library's errors. One wrong indentation causes several errors, so only its first is kept. */
+/** Explains the library's errors. One wrong indentation causes several errors, so only the first is kept. */
 function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<{ at: number; message: string }> {
   const lineAt = (at: number): number => source.slice(0, at).split('\n').length
   const multiline = errors.find(({ code }) => code === MULTILINE)
@@ -171,7 +168,7 @@ function* mistakesOf(source: string, errors: readonly SyntaxError[]): Generator<
   for (const { code, message, pos } of errors) {
     const isIndentation = MISPLACED.has(message) || (multiline !== undefined && (code === NESTED || code === MULTILINE))
     if (isIndentation) {
-      // A key of several lines ends on the line with the wrong indentation.
+      // A multi-line key ends on the line with the wrong indentation.
       const at = MISPLACED.has(message) ? pos[0] : (multiline?.pos[1] ?? pos[0])
       if (!isIndentationReported) yield { at, message: `check the indentation of line ${lineAt(at)}` }
       isIndentationReported = true
@@ -191,7 +188,8 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
   // The library reports its own stack overflow like any other error (block collections nest on one line: `- - -`).
   if (errors.some(({ message }) => message.includes('call stack'))) throw new RangeError('nested too deeply')
   for (const { at, message } of mistakesOf(source, errors)) complain(at, message)
-  if (another !== undefined) complain(another.range[0], 'a policy is one document: there is another one after it')
+  if (another !== undefined)
+    complain(another.range[0], 'a policy must be a single document: remove the second document')
   if (errors.length > 0 || another !== undefined) return null
   if (document.directives.yaml.explicit === true) complain(0, 'directives (%) are not allowed')
   yield
@@ -199,8 +197,8 @@ function* readTree(source: string, complain: Complain): Steps<SourceNode | null>
 }
 
 /**
- * Returns the tree of one YAML document. Returns null if the text is empty or not YAML: a partial tree would cause
- * false reports. Every mistake is reported to `complain`. After a report, use the tree only to find more mistakes.
+ * Returns null if the text is empty or not YAML, because a partial tree would cause false reports. Reports mistakes to
+ * `complain`. After a report, use the tree only to find more mistakes.
  */
 export function* readYamlTree(source: string, complain: Complain): Steps<SourceNode | null> {
   try {

@@ -1,12 +1,12 @@
-// Derived from the list of sources: their kinds, the types of their answers, and their order. Needs, facts, tests, the
-// JSON Schema, the decision record, replays and trials are in turn derived from these.
+// Kinds, answer types and order of the sources in list.ts. Needs, facts, tests, the JSON Schema, the decision record,
+// replays and trials are derived from these.
 import * as LIST from './list.ts'
 
 type Source = (typeof LIST)[keyof typeof LIST]
 
 export type SourceKind = Source['kind']
 
-/** Null: needed but unavailable. Omitted: no policy needs it. */
+/** Null: needed but unavailable. Omitted: not needed. */
 export type SourceAnswers = {
   readonly [Each in Source as Each['part']]?: Each['example'] | null
 }

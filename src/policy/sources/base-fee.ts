@@ -1,11 +1,11 @@
-// The minimum gas price of a transaction on the request's chain: the base fee of the latest block (EIP-1559).
+// Minimum gas price on the request's chain: the base fee of the latest block (EIP-1559).
 import { toReadValue } from '../document/read-value.ts'
 import { amount, object } from '../document/schema-shapes.ts'
 import { parseTestAmount } from '../document/test-amount.ts'
 import { defineSource } from './source.ts'
 
 export interface BaseFeeFacts {
-  /** Wei per gas, canonical decimal. Null on a chain without base fees. */
+  /** Wei per gas in canonical decimal. Null on a chain without base fees. */
   readonly wei: string | null
 }
 
@@ -27,7 +27,7 @@ export const BASE_FEE = defineSource<BaseFeeFacts>()({
     reader.refuseUnknownKeys(['base_fee'])
     return { wei: reader.has('base_fee') ? reader.parsed('base_fee', parseTestAmount) : null }
   },
-  testSchema: object('Values of the chain.', [], {
+  testSchema: object('Facts of the chain.', [], {
     base_fee: amount('Base fee of the latest block: a number, or "12 gwei".'),
   }),
   example: { wei: '1000000000' },

@@ -1,17 +1,17 @@
-// The location of the end user's IP address, and whether it belongs to an anonymous network.
+// Location of the end user's IP address, and its membership in anonymous networks.
 
 import { matchingText } from '../cel/literals.ts'
 import { flag, object } from '../document/schema-shapes.ts'
 import { matching } from '../fact-field.ts'
 import { defineSource } from './source.ts'
 
-/** A field is null if the data lacks it for this address: unknown does not mean "no". */
+/** A field is null if the data lacks it for this address; unknown does not mean "no". */
 export interface GeographyFacts {
   /** ISO 3166-1 alpha-2, uppercase. */
   readonly country: string | null
   /** ISO 3166-2 including the country, for example "US-NY". */
   readonly region: string | null
-  /** True if any of the four fields below is true, or if the file marks the network as anonymous. */
+  /** True if any of the fields below is true, or if the file marks the network as anonymous. */
   readonly anonymous: boolean | null
   readonly vpn: boolean | null
   readonly proxy: boolean | null
@@ -68,38 +68,38 @@ export const GEOGRAPHY = defineSource<GeographyFacts>()({
     },
     vpn: {
       type: 'bool',
-      description: 'Whether the IP address belongs to a VPN. Fails if the file does not contain it.',
+      description: 'Whether the IP address belongs to a VPN. Fails if the file has no VPN data.',
       select: ({ vpn }) => vpn,
     },
     proxy: {
       type: 'bool',
-      description: 'Whether the IP address is a public or residential proxy. Fails if the file does not contain it.',
+      description: 'Whether the IP address is a public or residential proxy. Fails if the file has no proxy data.',
       select: ({ proxy }) => proxy,
     },
     tor: {
       type: 'bool',
-      description: 'Whether the IP address is a Tor exit. Fails if the file does not contain it.',
+      description: 'Whether the IP address is a Tor exit node. Fails if the file has no Tor data.',
       select: ({ tor }) => tor,
     },
     hosting: {
       type: 'bool',
-      description: 'Whether the IP address belongs to a hosting provider. Fails if the file does not contain it.',
+      description: 'Whether the IP address belongs to a hosting provider. Fails if the file has no hosting data.',
       select: ({ hosting }) => hosting,
     },
   },
   readTest: (reader) => {
     reader.refuseUnknownKeys(['country', 'region', ...FLAGS])
-    const told = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
+    const optional = (key: string): boolean | null => (reader.has(key) ? reader.bool(key) : null)
     const parseCountry = matchingText(COUNTRY, 'a country must be two capital letters (ISO 3166-1)')
     const parseRegion = matchingText(REGION, 'a region must be a country and a region (ISO 3166-2)')
     return {
       country: reader.has('country') ? reader.parsed('country', parseCountry) : null,
       region: reader.has('region') ? reader.parsed('region', parseRegion) : null,
-      anonymous: told('anonymous'),
-      vpn: told('vpn'),
-      proxy: told('proxy'),
-      tor: told('tor'),
-      hosting: told('hosting'),
+      anonymous: optional('anonymous'),
+      vpn: optional('vpn'),
+      proxy: optional('proxy'),
+      tor: optional('tor'),
+      hosting: optional('hosting'),
     }
   },
   testSchema: object('Geography of user_ip.', [], {

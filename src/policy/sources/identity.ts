@@ -1,4 +1,4 @@
-// The identity that the wallet, or the user whom it represents, belongs to.
+// Identity of the wallet, or of the user whom it represents.
 
 import { parseTestInteger, parseTimestampLiteral } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -11,7 +11,7 @@ export interface IdentityFacts {
   readonly verified: boolean
   /** Null unless verified. */
   readonly type: 'individual' | 'business' | null
-  /** Level of the verification: 1 basic, 2 standard, 3 enhanced. 0 if not verified. */
+  /** 1 basic, 2 standard, 3 enhanced; 0 if not verified. */
   readonly level: number
   /** Null unless verified. */
   readonly verifiedAtSeconds: number | null
@@ -23,14 +23,14 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   reader.refuseUnknownKeys(['verified', 'type', 'level', 'verified_at'])
   const verified = reader.has('verified')
     ? reader.bool('verified')
-    : reader.complainOf('verified', 'verified is missing')
+    : reader.complainOf('verified', 'the identity has no verified')
   if (verified !== true) return { verified: false, type: null, level: 0, verifiedAtSeconds: null }
   const type = reader.has('type') ? reader.text('type', 16) : 'individual'
   if (type !== null && type !== 'individual' && type !== 'business') {
-    reader.complainOf('type', 'type is individual or business')
+    reader.complainOf('type', 'type must be individual or business')
   }
   const level = reader.has('level') ? reader.parsed('level', parseTestInteger) : 1
-  if (level !== null && (level < 1 || level > LEVEL_MAX)) reader.complainOf('level', 'level is 1, 2 or 3')
+  if (level !== null && (level < 1 || level > LEVEL_MAX)) reader.complainOf('level', 'level must be 1, 2 or 3')
   return {
     verified,
     type: type === 'business' ? 'business' : 'individual',
@@ -39,7 +39,6 @@ const readTest = (reader: MappingReader): IdentityFacts => {
   }
 }
 
-/** @param whose name of the address in descriptions */
 const identitySource = <const Kind extends string, const Part extends string>(
   names: Pick<SourceDeclaration<Kind, Part, IdentityFacts>, 'kind' | 'part' | 'group' | 'digest' | 'words'>,
   whose: string,
@@ -57,16 +56,16 @@ const identitySource = <const Kind extends string, const Part extends string>(
       type: {
         type: 'string',
         maxLength: 10,
-        description: '"individual" or "business"; empty if not verified.',
+        description: 'Type of the identity: "individual" or "business"; empty if not verified.',
         refuseLiteral: oneOf(
           ['individual', 'business', ''],
-          `${names.group}.type is "individual", "business" or empty`,
+          `${names.group}.type must be "individual", "business" or empty`,
         ),
         select: ({ type }) => type ?? '',
       },
       level: {
         type: 'int',
-        description: '1 basic, 2 standard, 3 enhanced; 0 if not verified.',
+        description: 'Verification level: 1 basic, 2 standard, 3 enhanced; 0 if not verified.',
         select: ({ level }) => intOf(level),
       },
       verified_at: {
@@ -94,7 +93,7 @@ export const IDENTITY = identitySource(
     words: 'identity of the wallet',
   },
   'the wallet',
-  'Who the wallet belongs to.',
+  'Identity of the wallet.',
 )
 
 export const ON_BEHALF_IDENTITY = identitySource(

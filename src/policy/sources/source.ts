@@ -1,5 +1,5 @@
-// A fact source that is queried at most once per request: its facts, tests and record. The code that queries it is in
-// src/facts/sources. To add one, see docs/recipes.md, "A fact source".
+// Declaration of a fact source that is queried at most once per request. src/facts/sources contains the queries. To add
+// a source, see docs/recipes.md, "A fact source".
 
 import type { OptionalField } from '../../domain/target.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -8,37 +8,37 @@ import { type FactField, type FactGroup, isOfType } from '../fact-field.ts'
 import { FactAbsentError, FactUnavailableError } from '../fact-unavailable.ts'
 import type { SourceNeed } from '../types/needs.ts'
 
-/** A fact in a source's answer. */
 export interface AnswerField<Answer> extends Pick<FactField, 'type' | 'description' | 'maxLength' | 'refuseLiteral'> {
-  /** Returns the fact. Reading the fact fails unless the value has the declared type. */
+  /** A rule that reads the fact fails unless the value has the declared type. */
   readonly select: (answer: Answer) => unknown
 }
 
 export interface SourceDeclaration<Kind extends string, Part extends string, Answer> {
   readonly kind: Kind
-  /** Key of the answer in the facts of a request and, unless personal, in a decision record. */
+  /** Key of the answer in the facts of a request and, unless `digest` is set, in a decision record. */
   readonly part: Part
-  /** First name of the facts in rules, and of the answer in a document's tests. Unique per source. */
+  /** First name of the facts in rules and tests. Unique per source. */
   readonly group: string
   /** Completes a sentence that starts with "Asks for". */
   readonly words: string
-  /** True if each query may cost money or count against a quota. */
+  /** True if a query may cost money or count against a quota. */
   readonly metered: boolean
-  /** If null, a record contains the answer. Otherwise, it contains only a keyed hash, under this name and "_hash". */
+  /**
+   * Null if a record contains the answer in plain text. Otherwise, it contains only a keyed hash, named
+   * `${digest}_hash`.
+   */
   readonly digest: string | null
-  /** Request field that must be sent if a rule reads one of the facts. */
+  /** Request field that is required if a rule reads one of the facts. */
   readonly requires?: OptionalField
   /** By the name after the group. */
   readonly fields: Readonly<Record<string, AnswerField<Answer>>>
-  /** Reads the source's answer in a document's test. Reports mistakes to the reader. */
   readonly readTest: (reader: MappingReader) => Answer
-  /** The JSON Schema of the input of `readTest`. */
   readonly testSchema: Schema
-  /** The initial answer in a trial. */
+  /** Initial answer in a trial. */
   readonly example: Answer
 }
 
-/** Called as defineSource<Answer>()({ … }), because kind and part are inferred, but the answer cannot be. */
+/** Call as `defineSource<Answer>()({ … })`: kind and part are inferred, but the answer cannot be. */
 export const defineSource =
   <Answer>() =>
   <const Kind extends string, const Part extends string>(declaration: SourceDeclaration<Kind, Part, Answer>) => {

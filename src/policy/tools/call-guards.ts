@@ -1,10 +1,10 @@
-// Determines which calls a rule can meet, and which of them lack an argument that it reads. A condition on the call's
-// function, signature or selector is a guard; as in CEL, `a && b` guards in both directions.
+// Determines the possible calls of a rule, and which of them lack an argument that the rule reads. Conditions on
+// function, signature or selector are guards; as in CEL, `a && b` guards in both directions.
 import type { CallShape } from '../calls/call-table.ts'
 import { textsOf } from '../cel/fold.ts'
 import { childrenOf, constantValue, isConstant, type SyntaxNode } from '../cel/syntax.ts'
 
-/** A function of the policy, or data that is not decoded. A fact that guards compare is null if it is unknown. */
+/** A function of the policy, or undecoded data. Compared facts are null if unknown. */
 export interface PossibleCall {
   readonly 'call.function': string
   readonly 'call.signature': string
@@ -35,16 +35,15 @@ const possibleCall = ({ family, code, name, signature, slots }: CallShape): Poss
 type GuardFact = Exclude<keyof PossibleCall, 'slots'>
 const isGuardFact = (name: string): name is GuardFact => name !== 'slots' && Object.hasOwn(UNDECODED, name)
 
-/** A set of possible calls: bit n is the n-th. */
+/** A set of possible calls; bit n stands for call n. */
 type Calls = bigint
 
-/** The calls for which a condition may be true, and those for which it may be false. A call can be in both. */
+/** Calls for which a condition may be true, and may be false. A call can be in both. */
 interface Outcomes {
   readonly whenTrue: Calls
   readonly whenFalse: Calls
 }
 
-/** An argument that a rule reads, for calls that do not have it. */
 export interface MissingArgument {
   readonly at: number
   readonly argument: string
@@ -52,14 +51,13 @@ export interface MissingArgument {
   readonly lacking: readonly PossibleCall[]
 }
 
-/** `group.field` of a selection by one name from another; empty for any other node. */
+/** Returns `group.field` for a selection by one name from another; otherwise an empty string. */
 export const selectionOf = (node: SyntaxNode): string => {
   if (node.op !== '.') return ''
   const [root, name] = node.args as [SyntaxNode, string]
   return root.op === 'id' ? `${root.args}.${name}` : ''
 }
 
-/** The argument that a node reads; null for any other node. */
 const argumentOf = (node: SyntaxNode): string | null => {
   if (node.op !== '.') return null
   const [root, name] = node.args as [SyntaxNode, string]
@@ -70,7 +68,7 @@ export class CallGuards {
   readonly #possible: readonly PossibleCall[]
   readonly all: Calls
   readonly #known = new Map<SyntaxNode, Outcomes>()
-  /** Argument → the calls that have it. */
+  /** Calls that have an argument, by its name. */
   readonly #having: ReadonlyMap<string, Calls>
 
   constructor(functions: readonly CallShape[]) {
@@ -85,7 +83,7 @@ export class CallGuards {
   }
 
   #callsWith(holds: (call: PossibleCall) => boolean): Calls {
-    // Digits, because a shift per call would copy the number for each of them.
+    // A shift per call would copy the number each time.
     let digits = ''
     for (let index = this.#possible.length - 1; index >= 0; index--) digits += holds(this.#possible[index]!) ? '1' : '0'
     return BigInt(`0b${digits}`)
@@ -151,8 +149,8 @@ export class CallGuards {
   }
 
   /**
-   * Yields the first place where `node`, evaluated for `calls`, reads an argument that some of them lack.
-   * @param seen receives the arguments; those that it contains are not yielded again
+   * Yields the first reads of arguments that some of the `calls` lack.
+   * @param seen receives the arguments; arguments in it are not yielded again
    */
   *missing(node: SyntaxNode, calls: Calls, seen: Set<string>): Generator<MissingArgument> {
     if (calls === 0n) return

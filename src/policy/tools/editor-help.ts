@@ -1,5 +1,4 @@
-// Completions and descriptions for an editor at a position in a policy's text: facts, functions, methods, and names
-// from the document and the deployment. The text need not be a valid document.
+// Completions and descriptions for an editor at a position in a policy's text, which need not be valid.
 import { isInCondition } from '../../domain/condition-lines.ts'
 import type { KnownSources } from '../cel/scope.ts'
 import type { FactGroup } from '../fact-field.ts'
@@ -11,7 +10,7 @@ import { FUNCTIONS, METHODS, VELOCITY_METHODS } from './language.ts'
 export interface EditorChoice {
   readonly kind: 'fact' | 'function' | 'method' | 'name'
   readonly label: string
-  /** A type or an example. */
+  /** Type or example. */
   readonly detail: string
   readonly description: string
 }
@@ -60,7 +59,7 @@ const methodChoices = (names: Iterable<string>, of = ''): readonly EditorChoice[
     return { kind: 'method', label: method, detail: label, description }
   })
 
-/** Returns the keys directly below a top-level key such as `constants`. */
+/** Returns the keys below a top-level key such as `constants`. */
 const namesBelow = (source: string, key: string): readonly string[] => {
   const block =
     new RegExp(`^${key}:[^\\S\\n]*\\n((?:[^\\S\\n]+.*\\n|\\s*\\n|#.*\\n)*)`, 'm').exec(`${source}\n`)?.[1] ?? ''
@@ -70,28 +69,28 @@ const namesBelow = (source: string, key: string): readonly string[] => {
     : [...block.matchAll(new RegExp(`^${indent}(\\w+):`, 'gm'))].map(([, found = '']) => found)
 }
 
-/** Returns the texts passed to a function anywhere in the document. */
+/** Returns the string literals that the document passes to a function. */
 const usedIn = (source: string, pattern: RegExp): readonly string[] =>
   [...source.matchAll(pattern)].map(([, found = '']) => found).filter((found) => found !== '')
 
 const namesFor = (source: string, known: KnownSources, called: string): readonly EditorChoice[] => {
   const [there, used, what] =
     called === 'in_list'
-      ? ([known.lists, /in_list\([^()"]*,\s*"([\w-]+)"/g, 'A list'] as const)
-      : ([known.screeners, /screener\(\s*"([\w-]+)"/g, 'A screener'] as const)
+      ? ([known.lists, /in_list\([^()"]*,\s*"([\w-]+)"/g, 'List'] as const)
+      : ([known.screeners, /screener\(\s*"([\w-]+)"/g, 'Screener'] as const)
   const found = new Set([...(there ?? []), ...usedIn(source, used)])
   return [...found]
     .sort()
     .map((one) =>
-      name(one, there?.has(one) === true ? `${what} of the deployment.` : `${what} that this document names.`),
+      name(one, there?.has(one) === true ? `${what} of the deployment.` : `${what} named in this document.`),
     )
 }
 
-/** Returns the completions after `first.`, or null if a value precedes the dot. */
+/** Returns null if a value precedes the dot. */
 const membersOf = (source: string, first: string): readonly EditorChoice[] | null => {
   if (first === 'constants')
-    return namesBelow(source, 'constants').map((found) => name(found, 'A constant of this document.'))
-  if (first === 'reads') return namesBelow(source, 'reads').map((found) => name(found, 'A read of this document.'))
+    return namesBelow(source, 'constants').map((found) => name(found, 'Constant of this document.'))
+  if (first === 'reads') return namesBelow(source, 'reads').map((found) => name(found, 'Read of this document.'))
   if (first === 'velocity') return methodChoices(VELOCITY_METHODS, 'velocity.')
   return null
 }
@@ -108,14 +107,14 @@ export const choicesAt = (
   const inText = /(in_list|screener)\((?:[^()"]*,)?\s*"([\w-]*)$/.exec(before)
   if (inText !== null) {
     const [, called = '', typed = ''] = inText
-    // The name being typed is incomplete, so it is not offered.
+    // The name at the cursor is incomplete, so it is not offered.
     const others = lines.with(line, before.slice(0, column - typed.length)).join('\n')
     return { from: column - typed.length, choices: namesFor(others, known, called) }
   }
   const screened = /screener\([^()]*\)\.(\w*)$/.exec(before)
   if (screened !== null) {
     const choices = Object.entries(SCREENER_FIELDS).map(([label, detail]) => ({
-      ...name(label, 'Answer of the screener.'),
+      ...name(label, 'Result of the screener.'),
       detail,
     }))
     return { from: column - (screened[1] ?? '').length, choices }
@@ -130,7 +129,7 @@ export const choicesAt = (
   return { from: column - (word.length - dot - 1), choices }
 }
 
-/** Returns the description of the word at a position, or null. */
+/** Describes the word at a position. */
 export const explainAt = (source: string, { line, column }: TextPlace): EditorChoice | null => {
   const lines = source.split(/\r?\n/)
   if (!isInCondition((number) => lines[number] ?? '', line)) return null

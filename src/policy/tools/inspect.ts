@@ -1,4 +1,4 @@
-// Checks a parsed expression against the language, and resolves its names. Runs before the type check, so that authors
+// Checks a parsed expression against the language and resolves its names. Runs before the type check, so that authors
 // get clearer messages than the library's.
 
 import { foldCountedDuration, foldTime, literalProblem, replaceNegation, textsOf } from '../cel/fold.ts'
@@ -22,7 +22,7 @@ import {
   VELOCITY_METHODS,
 } from './language.ts'
 
-/** A mistake in one expression. `at` is a UTF-16 index into the expression. */
+/** `at` is a UTF-16 index into the expression. */
 export interface ExpressionIssue {
   readonly at: number
   readonly message: string
@@ -33,7 +33,7 @@ export interface Inspection {
   readonly nodes: number
 }
 
-/** The nesting depth of a node, and the variable of the enclosing loop, if any. */
+/** `variable`: variable of the enclosing loop. */
 interface Place {
   readonly depth: number
   readonly variable: string | null
@@ -76,7 +76,7 @@ class Inspector {
     } else if (node.op === 'rcall') {
       this.#inspectMethod(node, place)
     } else if (node.op === 'map') {
-      this.#refuse(node, 'maps are not part of the policy language')
+      this.#refuse(node, 'the policy language does not support maps')
     } else if (node.op === 'list' && node.args.length === 0) {
       this.#refuse(node, 'the list is empty')
     } else {
@@ -90,7 +90,6 @@ class Inspector {
     for (const node of nodes) this.inspect(node, { depth: depth + 1, variable })
   }
 
-  /** Returns the valid members of a first name. */
   #membersOf(name: string): readonly string[] {
     if (name === 'constants') return [...this.#scope.constants.keys()]
     if (name === 'reads') return [...this.#scope.reads.keys()]
@@ -102,7 +101,7 @@ class Inspector {
     return [...Object.keys(facts[name] ?? {}), ...within, ...(name === 'call' ? ['args'] : [])]
   }
 
-  /** Returns the group that `name` or `name.name` denotes, or null. */
+  /** Returns the group that `name` or `name.name` denotes. */
   #groupOf(node: SyntaxNode, { variable }: Place): string | null {
     const { facts, roots } = this.#scope
     if (node.op === 'id') {
@@ -115,17 +114,17 @@ class Inspector {
     return Object.hasOwn(facts, group) ? group : null
   }
 
-  /** Checks a name without a dot: it must be a loop variable, because everything else is a member of a first name. */
+  /** A name without a dot must be a loop variable. */
   #inspectName(node: SyntaxNode, place: Place): void {
     const name = node.args as string
     if (name === place.variable) return
     const { roots } = this.#scope
     if (!roots.has(name)) {
-      this.#refuse(node, `"${name.slice(0, 64)}" is unknown${meantOf(name, roots)}`)
+      this.#refuse(node, `unknown name "${name.slice(0, 64)}"${meantOf(name, roots)}`)
       return
     }
     const members = this.#membersOf(name).join(', ') || 'none'
-    this.#refuse(node, `name a field of ${name}: ${members}`)
+    this.#refuse(node, `add a field of ${name}: ${members}`)
   }
 
   #inspectSelection(node: SyntaxNode, place: Place): void {
@@ -140,7 +139,7 @@ class Inspector {
     } else if (root.op === 'call' && root.args[0] === 'screener' && this.#scope.decides === 'requests') {
       this.nodes++
       const parameters = root.args[1] as SyntaxNode[]
-      // The address is part of the query, so it must be read before names are replaced by values below.
+      // The address is part of the query, so it is read before names are replaced with values below.
       const [, address] = parameters
       const isOf = (group: string): boolean =>
         address?.op === '.' && isName(address.args[0] as SyntaxNode, group, place) && address.args[1] === 'address'
@@ -159,22 +158,23 @@ class Inspector {
     } else if (root === 'reads') {
       this.#resolver.read(node, field)
     } else if (root === 'call' && field === 'args') {
-      this.#refuse(node, 'name an argument: call.args.amount')
+      this.#refuse(node, 'add an argument name, for example call.args.amount')
     } else {
       const fact = factField(this.#scope, root, field)
       const within = `${root}.${field}`
       if (fact !== undefined) this.#resolver.fact(node, root, field, fact)
       else if (Object.hasOwn(this.#scope.facts, within)) {
-        this.#refuse(node, `name a field of ${within}: ${this.#membersOf(within).join(', ')}`)
+        this.#refuse(node, `add a field of ${within}: ${this.#membersOf(within).join(', ')}`)
       } else {
         const meant = MEANT.get(within)
-        const end = meant === undefined ? `; it has: ${this.#membersOf(root).join(', ')}` : `: did you mean ${meant}?`
-        this.#refuse(node, `${root} has no "${field.slice(0, 64)}"${end}`)
+        const end =
+          meant === undefined ? `; valid fields: ${this.#membersOf(root).join(', ')}` : `: did you mean ${meant}?`
+        this.#refuse(node, `${root} has no field "${field.slice(0, 64)}"${end}`)
       }
     }
   }
 
-  /** Returns the fact's check of text literals compared with it. */
+  /** Returns the check for strings that are compared with the fact. */
   #literalCheck(node: SyntaxNode, place: Place): FactField['refuseLiteral'] {
     if (node.op !== '.') return undefined
     const [root, field] = node.args as [SyntaxNode, string]
@@ -190,8 +190,8 @@ class Inspector {
   }
 
   /**
-   * Reports a comparison between a fact and a literal that it can never equal. A deny rule with such a comparison
-   * would never apply.
+   * Reports a comparison of a fact with a literal that it can never equal: a deny rule with such a comparison would
+   * never apply.
    */
   #inspectComparison(node: SyntaxNode, place: Place): void {
     const sides = childrenOf(node)
@@ -209,7 +209,7 @@ class Inspector {
     if (!FUNCTIONS.has(name)) {
       this.#refuse(node, refusedName(name, 'function', FUNCTIONS))
     } else if (this.#scope.decides === 'sessions' && SOURCE_FUNCTIONS.has(name)) {
-      this.#refuse(node, `${name}() is for policies that decide requests`)
+      this.#refuse(node, `${name}() is only for policies that decide requests`)
     } else if (name === 'timestamp' || name === 'duration') {
       this.nodes++
       foldTime(node, name, this.#complain)
@@ -220,9 +220,9 @@ class Inspector {
       this.#inspectAll(parameters, place)
       this.#resolver.inList(node, parameters)
     } else if (name === 'screener') {
-      this.#refuse(node, 'name a field of the answer: screener("name").flagged')
+      this.#refuse(node, 'add a field of the result, for example screener("name").flagged')
     } else if (LITERAL_FUNCTIONS.has(name) && parameters.length === 1 && only?.op === 'value') {
-      // The parser has read this literal. A number beyond 64 bits or a long text is allowed here.
+      // The parser has read this literal, which may be a large number or a long text.
       this.nodes++
     } else {
       this.#inspectAll(parameters, place)
@@ -234,14 +234,14 @@ class Inspector {
     if (isName(receiver, 'velocity', place)) {
       this.#inspectVelocity(node, name, parameters, place)
     } else if (!METHODS.has(name)) {
-      // `lists.has(…)`: the name before the dot indicates the intended function.
+      // `lists.has(…)`: the name before the dot suggests the intended function.
       if (receiver.op === 'id' && MEANT.has(receiver.args as string)) this.#inspectName(receiver, place)
       else this.#refuse(node, refusedName(name, 'method', METHODS))
     } else if (LOOPS.has(name)) {
       this.#inspectAll([receiver], place)
       this.#inspectLoop(node, name, parameters, place)
     } else if (TIME_METHODS.has(name) && parameters.length > 0) {
-      this.#refuse(node, 'time zones are not part of the policy language: times are in UTC')
+      this.#refuse(node, 'the policy language does not support time zones: times are in UTC')
     } else {
       this.#inspectAll([receiver, ...parameters], place)
     }
@@ -250,11 +250,14 @@ class Inspector {
   #inspectVelocity(node: SyntaxNode, name: string, parameters: readonly SyntaxNode[], place: Place): void {
     this.nodes++
     if (this.#scope.decides === 'sessions') {
-      this.#refuse(node, 'velocity is for policies that decide requests')
+      this.#refuse(node, 'velocity is only for policies that decide requests')
       return
     }
     if (!VELOCITY_METHODS.has(name)) {
-      this.#refuse(node, `velocity has no "${name.slice(0, 64)}()"; it has: ${[...VELOCITY_METHODS].join(', ')}`)
+      this.#refuse(
+        node,
+        `velocity has no method "${name.slice(0, 64)}"; valid methods: ${[...VELOCITY_METHODS].join(', ')}`,
+      )
       return
     }
     this.#inspectAll(parameters, place)
@@ -265,19 +268,19 @@ class Inspector {
     const [variable, ...bodies] = parameters
     this.nodes++
     if (place.variable !== null) {
-      this.#refuse(node, `${name}() may not stand inside another loop`)
+      this.#refuse(node, `${name}() cannot be used inside another loop`)
     } else if (variable?.op !== 'id' || !LOOPS.get(name)?.includes(parameters.length)) {
-      // With a different number of arguments, the parser treats it as an ordinary method.
-      this.#refuse(node, `${name}() takes a variable's name and an expression`)
+      // With another number of arguments, the parser treats it as an ordinary method.
+      this.#refuse(node, `${name}() takes a variable name and an expression`)
     } else if (this.#scope.roots.has(variable.args as string)) {
-      this.#refuse(variable, `"${variable.args}" is taken: give the variable another name`)
+      this.#refuse(variable, `"${variable.args}" is a reserved name: rename the variable`)
     } else {
       this.#inspectAll(bodies, { depth: place.depth, variable: variable.args as string })
     }
   }
 }
 
-/** Replaces names and literals with their values, and records the needs of the policy in the scope. */
+/** Replaces names and literals with their values, and records the policy's needs in the scope. */
 export const inspectExpression = (root: SyntaxNode, scope: PolicyScope): Inspection => {
   const inspector = new Inspector(scope)
   inspector.inspect(root, { depth: 1, variable: null })

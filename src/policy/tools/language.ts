@@ -1,6 +1,6 @@
-// The subset of CEL that a policy may use. Excluded: features that can hang or grow (regular expressions,
-// concatenation, nested loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes,
-// maps, null). inspect.ts and cost.ts reject them when a policy is saved.
+// The subset of CEL that policies can use. Excludes features that can hang or grow (regular expressions, concatenation,
+// nested loops, JSON), depend on the machine (time zones), or serve no fact (floating point, bytes, maps, null).
+// inspect.ts and cost.ts reject them when a policy is saved.
 import { nearNames } from '../../lib/edit-distance.ts'
 import { AMOUNT_UNITS } from '../cel/literals.ts'
 import type { CheckedType } from '../cel/syntax.ts'
@@ -8,14 +8,14 @@ import type { CheckedType } from '../cel/syntax.ts'
 /** Functions of one literal, evaluated during parsing (environment.ts). */
 export const LITERAL_FUNCTIONS: ReadonlySet<string> = new Set(['address', 'uint256', ...Object.keys(AMOUNT_UNITS)])
 
-/** Functions that return a duration of whole units, for example `days(7)`, with the unit in seconds. */
+/** Functions that return a duration, for example `days(7)`, with their units in seconds. */
 export const DURATION_FUNCTIONS: ReadonlyMap<string, number> = new Map([
   ['days', 86_400],
   ['hours', 3_600],
   ['minutes', 60],
 ])
 
-/** Functions that need sources beyond the request (see resolve.ts). Not available to policies that decide sessions. */
+/** Functions that query sources (see resolve.ts). Session policies cannot use them. */
 export const SOURCE_FUNCTIONS: ReadonlySet<string> = new Set(['in_list', 'screener'])
 
 export const FUNCTIONS: ReadonlySet<string> = new Set([
@@ -29,7 +29,7 @@ export const FUNCTIONS: ReadonlySet<string> = new Set([
 
 export const VELOCITY_METHODS: ReadonlySet<string> = new Set(['count', 'value'])
 
-/** Methods with a variable and expressions over each element of a list, and their valid numbers of arguments. */
+/** Methods with a variable and expressions over the elements of a list, with their valid numbers of arguments. */
 export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
   ['all', [2]],
   ['exists', [2]],
@@ -39,8 +39,8 @@ export const LOOPS: ReadonlyMap<string, readonly number[]> = new Map([
 ])
 
 /**
- * Methods of timestamps (in UTC) and, in part, of durations. getDayOfYear is excluded because it depends on the
- * machine's time zone.
+ * Methods of timestamps (in UTC) and partly of durations. Excludes getDayOfYear, which depends on the machine's time
+ * zone.
  */
 export const TIME_METHODS: ReadonlySet<string> = new Set([
   'getFullYear',
@@ -63,17 +63,16 @@ export const METHODS: ReadonlySet<string> = new Set([
   'contains',
 ])
 
-/** Reasons why functions of CEL are excluded, for error messages. */
 const REASONS: Readonly<Record<string, string>> = {
-  matches: 'regular expressions are not part of the policy language: use ==, in, startsWith, endsWith or contains',
-  has: 'has() is not needed: every fact is always present',
-  bind: 'cel.bind is not part of the policy language',
-  getDayOfYear: 'getDayOfYear is not part of the policy language: compare with timestamp("…")',
+  matches: 'the policy language does not support regular expressions: use ==, in, startsWith, endsWith or contains',
+  has: 'the policy language does not support has(): every fact is always present',
+  bind: 'the policy language does not support cel.bind',
+  getDayOfYear: 'the policy language does not support getDayOfYear: compare with timestamp("…")',
 }
 
 const BALANCE = 'reads.NAME, declared under "reads" with kind native-balance or token-balance'
 
-/** First names, and members, that authors confuse with a function. */
+/** Names that authors may confuse with functions or facts. */
 export const MEANT: ReadonlyMap<string, string> = new Map([
   ['lists', 'in_list(wallet.address, "name")'],
   ['list', 'in_list(wallet.address, "name")'],
@@ -87,18 +86,18 @@ export const MEANT: ReadonlyMap<string, string> = new Map([
   ['tx.amount', 'tx.value'],
 ])
 
-/** Returns the end of a message about an unknown name: similar names if there are any, otherwise all known names. */
+/** Completes a message about an unknown name with similar names or, if there are none, all known names. */
 export const meantOf = (name: string, known: Iterable<string>): string => {
   const all = [...known]
   const meant = MEANT.get(name)
   const near = meant === undefined ? nearNames(name, all) : [meant]
-  return near.length === 0 ? `; there are: ${all.join(', ')}` : `: did you mean ${near.join(' or ')}?`
+  return near.length === 0 ? `; known names: ${all.join(', ')}` : `: did you mean ${near.join(' or ')}?`
 }
 
 export const refusedName = (name: string, what: string, known: Iterable<string>): string =>
   Object.hasOwn(REASONS, name)
     ? REASONS[name]!
-    : `"${name.slice(0, 64)}" is not a ${what} of policies${meantOf(name, known)}`
+    : `"${name.slice(0, 64)}" is not a policy ${what}${meantOf(name, known)}`
 
 const VALUE_TYPES: ReadonlySet<string> = new Set([
   'bool',
@@ -110,12 +109,12 @@ const VALUE_TYPES: ReadonlySet<string> = new Set([
   'google.protobuf.Duration',
 ])
 
-/** Reports whether comparing two values of this type has a constant cost. */
+/** Reports whether values of this type are compared in constant time. */
 export const isValueType = ({ name }: CheckedType): boolean => VALUE_TYPES.has(name)
 
 /**
- * Permits values, lists of values, and the types in `others` (of the policy's calls). Other nested lists are excluded,
- * because the cost of a loop over them cannot be estimated.
+ * Permits values, lists of values, and types of the policy's calls (`others`). Excludes other nested lists, because the
+ * cost of a loop over them cannot be estimated.
  */
 export const isPermittedType = (type: CheckedType, others: ReadonlySet<string>): boolean =>
   !type.hasDynType &&

@@ -1,4 +1,4 @@
-// Runs the tests of a document: each is evaluated like a request for which the sources return the test's facts.
+// Runs the tests of a document as requests for which the sources return the test's facts.
 import { finish, type Steps } from '../cel/steps.ts'
 import { PolicyEvaluationError } from '../evaluation-errors.ts'
 import { FactUnavailableError } from '../fact-unavailable.ts'
@@ -8,18 +8,17 @@ import type { CompiledPolicy } from '../types/program.ts'
 
 export interface TestResult {
   readonly name: string
-  /** The actual and the expected outcome. Null if the test passed. */
+  /** Expected and actual outcome. Null if the test passed. */
   readonly failure: string | null
 }
 
 interface Outcome {
   readonly outcome: TestExpectation['outcome']
   readonly ruleId: string | null
-  /** Reason of a failure. */
   readonly reason: string
 }
 
-/** Returns the lists of a test, with the behavior of the workers' lists. */
+/** Behaves like the workers' lists. */
 export const readerOfLists = (lists: Readonly<Record<string, TestList>>): ListReader => {
   const sets = new Map(Object.entries(lists).map(([name, { addresses }]) => [name, new Set(addresses)]))
   return {
@@ -55,7 +54,7 @@ const run = (policy: CompiledPolicy, test: PolicyTest): TestResult => {
   return { name, failure }
 }
 
-/** One step per test. Returns the results in the document's order. */
+/** One step per test. */
 export function* testSteps(policy: CompiledPolicy): Steps<readonly TestResult[]> {
   const results: TestResult[] = []
   for (const test of policy.document.tests) {

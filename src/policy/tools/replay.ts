@@ -1,6 +1,6 @@
 // Evaluates a policy on recorded decisions to show its effects. A record contains the request and its collected facts,
-// but not personal facts (the client's address, the identity) or facts that no policy needed at the time. A decision is
-// counted as unknown if a rule reads such a fact.
+// except personal facts (the client's IP address, the identity) and facts that no policy needed. A decision is unknown
+// if a rule reads such a fact.
 import type { DecisionRecord, RecordedFacts } from '../../decision-log/types.ts'
 import type { WalletAddress } from '../../domain/address.ts'
 import type { AttestationRequest } from '../../domain/attestation.ts'
@@ -13,7 +13,6 @@ import type { ListReader } from '../types/facts.ts'
 import type { CompiledPolicy } from '../types/program.ts'
 import { recordedAnswersOf } from './recorded-facts.ts'
 
-/** The fields of a decision record that a replay reads. */
 export type ReplayableDecision = Pick<
   DecisionRecord,
   | 'uuid'
@@ -31,20 +30,17 @@ export type ReplayableDecision = Pick<
   | 'rule'
 >
 
-/** The outcome of replaying one decision. */
 export type ReplayedDecision =
   | { readonly status: 'same' }
   | { readonly status: 'changed'; readonly verdict: Verdict }
-  /** A rule reads a fact that the record does not contain. */
   | { readonly status: 'unknown'; readonly fact: string }
-  /** A rule fails, so there is no verdict. */
   | { readonly status: 'failed'; readonly ruleId: string }
-  /** The organization's own lists decided before any policy. */
+  /** The organization's own lists decided. */
   | { readonly status: 'by-lists' }
 
 export interface ReplayOptions {
   readonly chain: (name: string) => Chain | undefined
-  /** Current lists, for lists without recorded look-ups. Null if there are none. */
+  /** Current lists, for lists without recorded lookups. */
   readonly lists: ListReader | null
 }
 
@@ -69,7 +65,7 @@ const readerOf = (recorded: RecordedFacts['lists'], current: ListReader | null):
   }
 }
 
-/** Returns the chain of a record. If the deployment no longer has it, only the name is readable. */
+/** If the deployment no longer has the chain, only the name is readable. */
 const chainOf = (name: string, known: Chain | undefined): Chain =>
   known === undefined
     ? {
@@ -80,7 +76,7 @@ const chainOf = (name: string, known: Chain | undefined): Chain =>
       }
     : { ...known, name }
 
-/** Returns the request of a record. Reading a field that the record does not contain fails. */
+/** Throws when a rule reads a field that the record does not contain. */
 const requestOf = (decision: ReplayableDecision, known: Chain | undefined): AttestationRequest => {
   const { data, data_size, requested } = decision
   return {
@@ -102,7 +98,7 @@ const requestOf = (decision: ReplayableDecision, known: Chain | undefined): Atte
   }
 }
 
-/** @throws any error other than a rule's failure or a missing fact; such an error is a bug */
+/** @throws errors other than failed rules and missing facts, which are bugs */
 export const replayDecision = (
   policy: CompiledPolicy,
   decision: ReplayableDecision,
@@ -129,19 +125,18 @@ interface Outcome {
   readonly rule: string | null
 }
 
-/** Decisions that would change from one rule's verdict to another's. */
+/** Decisions whose verdict would change in the same way. */
 export interface ReplayChange {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  /** Uuids of the first few decisions. */
+  /** Uuids of the first decisions. */
   readonly examples: readonly string[]
 }
 
 export interface ReplaySummary {
   readonly decisions: number
   readonly same: number
-  /** Most frequent first. */
   readonly changes: readonly ReplayChange[]
   readonly unknown: readonly { readonly fact: string; readonly count: number }[]
   readonly failed: readonly { readonly rule: string; readonly count: number }[]
@@ -153,7 +148,7 @@ const EXAMPLES = 3
 const descending = (left: { readonly count: number }, right: { readonly count: number }): number =>
   right.count - left.count
 
-/** Counts replayed decisions in constant memory. */
+/** Counts in constant memory. */
 export const createReplayTally = () => {
   let decisions = 0
   let same = 0

@@ -1,20 +1,19 @@
-// Evaluates a policy on sessions that people have decided, and reports the disagreements. A fact that is no longer
-// available leaves a session to a person, as it would have at the time.
+// Evaluates a policy on sessions that people decided, and reports disagreements. An unavailable fact leaves a session
+// to a person, as it would have then.
 import { decideSession } from '../decide-session.ts'
 import type { PolicyProgram } from '../types/program.ts'
 import type { DecidedSession } from '../types/session-facts.ts'
 
-/** Sessions that one rule would have decided differently. */
 export interface SessionDisagreement {
   readonly decided: DecidedSession['decided']
   readonly outcome: 'completed' | 'rejected'
   readonly rule: string | null
   readonly count: number
-  /** Ids of the first few sessions. */
+  /** Ids of the first sessions. */
   readonly sessions: readonly string[]
 }
 
-/** Reasons for leaving sessions to a person, most frequent first. Both fields are null if no rule decided. */
+/** Reasons why sessions were left to a person, most frequent first. Both are null if no rule decided. */
 export interface SessionsLeft {
   readonly rule: string | null
   readonly problem: string | null
@@ -26,7 +25,7 @@ export interface SessionReplay {
   readonly completed: number
   readonly rejected: number
   readonly left: number
-  /** Number of sessions with the same decision, of the sessions that the policy would have decided. */
+  /** Number of sessions on which the policy and the person agree. */
   readonly agreed: number
   readonly disagreements: readonly SessionDisagreement[]
   readonly reasons: readonly SessionsLeft[]

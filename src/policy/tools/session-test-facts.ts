@@ -1,4 +1,4 @@
-// The facts in a test of a session policy, and their JSON Schema. They have the same names as in rules.
+// Facts in tests of session policies, and their JSON Schema.
 
 import { parseTestInteger } from '../cel/literals.ts'
 import type { MappingReader } from '../document/document-reader.ts'
@@ -9,7 +9,6 @@ import type { SessionFacts } from '../types/session-facts.ts'
 
 type Value = SessionFacts[string]
 
-/** Returns the members of `name`: facts and nested groups. */
 const membersOf = (name: string): readonly (readonly [string, FactField | null])[] => [
   ...Object.entries(SESSION_FACTS[name] ?? {}),
   ...Object.keys(SESSION_FACTS).flatMap((group): [string, null][] =>
@@ -39,7 +38,7 @@ const readGroup = (reader: MappingReader, group: string): readonly (readonly [st
 
 const ROOTS: readonly string[] = [...new Set(Object.keys(SESSION_FACTS).map((group) => group.split('.')[0] ?? ''))]
 
-/** Returns null if the facts are unreadable; the mistakes have then been reported. */
+/** Returns null after reporting mistakes. */
 export const readSessionTestFacts = (test: MappingReader): SessionFacts | null => {
   if (!test.has('facts')) return {}
   const facts = test.mapping('facts', 'facts')
@@ -70,6 +69,5 @@ const groupSchema = (group: string): Schema =>
     ),
   )
 
-/** Returns the schemas by first name. */
 export const sessionTestSchemas = (): Readonly<Record<string, Schema>> =>
   Object.fromEntries(ROOTS.map((root) => [root, groupSchema(root)]))

@@ -1,4 +1,4 @@
-// Policy templates: the documents of docs/policies. Their tests run like any other policy's.
+// Policy templates from docs/policies.
 import { readFileSync } from 'node:fs'
 import ALLOW_LIST_ONLY from '../../../docs/policies/allow-list-only.yaml' with { type: 'file' }
 import FUNCTION_ALLOW_LIST from '../../../docs/policies/function-allow-list.yaml' with { type: 'file' }
@@ -9,7 +9,7 @@ import VALUE_AND_VELOCITY_LIMIT from '../../../docs/policies/value-and-velocity-
 import { sourceSteps } from '../cel/compile.ts'
 import { finish, finishInTurns, type Steps } from '../cel/steps.ts'
 
-/** Every file of the folder by name. The imports make the files part of the single-file program. */
+/** Imported, so that the files are part of the single-file executable. */
 const FILES: Readonly<Record<string, string>> = {
   'allow-list-only': ALLOW_LIST_ONLY,
   'function-allow-list': FUNCTION_ALLOW_LIST,
@@ -18,12 +18,11 @@ const FILES: Readonly<Record<string, string>> = {
   'sanctions-and-geography': SANCTIONS_AND_GEOGRAPHY,
   'value-and-velocity-limit': VALUE_AND_VELOCITY_LIMIT,
 }
-/** A line for editors in the template files: the relative path of the schema. */
+/** Line for editors in the template files, with the relative path of the schema. */
 const EDITOR_LINE = /^# yaml-language-server: .*\n/
 
 export interface PolicyTemplate {
   readonly name: string
-  /** Name of the document. */
   readonly title: string
   readonly description: string
   readonly source: string
@@ -39,14 +38,14 @@ function* templateSteps(): Steps<readonly PolicyTemplate[]> {
   return templates
 }
 
-/** Returns the templates by name. Reads the files on each call, because calls are rare. */
+/** Reads the files on each call, because calls are rare. */
 export const readTemplates = (): readonly PolicyTemplate[] => finish(templateSteps())
 
-/** Like `readTemplates`, for a thread that also handles requests. */
+/** Like `readTemplates`, but yields to the event loop. */
 export const readTemplatesInTurns = (): Promise<readonly PolicyTemplate[]> => finishInTurns(templateSteps())
 
 export const DEMO_POLICY = `name: Demo policy
-description: Denies one wallet and allows the rest. Replace it before you rely on it.
+description: Denies one wallet and allows all others. Replace before use in production.
 default: allow
 rules:
   - id: demo-denied-wallet

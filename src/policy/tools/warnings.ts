@@ -1,5 +1,5 @@
-// Warns about valid rules that are probably mistakes. Each warning inspects one rule's checked syntax and suggests the
-// probable intention. To add one, add a function and an entry in WARNINGS.
+// Warns about valid rules that are probably mistakes, and suggests the probable intention. To add a warning, add a
+// function to WARNINGS.
 import { CHAIN_ALIASES } from '../../domain/chain.ts'
 import { counted } from '../../lib/counted.ts'
 import { nearNames } from '../../lib/edit-distance.ts'
@@ -10,23 +10,20 @@ import type { PolicyRule } from '../types/document.ts'
 import { CallGuards, type MissingArgument, type PossibleCall, selectionOf, UNDECODED } from './call-guards.ts'
 import type { ExpressionIssue } from './inspect.ts'
 
-/** A compiled rule and its syntax tree. */
 export interface CheckedRule {
   readonly rule: PolicyRule
   readonly root: SyntaxNode
 }
 
 interface WarningContext {
-  /** Names of the deployment's chains. */
   readonly chains: ReadonlySet<string>
-  /** The rule before it. */
   readonly previous: CheckedRule | null
   readonly guards: CallGuards
-  /** The calls that no earlier rule decides. */
+  /** Calls that no earlier rule decides. */
   readonly reaching: bigint
 }
 
-/** A warning about many places finds them one after the other, so that each is a step of its own. */
+/** Yields one issue per step. */
 type Warning = (rule: CheckedRule, context: WarningContext) => Iterable<ExpressionIssue>
 
 function* nodesOf(node: SyntaxNode): Generator<SyntaxNode> {
@@ -38,9 +35,9 @@ const describeChain = (name: string, chains: ReadonlySet<string>): string => {
   const meant = Object.hasOwn(CHAIN_ALIASES, name) ? [CHAIN_ALIASES[name]!] : nearNames(name, chains)
   const end =
     meant.length === 0
-      ? `; there are: ${[...chains].join(', ')}`
+      ? `; known chains: ${[...chains].join(', ')}`
       : `: did you mean ${meant.map((one) => `"${one}"`).join(' or ')}?`
-  return `no chain is named "${name.slice(0, 64)}"${end}`
+  return `unknown chain "${name.slice(0, 64)}"${end}`
 }
 
 const EQUALITIES: ReadonlySet<string> = new Set(['==', '!=', 'in'])
@@ -55,10 +52,10 @@ const unknownChain: Warning = ({ root }, { chains }) =>
     .map(({ node, text }) => ({ at: node.pos, message: describeChain(text, chains) }))
 
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
-/** Maximum number of wei or lamports that counts as a probable mistake: the author probably meant whole tokens. */
+/** Maximum number of wei or lamports for which the author probably meant whole tokens. */
 const SMALL_AMOUNT_MAX = 1_000_000n
 
-/** Reports whether a node is `tx.value`, `velocity.value(…)`, or a sum or difference that contains one of them. */
+/** `tx.value`, `velocity.value(…)`, or a sum or difference that contains one of them. */
 const isAmount = (node: SyntaxNode): boolean => {
   if (node.op === '+' || node.op === '-') return childrenOf(node).some(isAmount)
   if (node.op !== 'rcall') return selectionOf(node) === 'tx.value'
@@ -79,7 +76,7 @@ const smallAmount: Warning = ({ root }) =>
       ),
     )
 
-/** Reports whether a rule is `allow: "true"`, `deny: "true"` or `require: "false"`. */
+/** `allow: "true"`, `deny: "true"` or `require: "false"`. */
 const alwaysDecides = ({ rule, root }: CheckedRule): boolean =>
   root.op === 'value' && root.args === (rule.kind !== 'require')
 
@@ -90,14 +87,14 @@ const unreachable: Warning = (_rule, { previous }) => {
   return [
     {
       at: 0,
-      message: `no request reaches this rule or those after it: "${id}" always ${verdict}. Did you mean to put it last?`,
+      message: `this rule and all later rules are unreachable: "${id}" always ${verdict}. Move "${id}" to the end`,
     },
   ]
 }
 
 const FUNCTIONS_NAMED_MAX = 5
 
-/** A condition that is true for the functions of the policy that have an argument. */
+/** Returns a condition that is true for the functions that have the argument. */
 const guardOf = (having: readonly PossibleCall[], lacking: readonly PossibleCall[]): string => {
   if (lacking.every((call) => call === UNDECODED)) return 'call.decoded'
   const names = new Set(having.map((call) => call['call.function']))
@@ -115,7 +112,7 @@ const describeMissing = ({ id, kind }: PolicyRule, { argument, having, lacking }
   const without = [
     ...functions.slice(0, FUNCTIONS_NAMED_MAX),
     ...(left > 0 ? [counted(left, 'other function', 'other functions')] : []),
-    ...(lacking.includes(UNDECODED) ? ['data that is not decoded'] : []),
+    ...(lacking.includes(UNDECODED) ? ['undecoded data'] : []),
   ]
   const guard = guardOf(having, lacking)
   const fix = kind === 'require' ? `!(${guard}) || …` : `${guard} && …`
@@ -131,10 +128,8 @@ const missingArgument: Warning = function* ({ rule, root }, { guards, reaching }
 const WARNINGS: readonly Warning[] = [unknownChain, smallAmount, unreachable, missingArgument]
 
 /**
- * Returns a function to call with each rule of a policy, in order. It finds the warnings in the order of the list; `at`
- * is a UTF-16 index into the rule's expression. Read all warnings of a rule before the next rule.
- * @param chains names of the deployment's chains
- * @param functions functions of the policy's abi and idl
+ * Returns a function to call with each rule in order. Read all warnings of a rule before the next call. `at` is a
+ * UTF-16 index into the rule's expression.
  */
 export const createWarnings = (chains: ReadonlySet<string>, functions: readonly CallShape[]) => {
   const guards = new CallGuards(functions)

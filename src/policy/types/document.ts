@@ -1,9 +1,9 @@
-// The policy document as written by its author. Source: decisions §4.
+// The policy document (decisions §4).
 import type { EvaluationFacts, ExternalFacts } from './facts.ts'
 import type { AbiFunctionItem, ReadDefinition, ReadType } from './reads.ts'
 
 /**
- * The subject of a policy: attestation requests or submitted sessions. Only sessions have the verdict `review`, which
+ * Subject of a policy: attestation requests or submitted sessions. Only sessions have the verdict `review`, which
  * leaves them to a person.
  */
 export const POLICY_SUBJECTS = ['requests', 'sessions'] as const
@@ -14,16 +14,16 @@ export type RuleKind = 'allow' | 'deny' | 'require' | 'review'
 export interface PolicyRule {
   readonly id: string
   readonly kind: RuleKind
-  /** A CEL expression of type bool. */
+  /** CEL expression of type bool. */
   readonly expression: string
   readonly code: string | null
   readonly message: string | null
 }
 
-/** `constants.<name>`: one value, or a list of values of one type. */
+/** `constants.<name>` */
 export interface PolicyConstant {
   readonly name: string
-  /** As in the document, for example "address" or "ether". */
+  /** Type in the document, for example "address" or "ether". */
   readonly type: string
   /** As written in the document. Exactly one value unless it is a list. */
   readonly values: readonly string[]
@@ -33,25 +33,23 @@ export interface PolicyConstant {
 /** `reads.<name>`: on-chain state. */
 export interface PolicyRead {
   readonly name: string
-  /** Type in the policy language. */
   readonly type: ReadType
   readonly definition: ReadDefinition
 }
 
 export interface TestList {
-  /** Canonical form. */
   readonly addresses: readonly string[]
   readonly ageSeconds: number
 }
 
-/** The expected result of a test. `ruleId`: null means the default, undefined means any rule. */
+/** `ruleId`: null means the default, undefined means any rule. */
 export interface TestExpectation {
-  /** `failure`: the rule cannot be evaluated, so there is no verdict. */
+  /** `failure`: a rule cannot be evaluated, so there is no verdict. */
   readonly outcome: 'allow' | 'deny' | 'review' | 'failure'
   readonly ruleId: string | null | undefined
 }
 
-/** A request or session with facts, and the expected verdict. Saving a policy runs its tests. */
+/** Saving a policy runs its tests. */
 export interface PolicyTest extends Pick<EvaluationFacts, 'request' | 'session'> {
   readonly name: string
   readonly external: ExternalFacts
@@ -64,14 +62,14 @@ export interface PolicyDocument {
   readonly description: string
   /** Defaults to `requests`. */
   readonly decides: PolicySubject
-  /** The verdict if no rule decides. Defaults to `deny`; always `review` for sessions. */
+  /** Verdict if no rule decides. Defaults to `deny`; always `review` for sessions. */
   readonly default: 'allow' | 'deny' | 'review'
-  /** v1: number of attester keys that must sign. Defaults to 1. */
+  /** v1: required number of attester signatures. Defaults to 1. */
   readonly quorum: number
   readonly constants: readonly PolicyConstant[]
-  /** Functions of EVM contracts with calls that the rules may read. */
+  /** EVM functions whose calls rules can read. */
   readonly abi: readonly AbiFunctionItem[]
-  /** The content of an Anchor IDL file, for calls of a Solana program. Null if omitted. */
+  /** Content of an Anchor IDL file. Null if omitted. */
   readonly idl: unknown
   readonly reads: readonly PolicyRead[]
   readonly rules: readonly PolicyRule[]

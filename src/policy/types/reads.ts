@@ -1,27 +1,23 @@
-// On-chain state that a document names: its definition, and the type of the result. Source: decisions §4.
+// On-chain state that a document names (decisions §4).
 
-/** An argument of a read: a value from the request or a literal in the document. */
 export type ReadOperand =
   | { readonly kind: 'request'; readonly fact: 'wallet.address' | 'onBehalf.address' | 'target.address' | 'tx.value' }
-  /**
-   * Depending on the parameter's type: a canonical address, a decimal number, a text, 0x-prefixed hexadecimal, or a
-   * boolean.
-   */
+  /** Depending on the parameter's type: canonical address, decimal number, text, 0x-hex or boolean. */
   | { readonly kind: 'literal'; readonly value: string | boolean }
 
-/** The type of a read's result in the policy language. `int` is a signed integer of up to 64 bits. */
+/** `int` has at most 64 bits. */
 export type ReadType = 'uint256' | 'int' | 'bool' | 'address' | 'string'
 
 interface ReadCommon {
-  /** The EVM chain to read from. Null for the request's chain. */
+  /** EVM chain. Null for the request's chain. */
   readonly chain: string | null
 }
 
-/** Addresses are canonical EVM addresses, because reads are only for EVM chains. */
+/** Addresses are canonical EVM addresses. */
 export type ReadDefinition = ReadCommon &
   (
     | { readonly kind: 'native-balance'; readonly of: ReadOperand }
-    /** `balanceOf(of)` of an ERC-20 token, or of an ERC-721 collection (the number of tokens held). */
+    /** `balanceOf(of)` of an ERC-20 token or an ERC-721 collection. */
     | { readonly kind: 'token-balance'; readonly contract: string; readonly of: ReadOperand }
     /** ERC-721 `ownerOf(id)`. */
     | { readonly kind: 'erc721-owner'; readonly contract: string; readonly tokenId: string }
@@ -35,7 +31,7 @@ export type ReadDefinition = ReadCommon &
     | {
         readonly kind: 'view'
         readonly contract: string
-        /** A JSON ABI item of type function with one output, as expected by viem's readContract. */
+        /** With one output, as viem's readContract expects. */
         readonly abi: AbiFunctionItem
         readonly arguments: readonly ReadOperand[]
         readonly type: ReadType
@@ -48,7 +44,7 @@ export interface AbiParameterItem {
   readonly components?: readonly AbiParameterItem[]
 }
 
-/** A contract function as an item of a JSON ABI (Solidity, "Contract ABI Specification", JSON). */
+/** Function item of a JSON ABI (Solidity, "Contract ABI Specification", JSON). */
 export interface AbiFunctionItem {
   readonly type: 'function'
   readonly name: string
@@ -57,5 +53,5 @@ export interface AbiFunctionItem {
   readonly outputs: readonly AbiParameterItem[]
 }
 
-/** uint256 and int: decimal text. address: canonical form. bool: boolean. string: at most 1,024 UTF-16 code units. */
+/** uint256, int: decimal text. address: canonical form. bool: boolean. string: at most 1,024 UTF-16 code units. */
 export type ReadValue = string | boolean
