@@ -16,7 +16,7 @@ const ATTESTER_FORM = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/
 const ATTESTATION_SIGNATURE_FORM = /^0x(?:[0-9a-fA-F]{130}|[0-9a-fA-F]{128})$/
 const TASK_SIGNATURE_FORM = /^0x[0-9a-fA-F]{130}$/
 
-/** Returns the body of `POST /v2/attestation`. Undefined fields are omitted. */
+/** Body of `POST /v2/attestation`. JSON.stringify omits undefined fields. */
 export const attestationBody = (request: AttestationRequest): Readonly<Record<string, unknown>> => ({
   from: request.from,
   chain: request.chain,
@@ -41,7 +41,6 @@ const readReason = (fields: Fields): DeniedAnswer['reason'] => {
   return { code: reason.optionalText('code') ?? '', message: reason.optionalText('message') ?? '' }
 }
 
-/** @throws AnswerInvalidError */
 export const readEvaluation = (fields: Fields, requestId: string): AttestationAnswer => {
   const evaluation = {
     policyId: fields.text('policy_id'),
@@ -57,11 +56,9 @@ export const readEvaluation = (fields: Fields, requestId: string): AttestationAn
   return { ...evaluation, isCompliant: false, uuid, reason: readReason(fields) }
 }
 
-/** @throws AnswerInvalidError */
 export const readAttestationAnswer = ({ body, requestId }: Answer): AttestationAnswer =>
   readEvaluation(readFields(body, requestId), requestId)
 
-/** Returns the body of `POST /v1/task`. */
 export const taskBody = (request: TaskRequest): Readonly<Record<string, unknown>> => ({
   from: request.from,
   to: request.to,
@@ -71,7 +68,6 @@ export const taskBody = (request: TaskRequest): Readonly<Record<string, unknown>
   on_behalf: request.onBehalf,
 })
 
-/** @throws AnswerInvalidError */
 export const readTaskAnswer = ({ body, requestId }: Answer): TaskAnswer => {
   const fields = readFields(body, requestId)
   const taskId = fields.matching('task_id', UUID_FORM)

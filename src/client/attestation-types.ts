@@ -3,25 +3,30 @@
 interface AttestationRequestBase {
   /** Address of the end user's wallet: `0x` and 40 hex digits, or base58 on Solana. */
   readonly from: string
-  /** Address of the user that `from` represents if `from` is a relayer. It is screened and recorded, but not signed. */
+  /** Address of the user that `from` represents. Screened and recorded, but not signed. */
   readonly onBehalf?: string | undefined
   /** Name of the chain, for example `base` or `solana`. */
   readonly chain: string
-  /** Encoded call as `0x` hex. Required if the contract validates the whole call or the policy reads the call data. */
+  /**
+   * Encoded call as `0x` hex. Required if the contract validates the whole call, or if the policy reads the call data.
+   */
   readonly data?: string | undefined
-  /** Native tokens that the call transfers, in wei, or lamports on Solana. Required in the same cases as `data`. */
+  /**
+   * Amount of native tokens that the call transfers, in wei, or lamports on Solana. Required in the same cases as
+   * `data`.
+   */
   readonly msgValue?: bigint | undefined
   /** IP address of the end user, for policies that read the user's location. */
   readonly userIp?: string | undefined
 }
 
-/** Request for enforcement on chain; `to` is the contract or program. */
+/** Request for on-chain enforcement. `to` is the contract or program. */
 export interface ContractAttestationRequest extends AttestationRequestBase {
   readonly to: string
   readonly verificationHash?: undefined
 }
 
-/** Request for use off chain; `verificationHash` identifies the project. */
+/** Request for off-chain use. `verificationHash` identifies the project. */
 export interface ProjectAttestationRequest extends AttestationRequestBase {
   readonly verificationHash: string
   readonly to?: undefined
@@ -32,7 +37,7 @@ export type AttestationRequest = ContractAttestationRequest | ProjectAttestation
 /** Attestation to submit to a contract or program. */
 export interface Attestation {
   readonly uuid: string
-  /** Last second in which the attestation is accepted, in Unix seconds. */
+  /** Last Unix second in which the attestation is accepted. */
   readonly expiration: number
   /** EVM address, or base58 public key on Solana. */
   readonly attester: string
@@ -54,11 +59,11 @@ export interface CompliantAnswer extends Evaluation {
   readonly attestation: Attestation
 }
 
-/** Denial by policy. It contains nothing that a contract accepts. */
+/** Denial by policy. No contract accepts any part of it. */
 export interface DeniedAnswer extends Evaluation {
   readonly isCompliant: false
   readonly uuid: string
-  /** Reason that the policy defines; null if the policy defines none. */
+  /** Reason from the policy; null if the policy gives none. */
   readonly reason: { readonly code: string; readonly message: string } | null
 }
 
@@ -67,7 +72,7 @@ export type AttestationAnswer = CompliantAnswer | DeniedAnswer
 /** Request of the version 1 API, for EVM chains only. */
 export interface TaskRequest {
   readonly from: string
-  /** Address of the user that `from` represents. It is screened and recorded, but not signed. */
+  /** Address of the user that `from` represents. Screened and recorded, but not signed. */
   readonly onBehalf?: string | undefined
   readonly to: string
   /** Encoded call as `0x` hex; `0x` for an empty call. */

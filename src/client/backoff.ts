@@ -1,28 +1,23 @@
-// Exponential backoff with full jitter, which never retries before the service's Retry-After. If the client's own
-// earlier
-// attempt holds the idempotency key, retries are more frequent: its answer may arrive at any moment.
+// Exponential backoff with full jitter, which never retries before the service's Retry-After. Retries are more frequent
+// while the client's own earlier attempt holds the idempotency key, because its answer may arrive at any moment.
 import { ArgumentInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
 export interface RetryPolicy {
-  /**
-   * Maximum number of attempts per call. Polling for an earlier attempt that holds the key doesn't count. Defaults to
-   * 6.
-   */
+  /** Maximum number of attempts per call, excluding polls for an earlier attempt that holds the key. Defaults to 6. */
   readonly tries: number
-  /** Upper limit of the first random delay. The limit doubles with each attempt. Defaults to 250. */
+  /** Upper limit of the first random delay in milliseconds. Doubles with each attempt. Defaults to 250. */
   readonly baseDelayMs: number
-  /** Upper limit of every random delay. Defaults to 10,000. */
+  /** Upper limit of each random delay in milliseconds. Defaults to 10,000. */
   readonly maxDelayMs: number
   /**
-   * Longest `Retry-After` that the client waits for; if it is longer, the call fails at once. It also limits the total
-   * wait for an earlier attempt that holds the key. Defaults to 60,000.
+   * Longest `Retry-After`, in milliseconds, before the call fails immediately. Also limits the total wait for an
+   * earlier attempt that holds the key. Defaults to 60,000.
    */
   readonly maxRetryAfterMs: number
 }
 
 const DEFAULTS: RetryPolicy = { tries: 6, baseDelayMs: 250, maxDelayMs: 10_000, maxRetryAfterMs: 60_000 }
 
-/** @throws ArgumentInvalidError */
 export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPolicy => {
   const policy = { ...DEFAULTS, ...wanted }
   for (const [name, value] of Object.entries(policy) as [keyof RetryPolicy, number][]) {
@@ -38,21 +33,18 @@ export const completeRetryPolicy = (wanted: Partial<RetryPolicy> = {}): RetryPol
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504])
 
 /**
- * Returns whether the same request may succeed later. `IDEMPOTENCY_IN_FLIGHT` means that the client's own interrupted
- * attempt is still in progress.
+ * Reports whether the same request may succeed later. `IDEMPOTENCY_IN_FLIGHT`: the client's own interrupted attempt is
+ * in progress.
  */
 export const isRetried = (error: unknown): boolean =>
   error instanceof ServiceUnreachableError ||
   (error instanceof RequestRefusedError &&
     (RETRIED_STATUSES.has(error.status) || error.code === 'IDEMPOTENCY_IN_FLIGHT'))
 
-/** Date format of HTTP senders (RFC 9110 §5.6.7). */
+/** RFC 9110 §5.6.7. */
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/**
- * Returns the seconds of a `Retry-After` header, which is a number or a date (RFC 9110 §10.2.3). Returns null if the
- * header is missing or malformed.
- */
+/** Returns the seconds of a `Retry-After` header (RFC 9110 §10.2.3). Null if it is missing or malformed. */
 export const parseRetryAfter = (header: string | null, nowMs: number = Date.now()): number | null => {
   if (header === null) return null
   if (/^[0-9]{1,9}$/.test(header)) return Number(header)
@@ -61,8 +53,8 @@ export const parseRetryAfter = (header: string | null, nowMs: number = Date.now(
 }
 
 /**
- * Returns the milliseconds to wait after a failure; null if the call must not be retried.
- * @param failures number of failures, starting at 1
+ * Returns the delay before the next attempt. Null if the call must not be retried.
+ * @param failures starts at 1
  * @param random returns a number from 0 to 1
  */
 export const retryDelayMs = (
@@ -78,7 +70,7 @@ export const retryDelayMs = (
 }
 
 /**
- * Returns whether an earlier attempt with the same key is in flight, or was interrupted and holds the key for
+ * Reports whether an earlier attempt with the same key is in flight, or was interrupted and holds the key for
  * `retryAfterSeconds`.
  */
 export const isTwinInFlight = (error: unknown): error is RequestRefusedError & { readonly retryAfterSeconds: number } =>
@@ -87,11 +79,10 @@ export const isTwinInFlight = (error: unknown): error is RequestRefusedError & {
 const TWIN_POLL_MS = 1_000
 
 /**
- * Returns the milliseconds until the next poll for an earlier attempt; null if its claim ends after the longest
+ * Returns the delay before the next poll for an earlier attempt. Null if the attempt holds the key beyond the longest
  * permitted wait.
  * @param asked number of previous polls
  * @param waitedMs total wait so far
- * @param random returns a number from 0 to 1
  */
 export const twinDelayMs = (
   policy: RetryPolicy,
@@ -104,7 +95,7 @@ export const twinDelayMs = (
   return Math.min(leftMs, TWIN_POLL_MS * 2 ** asked, policy.maxDelayMs) + random() * policy.baseDelayMs
 }
 
-/** Waits for the delay. Rejects with the signal's reason as soon as the signal is aborted. */
+/** Rejects with the signal's reason as soon as the signal is aborted. */
 export const wait = (delayMs: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     if (signal?.aborted) {

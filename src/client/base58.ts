@@ -1,10 +1,9 @@
-// Decodes base58 keys of 32 bytes, so that attestations can be checked without a library.
+// Decodes base58 keys of 32 bytes without a library.
 import { ArgumentInvalidError } from './errors.ts'
 
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const BYTES = 32
 
-/** @throws ArgumentInvalidError */
 export const decodeKey = (argument: string, text: string): Uint8Array => {
   const fail = (): never => {
     throw new ArgumentInvalidError(argument, 'must be base58 of 32 bytes')

@@ -1,5 +1,5 @@
 // Builds @countersign/client into src/client/dist: plain ES modules and types for Node 20 and Bun, without bundling.
-// `npm pack` runs it; in a fresh clone, it first installs the compiler from the lock file.
+// `npm pack` runs it; in a fresh clone, it first installs the compiler.
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -9,13 +9,13 @@ const COMPILER = join(ROOT, 'node_modules', '.bin', 'tsc')
 
 const filesIn = (folder: string): readonly string[] => [...new Bun.Glob('**/*').scanSync({ cwd: folder })]
 
-/** The sources do not compile. The message is the compiler's output. */
+/** The message is the compiler's output. */
 class ClientInvalidError extends Error {
   override readonly name = 'ClientInvalidError'
 }
 
 /**
- * Writes the content of the package's `dist` to `outputFolder`, which is emptied first.
+ * Empties `outputFolder` first.
  * @throws ClientInvalidError
  */
 const buildClient = async (outputFolder: string): Promise<void> => {
@@ -41,6 +41,6 @@ if (import.meta.main) {
     await Bun.spawn(words, { cwd: ROOT, stdio: ['ignore', 2, 2] }).exited
   }
   await buildClient(folder)
-  // Standard output is reserved for the package name, which npm pack prints for scripts.
+  // npm pack prints the package name to standard output, for scripts.
   process.stderr.write(`${filesIn(folder).length} files in ${folder}\n`)
 }

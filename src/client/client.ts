@@ -1,5 +1,5 @@
-// Client for both APIs, for backends only because it holds API keys. All calls can be aborted and are retried with the
-// same Idempotency-Key.
+// Client for both APIs, for backends only, because it holds API keys. All calls can be aborted, and are retried with
+// the same Idempotency-Key.
 import { ATTESTATION_PATHS } from '../attestation/paths.ts'
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { attestationBody, readAttestationAnswer, readTaskAnswer, taskBody } from './attestation-calls.ts'
@@ -45,7 +45,7 @@ export interface CountersignClientOptions {
   readonly identityApiKey?: string | undefined
   /** Defaults to the global fetch. */
   readonly fetch?: Fetch | undefined
-  /** Timeout per attempt. Defaults to 30,000, which is more than the service's own 25 seconds. */
+  /** Timeout per attempt in milliseconds. Defaults to 30,000, which is more than the service's own 25 seconds. */
   readonly timeoutMs?: number | undefined
   readonly retry?: Partial<RetryPolicy> | undefined
 }
@@ -57,14 +57,14 @@ export interface CallOptions {
 
 export interface IdempotentCallOptions extends CallOptions {
   /**
-   * Up to 255 visible ASCII characters. Defaults to a random key per call. Set it, for example to an order id, to get
-   * the same answer after a restart of your program.
+   * 1 to 255 visible ASCII characters. Defaults to a random key per call. Set it, for example to an order id, to get
+   * the same answer after your program restarts.
    */
   readonly idempotencyKey?: string | undefined
 }
 
 export interface FollowOptions extends CallOptions {
-  /** Longest time without data, in milliseconds, before the client opens a new connection. Defaults to 45,000. */
+  /** Longest time without data, in milliseconds, before the client reconnects. Defaults to 45,000. */
   readonly quietMs?: number | undefined
 }
 
@@ -76,26 +76,25 @@ export interface CountersignClient {
   /** Evaluates a call or a wallet. A denial is an answer, not an error. */
   attest(request: AttestationRequest, options?: IdempotentCallOptions): Promise<AttestationAnswer>
   /**
-   * Evaluates up to 1,000 requests in one call and returns the results in the order of the requests. Elements with a
-   * temporary failure are retried. The Idempotency-Key of a batch has at most 251 characters.
+   * Evaluates up to 1,000 requests in one call. Returns results in the order of the requests. Retries elements with a
+   * temporary failure. The Idempotency-Key of a batch has at most 251 characters.
    */
   attestMany(requests: readonly AttestationRequest[], options?: IdempotentCallOptions): Promise<readonly BatchResult[]>
-  /** Evaluates a call with the older task API: EVM chains only, with a quorum of signatures. */
+  /** Evaluates a call with the v1 task API: EVM chains only, with a quorum of signatures. */
   task(request: TaskRequest, options?: IdempotentCallOptions): Promise<TaskAnswer>
   /**
-   * Returns the proof that a decision is in the service's log, available some seconds after the decision. Keep it with
-   * the attestation. `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
+   * Returns the proof that a decision is in the service's log. Available some seconds after the decision. Store the
+   * proof with the attestation; `checkDecisionProof` of `@countersign/client/decision-proof` checks it offline.
    */
   proof(uuid: string, options?: CallOptions): Promise<string>
   /** Creates a verification session for a person or a business. */
   register(type: SessionType, request?: RegisterRequest, options?: IdempotentCallOptions): Promise<RegisteredSession>
   status(type: SessionType, sessionId: string, options?: CallOptions): Promise<SessionState>
   /**
-   * Yields the current status, then each change, until `completed` or `rejected`. Lost connections are resumed. Leaving
-   * the loop or aborting the signal closes the connection.
+   * Yields the current status, then each change, until `completed` or `rejected`. Resumes lost connections. Leaving the
+   * loop or aborting the signal closes the connection.
    */
   follow(type: SessionType, sessionId: string, options?: FollowOptions): AsyncGenerator<SessionState, void, void>
-  /** Returns whether a wallet belongs to a verified identity. */
   verify(request: VerifyRequest, options?: CallOptions): Promise<WalletVerification>
 }
 
@@ -110,8 +109,8 @@ const milliseconds = (argument: string, value: number): number => {
 }
 
 /**
- * Returns a UUID of version 7 (RFC 9562). The leading timestamp keeps inserts at the end of the service's index, which
- * costs a third of the time of random keys.
+ * Returns a version 7 UUID (RFC 9562). Its leading timestamp keeps inserts at the end of the service's index, which
+ * takes a third of the time of random keys.
  */
 const newKey = (): string => {
   const time = Date.now().toString(16).padStart(12, '0')
@@ -127,11 +126,10 @@ const idempotencyKey = (options: IdempotentCallOptions): string => {
 }
 
 const required = (endpoint: Endpoint | null, name: 'attestation' | 'identity'): Endpoint => {
-  if (endpoint === null) throw new ArgumentInvalidError(`${name}Url`, 'was not given to createCountersignClient')
+  if (endpoint === null) throw new ArgumentInvalidError(`${name}Url`, 'must be passed to createCountersignClient')
   return endpoint
 }
 
-/** @throws ArgumentInvalidError */
 export const createCountersignClient = (options: CountersignClientOptions): CountersignClient => {
   if (typeof options !== 'object' || options === null) {
     throw new ArgumentInvalidError('options', 'must be an object with attestationUrl, identityUrl, or both')

@@ -1,17 +1,16 @@
-// Checks offline that a decision is in the log with a given public key, using only node:crypto.
-// Sources: https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note, RFC 9162
-// §2.1.3.2.
+// Checks offline that a decision is in the log with a given public key, using only node:crypto. Source:
+// https://c2sp.org/tlog-proof, https://c2sp.org/tlog-checkpoint, https://c2sp.org/signed-note, RFC 9162 §2.1.3.2.
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { ArgumentInvalidError } from './errors.ts'
 
-/** The proof is invalid. `message` contains the reason. */
+/** `message` contains the reason. */
 export class ProofInvalidError extends Error {
   override readonly name = 'ProofInvalidError'
   readonly code = 'PROOF_INVALID'
 }
 
 export interface ProvenDecision {
-  /** Parsed log line with the complete decision: `uuid`, `attesters`, `signatures` and others. */
+  /** Parsed log line: `uuid`, `attesters`, `signatures` and others. */
   readonly decision: Readonly<Record<string, unknown>>
   /** Log line as stored. */
   readonly line: string
@@ -19,7 +18,7 @@ export interface ProvenDecision {
   readonly index: number
   /** Number of lines that the signed head covers. */
   readonly size: number
-  /** Signed head of the log. Keep it: later heads of the same log must extend it. */
+  /** Signed head of the log. Store it: later heads of the same log must extend it. */
   readonly checkpoint: string
 }
 
@@ -51,12 +50,14 @@ const parseKey = (text: string): LogKey => {
   const bytes = decode(key)
   const computed = sha256(Buffer.from(`${name}\n`), bytes ?? Buffer.alloc(0)).subarray(0, 4)
   if (bytes?.length !== 1 + HASH_BYTES || bytes[0] !== ED25519 || computed.toString('hex') !== id) {
-    throw new ArgumentInvalidError('logKey', 'must be <name>+<8 hex digits>+<base64>, as the log’s operator gives it')
+    throw new ArgumentInvalidError(
+      'logKey',
+      'must be <name>+<8 hex digits>+<base64>, as provided by the log’s operator',
+    )
   }
   return { name, id: computed, publicKey: bytes.subarray(1) }
 }
 
-/** Verifies a signed checkpoint and returns its head. */
 const openCheckpoint = (checkpoint: string, { name, id, publicKey }: LogKey): { size: number; root: Buffer } => {
   const end = checkpoint.lastIndexOf('\n\n') + 1
   const text = checkpoint.slice(0, end)
@@ -115,8 +116,8 @@ const parseLine = (text: string): Readonly<Record<string, unknown>> => {
 
 /**
  * Checks a proof from `client.proof` or `countersign decisions prove`.
- * @param logKey public key of the log, obtained from its operator once; never use a key that comes with the proof
- * @throws ProofInvalidError if the proof is invalid; ArgumentInvalidError if the key is malformed
+ * @param logKey public key of the log, obtained once from its operator; never use a key that comes with the proof
+ * @throws ProofInvalidError; ArgumentInvalidError if the key is malformed
  */
 export const checkDecisionProof = (proof: string, logKey: string): ProvenDecision => {
   const key = parseKey(logKey)

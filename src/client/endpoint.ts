@@ -1,5 +1,4 @@
-// Base URL and key header of one API. Both are validated when the client is created, so a wrong setting fails at
-// startup.
+// Base URL and key header of one API, validated when the client is created.
 import { ArgumentInvalidError } from './errors.ts'
 
 export interface Endpoint {
@@ -17,14 +16,14 @@ const baseUrl = (argument: string, text: string): string => {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Returns a key that is valid as a header value: without line breaks or spaces from pasting. */
+/** Rejects line breaks and spaces from pasting. */
 const usableKey = (argument: string, text: string): string => {
   if (!/^[\x21-\x7e]{1,512}$/.test(text)) throw new ArgumentInvalidError(argument, 'must be visible ASCII characters')
   return text
 }
 
 /**
- * Returns null if neither the URL nor the key is set; the API is then unavailable.
+ * Returns null if neither URL nor key is set.
  * @throws ArgumentInvalidError if only one of them is set, or one is invalid
  */
 export const createEndpoint = (
@@ -33,8 +32,8 @@ export const createEndpoint = (
   apiKey: string | undefined,
 ): Endpoint | null => {
   if (url === undefined && apiKey === undefined) return null
-  if (url === undefined) throw new ArgumentInvalidError(`${name}Url`, `must be given with ${name}ApiKey`)
-  if (apiKey === undefined) throw new ArgumentInvalidError(`${name}ApiKey`, `must be given with ${name}Url`)
+  if (url === undefined) throw new ArgumentInvalidError(`${name}Url`, `is required with ${name}ApiKey`)
+  if (apiKey === undefined) throw new ArgumentInvalidError(`${name}ApiKey`, `is required with ${name}Url`)
   const key = usableKey(`${name}ApiKey`, apiKey)
   return {
     url: baseUrl(`${name}Url`, url),

@@ -1,6 +1,5 @@
-// Errors of the client. Each has a stable `code`, which replaces instanceof checks, and the request id in the service's
-// log.
-// Messages never contain keys or request data.
+// Errors of the client. Each has a stable `code`, to be used instead of instanceof, and the request id in the service's
+// log. Messages never contain keys or request data.
 
 /** Error codes of the service (docs/decisions.md §1, "Error body"). */
 export type ServiceErrorCode =
@@ -32,13 +31,13 @@ export type ServiceErrorCode =
   | 'DEPENDENCY_UNAVAILABLE'
   | 'SHUTTING_DOWN'
 
-/** Error codes of the client. `UNKNOWN_REFUSAL` is an error response without a code, for example from a proxy. */
+/** `UNKNOWN_REFUSAL`: an error response without a code, for example from a proxy. */
 export type ClientErrorCode = 'ARGUMENT_INVALID' | 'SERVICE_UNREACHABLE' | 'ANSWER_INVALID' | 'UNKNOWN_REFUSAL'
 
-/** Any error code; a newer service may return codes that this version doesn't list. */
+/** A newer service may return codes that this version doesn't list. */
 export type ErrorCode = ServiceErrorCode | ClientErrorCode | (string & {})
 
-/** Base class of all errors of the client. An aborted call throws its signal's reason instead. */
+/** An aborted call throws its signal's reason instead. */
 export class ClientError extends Error {
   override readonly name: string = 'ClientError'
   readonly code: ErrorCode
@@ -52,7 +51,7 @@ export class ClientError extends Error {
   }
 }
 
-/** An argument is invalid. The message names the argument and the expected form, never the value. */
+/** The message names the argument and the expected form, never the value. */
 export class ArgumentInvalidError extends ClientError {
   override readonly name = 'ArgumentInvalidError'
   readonly argument: string
@@ -66,10 +65,9 @@ export class ArgumentInvalidError extends ClientError {
 export interface Refusal {
   readonly code: ErrorCode
   readonly status: number
-  /** Description for developers, written by the service. */
   readonly detail: string
   readonly requestId: string
-  /** Seconds of the `Retry-After` header; null without the header. */
+  /** `Retry-After` header; null if missing. */
   readonly retryAfterSeconds: number | null
 }
 
@@ -89,7 +87,7 @@ export class RequestRefusedError extends ClientError {
   }
 }
 
-/** No response arrived because of a network failure or a timeout. The service may have processed the request. */
+/** A network failure or a timeout. The service may have processed the request. */
 export class ServiceUnreachableError extends ClientError {
   override readonly name = 'ServiceUnreachableError'
 
@@ -103,6 +101,6 @@ export class AnswerInvalidError extends ClientError {
   override readonly name = 'AnswerInvalidError'
 
   constructor(what: string, requestId: string, cause?: unknown) {
-    super('ANSWER_INVALID', `the answer is not usable: ${what} (request ${requestId})`, requestId, cause)
+    super('ANSWER_INVALID', `the response is invalid: ${what} (request ${requestId})`, requestId, cause)
   }
 }

@@ -1,4 +1,4 @@
-// One connection to the event stream. It is closed if it doesn't open in time, if no data arrives for too long, or if
+// One connection to the event stream. Closed if it doesn't open in time, if no data arrives for too long, or when
 // reading ends. The service sends a comment every 15 seconds.
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, ServiceUnreachableError } from './errors.ts'
@@ -11,30 +11,27 @@ export interface EventConnectionOptions {
   readonly path: string
   readonly requestId: string
   readonly lastEventId: string | null
-  /** Timeout for the response headers, in milliseconds. */
+  /** Timeout for the response headers. */
   readonly openMs: number
-  /** Longest time without data, in milliseconds. */
+  /** Longest time without data. */
   readonly quietMs: number
   readonly signal: AbortSignal | undefined
 }
 
 export interface ReceivedEvent extends ServerSentEvent {
-  /** Reconnection delay that the server requested; null if it requested none. */
+  /** Reconnection delay from the server, if any. */
   readonly retryMs: number | null
 }
 
 const streamOf = (response: Response, requestId: string): ReadableStream<Uint8Array> => {
   const type = response.headers.get('content-type') ?? ''
   if (response.status !== 200 || !/^text\/event-stream\s*(?:;|$)/i.test(type) || response.body === null) {
-    throw new AnswerInvalidError('it is not an event stream', requestId)
+    throw new AnswerInvalidError('not an event stream', requestId)
   }
   return response.body
 }
 
-/**
- * Yields the events of one connection until its end.
- * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError
- */
+/** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError */
 export async function* readEventConnection(options: EventConnectionOptions): AsyncGenerator<ReceivedEvent, void, void> {
   const { requestId, lastEventId, openMs, quietMs, signal } = options
   const controller = new AbortController()
@@ -43,7 +40,7 @@ export async function* readEventConnection(options: EventConnectionOptions): Asy
   let timer: ReturnType<typeof setTimeout> | undefined
   const limit = (limitMs: number): void => {
     clearTimeout(timer)
-    timer = setTimeout(() => controller.abort(new Error(`nothing came for ${limitMs} ms`)), limitMs)
+    timer = setTimeout(() => controller.abort(new Error(`no data for ${limitMs} ms`)), limitMs)
   }
   try {
     limit(openMs)
@@ -63,10 +60,10 @@ export async function* readEventConnection(options: EventConnectionOptions): Asy
     for (;;) {
       limit(quietMs)
       const { done, value } = await reader.read().catch((error: unknown) => {
-        throw new ServiceUnreachableError('the stream was cut off', requestId, error)
+        throw new ServiceUnreachableError('the stream was interrupted', requestId, error)
       })
       if (done) return
-      // The time that the reader spends on an event doesn't count as silence of the service.
+      // The consumer's time per event does not count as silence of the service.
       clearTimeout(timer)
       for (const event of parser.push(value)) yield { ...event, retryMs: parser.retryMs() }
     }

@@ -1,20 +1,20 @@
-// Parser for Server-Sent Events (WHATWG HTML §9.2.6). Lines end with CR, LF or CRLF, may be split anywhere by the
-// network, and an event is complete at its empty line.
+// Parser for Server-Sent Events (WHATWG HTML §9.2.6). The network may split lines anywhere. Lines end with CR, LF or
+// CRLF; an empty line completes an event.
 
 export interface ServerSentEvent {
   readonly data: string
-  /** Latest event id, sent as `Last-Event-ID` when the stream is resumed. Null before the first id. */
+  /** Latest event id, for `Last-Event-ID` when the stream is resumed. */
   readonly lastEventId: string | null
 }
 
 export interface EventParser {
-  /** Returns the events that these bytes complete. @throws EventTooLongError */
+  /** @throws EventTooLongError */
   push(bytes: Uint8Array): ServerSentEvent[]
-  /** Returns the reconnection delay that the server requested; null if it requested none. */
+  /** Returns the reconnection delay from the server, if any. */
   retryMs(): number | null
 }
 
-/** An event exceeds the maximum length. Events of the service have a few kilobytes. */
+/** The service's own events have a few kilobytes. */
 export class EventTooLongError extends Error {
   override readonly name = 'EventTooLongError'
 }
@@ -25,7 +25,7 @@ const EVENT_MAX_CHARACTERS = 65_536
 export const createEventParser = (lastEventId: string | null = null): EventParser => {
   // The decoder removes a byte order mark only at the beginning.
   const decoder = new TextDecoder()
-  /** Incomplete line. It is never scanned again; otherwise, a slow server could make each byte more expensive. */
+  /** Incomplete line. Never scanned again; otherwise, a slow server could make each byte more expensive. */
   let rest = ''
   let endsWithCr = false
   let data: string[] = []
@@ -42,7 +42,7 @@ export const createEventParser = (lastEventId: string | null = null): EventParse
       data.push(text)
       dataLength += text.length + 1
     } else if (name === 'id') {
-      // An id that isn't a valid header value couldn't be sent back.
+      // Only valid header values can be sent back.
       id = /^[\x21-\x7e]{1,255}$/.test(text) ? text : null
     } else if (name === 'retry' && /^[0-9]{1,9}$/.test(text)) {
       retryMs = Number(text)

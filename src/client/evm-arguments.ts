@@ -3,7 +3,6 @@
 import type { Attestation, AttestationRequest, CompliantAnswer, CompliantTask } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
 
-/** EVM chain ids by chain name. */
 export const EVM_CHAIN_IDS: Readonly<Record<string, number>> = {
   ethereum: 1,
   base: 8453,
@@ -32,7 +31,6 @@ export interface EvmAttestedCall {
   readonly wei?: bigint
 }
 
-/** `Attestation` struct of the ABI. */
 export interface AttestationArgument {
   readonly uuid: string
   readonly expiration: bigint
@@ -40,7 +38,6 @@ export interface AttestationArgument {
   readonly signature: `0x${string}`
 }
 
-/** `Statement` struct of the ABI. */
 export interface StatementArgument {
   readonly uuid: string
   readonly msgSender: `0x${string}`
@@ -51,7 +48,6 @@ export interface StatementArgument {
   readonly expiration: bigint
 }
 
-/** `TaskMessage` struct of the ABI. */
 export interface TaskMessageArgument {
   readonly taskId: string
   readonly expiry: bigint
@@ -66,7 +62,7 @@ const matching = (argument: string, text: string, form: RegExp, expected: string
   return text as `0x${string}`
 }
 
-/** Returns the address in lower case, which every encoder accepts. Mixed case would require a valid EIP-55 checksum. */
+/** Converts to lower case, which every encoder accepts. Mixed case would require a valid EIP-55 checksum. */
 const address = (argument: string, text: string): `0x${string}` =>
   matching(argument, text.toLowerCase(), /^0x[0-9a-f]{40}$/, 'must be 0x and 40 hex digits')
 
@@ -90,7 +86,7 @@ export const attestationArgument = (attestation: Attestation): AttestationArgume
 })
 
 /**
- * Returns the attested statement, the argument of a registry's `validateAttestation` and `hashStatementWithExpiry`.
+ * Returns the argument of a registry's `validateAttestation` and `hashStatementWithExpiry`.
  * @throws ArgumentInvalidError
  */
 export const statementArgument = (
@@ -108,7 +104,7 @@ export const statementArgument = (
       'data',
       call.data ?? '0x',
       /^0x(?:[0-9a-fA-F]{2})*$/,
-      'must be 0x and whole bytes of hex',
+      'must be 0x and an even number of hex digits',
     ),
     policy: call.verificationHash,
     expiration: seconds('expiration', attestation.expiration),
@@ -116,7 +112,6 @@ export const statementArgument = (
 }
 
 /**
- * Returns the attested call of a request and its answer.
  * @param chainId required if EVM_CHAIN_IDS doesn't contain the chain
  * @throws ArgumentInvalidError
  */
@@ -125,7 +120,7 @@ export const evmAttestedCall = (
   answer: Pick<CompliantAnswer, 'verificationHash'>,
   chainId: number | undefined = EVM_CHAIN_IDS[request.chain],
 ): EvmAttestedCall => {
-  if (chainId === undefined) throw new ArgumentInvalidError('chainId', `must be given for the chain ${request.chain}`)
+  if (chainId === undefined) throw new ArgumentInvalidError('chainId', `is required for the chain ${request.chain}`)
   return {
     chainId,
     from: request.from,
@@ -136,7 +131,7 @@ export const evmAttestedCall = (
   }
 }
 
-/** Returns the task argument of a contract that version 1 tasks guard. @throws ArgumentInvalidError */
+/** Returns the argument of a contract that is guarded by v1 tasks. @throws ArgumentInvalidError */
 export const taskMessageArgument = (task: CompliantTask): TaskMessageArgument => ({
   taskId: task.taskId,
   expiry: seconds('expiryBlock', task.expiryBlock),

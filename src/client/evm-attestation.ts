@@ -1,6 +1,5 @@
-// Verifies the signature of an EVM attestation offline, over a digest computed from the request and the answer. Needs
-// viem.
-// Layout: docs/decisions.md §2, "What EVM signs".
+// Verifies the signature of an EVM attestation offline, over a digest of request and answer. Needs viem. Layout:
+// docs/decisions.md §2, "What EVM signs".
 import { encodeAbiParameters, keccak256, recoverAddress } from 'viem'
 import type { Attestation } from './attestation-types.ts'
 import { ArgumentInvalidError } from './errors.ts'
@@ -17,7 +16,7 @@ const DIGEST_PARAMETERS = [
   { type: 'uint256' },
 ] as const
 
-/** Half of the order of secp256k1; registries reject a larger s. */
+/** Half of the order of secp256k1. Registries reject a larger s. */
 const S_MAX = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 
 /** Returns the 32 bytes that the attester signed. @throws ArgumentInvalidError */
@@ -26,7 +25,7 @@ export const evmDigest = (
   attestation: Pick<Attestation, 'uuid' | 'expiration'>,
 ): `0x${string}` => {
   if (!Number.isSafeInteger(call.chainId) || call.chainId < 1) {
-    throw new ArgumentInvalidError('chainId', 'must be a whole number from 1')
+    throw new ArgumentInvalidError('chainId', 'must be a whole number of at least 1')
   }
   const statement = statementArgument(call, attestation)
   return keccak256(
@@ -44,8 +43,8 @@ export const evmDigest = (
 }
 
 /**
- * Returns whether the attester in the attestation signed exactly this call, in the only encoding that registries
- * accept. The caller must check that the attester is trusted and that the attestation has not expired.
+ * Verifies that the attestation's attester signed exactly this call, in the only encoding that registries accept. The
+ * caller must check that the attester is trusted and that the attestation has not expired.
  * @throws ArgumentInvalidError
  */
 export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: Attestation): Promise<boolean> => {
@@ -57,7 +56,7 @@ export const verifyEvmAttestation = async (call: EvmAttestedCall, attestation: A
   try {
     return (await recoverAddress({ hash: digest, signature })).toLowerCase() === attester
   } catch {
-    // These numbers are not a valid signature of any key.
+    // No key has this signature.
     return false
   }
 }

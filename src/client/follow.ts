@@ -30,10 +30,7 @@ const parseState = (data: string, requestId: string): SessionState => {
   return readSessionState({ body, requestId })
 }
 
-/**
- * Returns the reconnection delay: the server's request with random jitter, or the backoff of the retry policy if that
- * is longer.
- */
+/** Returns the server's delay with random jitter, or the backoff of the retry policy if that is longer. */
 const reconnectDelayMs = (
   { retry, random }: FollowDependencies,
   failures: number,
@@ -45,8 +42,7 @@ const reconnectDelayMs = (
 }
 
 /**
- * Yields each change of a session's status. Reconnects without limit after the first event; before it, up to the
- * attempts of the retry policy.
+ * Reconnects without limit after the first event; before it, up to the attempts of the retry policy.
  * @throws RequestRefusedError, AnswerInvalidError; ServiceUnreachableError after the last attempt; the signal's reason
  * if aborted
  */
@@ -74,7 +70,7 @@ export async function* followSession(dependencies: FollowDependencies): AsyncGen
       for await (const event of readEventConnection(connection)) {
         lastEventId = event.lastEventId
         retryMs = event.retryMs ?? retryMs
-        // A new connection starts with the current status, which may already have been reported.
+        // A new connection starts with the current status, which may already have been yielded.
         if (event.data === lastData) continue
         lastData = event.data
         failures = 0

@@ -1,4 +1,3 @@
-// Converts requests and responses of the identity API between typed values and JSON.
 import { IDENTITY_PATHS } from '../identity/paths.ts'
 import { ArgumentInvalidError } from './errors.ts'
 import type {
@@ -30,7 +29,6 @@ const sessionType = (type: SessionType): SessionType => {
   return type
 }
 
-/** @throws ArgumentInvalidError */
 export const registerPath = (type: SessionType, { size }: RegisterRequest): string => {
   if (size !== undefined && (!Number.isInteger(size) || size < 80 || size > 2000)) {
     throw new ArgumentInvalidError('size', 'must be a whole number from 80 to 2000')
@@ -40,14 +38,13 @@ export const registerPath = (type: SessionType, { size }: RegisterRequest): stri
   return size === undefined ? path : `${path}?size=${size}`
 }
 
-/** Returns the body, or undefined if all its fields are undefined; then no body is sent. */
+/** Undefined if no field is set: then no body is sent. */
 export const registerBody = ({ walletAddress, originUrl }: RegisterRequest): object | undefined =>
   walletAddress === undefined && originUrl === undefined ? undefined : { walletAddress, originUrl }
 
 export const registerHeaders = ({ sandboxOutcome }: RegisterRequest): Readonly<Record<string, string>> =>
   sandboxOutcome === undefined ? {} : { 'countersign-sandbox-outcome': sandboxOutcome }
 
-/** @throws AnswerInvalidError */
 export const readRegisteredSession = ({ status, body, requestId }: Answer): RegisteredSession => {
   const fields = readFields(body, requestId)
   return {
@@ -58,7 +55,6 @@ export const readRegisteredSession = ({ status, body, requestId }: Answer): Regi
   }
 }
 
-/** @throws ArgumentInvalidError */
 export const statusPath = (kind: 'status' | 'stream', type: SessionType, sessionId: string): string => {
   if (!UUID_FORM.test(sessionId)) throw new ArgumentInvalidError('sessionId', 'must be a UUID')
   return IDENTITY_PATHS[kind].path.replace('{type}', sessionType(type)).replace('{sessionId}', sessionId)
@@ -70,7 +66,6 @@ const readWallet = (fields: Fields): SessionWallet => ({
   chain: fields.text('chain'),
 })
 
-/** @throws AnswerInvalidError */
 export const readSessionState = ({ body, requestId }: Pick<Answer, 'body' | 'requestId'>): SessionState => {
   const fields = readFields(body, requestId)
   const userId = fields.nullableText('userId')
@@ -85,14 +80,12 @@ export const readSessionState = ({ body, requestId }: Pick<Answer, 'body' | 'req
   }
 }
 
-/** Returns the body of `POST /api/v1/verify`. */
 export const verifyBody = ({ address, type, chain }: VerifyRequest): object => ({
   address,
   ...(type === undefined ? {} : { type: sessionType(type) }),
   ...(chain === undefined ? {} : { chain }),
 })
 
-/** @throws AnswerInvalidError */
 export const readWalletVerification = ({ body, requestId }: Answer): WalletVerification => {
   const fields = readFields(body, requestId)
   return {

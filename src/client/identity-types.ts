@@ -1,18 +1,16 @@
-// Request and response types of the identity API, with the field names of its JSON.
-
 /** `individual` is KYC, `business` is KYB. */
 export type SessionType = 'individual' | 'business'
 export type CheckType = 'kyc' | 'kyb'
 export type SessionStatus = 'pending' | 'submitted' | 'completed' | 'rejected' | 'retry'
 
 export interface RegisterRequest {
-  /** Only wallet that may connect and verify in the session. */
+  /** The only wallet that can connect and verify in the session. */
   readonly walletAddress?: string | undefined
-  /** Absolute https URL that the verification page links back to. */
+  /** Absolute https URL to which the verification page links back. */
   readonly originUrl?: string | undefined
   /** Width of the QR code in pixels, from 80 to 2000. Defaults to 300. */
   readonly size?: number | undefined
-  /** Simulated outcome of the session, effective at once. For test keys; ignored with live keys. */
+  /** Simulated outcome of the session, effective immediately. Only for test keys; ignored with live keys. */
   readonly sandboxOutcome?: SessionStatus | undefined
 }
 
@@ -36,11 +34,11 @@ export interface SessionWallet {
 export interface SessionState {
   readonly sessionId: string
   readonly status: SessionStatus
-  /** Present once the session has an identity. */
+  /** Present if the session has an identity. */
   readonly userId?: string
   /** ISO 8601; present only if the status is `completed`. */
   readonly completedAt?: string
-  /** Filled only if the status is `completed`; otherwise the wallets are in `unverifiedWallets`. */
+  /** Empty unless the status is `completed`; the wallets are then in `unverifiedWallets`. */
   readonly verifiedWallets: readonly SessionWallet[]
   readonly unverifiedWallets: readonly SessionWallet[]
 }
@@ -50,13 +48,13 @@ export interface VerifyRequest {
   /** Defaults to both types. */
   readonly type?: SessionType | undefined
   /**
-   * Chain on which the wallet is used. A contract wallet is then verified only on the chain of its proof. Without a
-   * chain, compare the chains in `wallets` of the response.
+   * Chain on which the wallet is used. A contract wallet is verified only on the chain of its proof. Without a chain,
+   * compare the chains in `wallets` of the response.
    */
   readonly chain?: string | undefined
 }
 
-/** For an unknown wallet, all fields are null or empty, even if the service omits them. */
+/** For an unknown wallet, all fields are null or empty. */
 export interface WalletVerification {
   readonly address: string
   readonly verified: boolean
@@ -66,6 +64,6 @@ export interface WalletVerification {
   readonly checkType: CheckType | null
   /** ISO 8601. */
   readonly verifiedAt: string | null
-  /** Wallets of the same identity that have a sufficient verification level. */
+  /** Wallets of the same identity with a sufficient verification level. */
   readonly wallets: ReadonlyArray<{ readonly address: string; readonly chain: string }>
 }

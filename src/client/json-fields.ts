@@ -1,18 +1,15 @@
-// Reads responses field by field, so that returned values match their types. Other fields are ignored, because a newer
-// service may send more.
+// Validates the fields of responses. Ignores other fields, because a newer service may send more.
 import { AnswerInvalidError } from './errors.ts'
 
 export interface Fields {
   text(name: string): string
-  /** Undefined if the field is missing. */
   optionalText(name: string): string | undefined
-  /** Null also if the field is missing. */
+  /** Null if the field is null or missing. */
   nullableText(name: string): string | null
   flag(name: string): boolean
-  /** Whole number from 0 to 2^53 - 1. */
+  /** A whole number from 0 to 2^53 - 1. */
   count(name: string): number
   one<Choice extends string>(name: string, choices: readonly Choice[]): Choice
-  /** Text that matches `form`. */
   matching(name: string, form: RegExp): string
   object(name: string): Fields
   has(name: string): boolean
@@ -20,7 +17,7 @@ export interface Fields {
   objects(name: string): Fields[]
 }
 
-/** @throws AnswerInvalidError, like each method of the result; the message names the field */
+/** All methods throw AnswerInvalidError, which names the field. */
 export const readFields = (value: unknown, requestId: string, place = ''): Fields => {
   const fail = (name: string, expected: string): never => {
     throw new AnswerInvalidError(`${place}${name} is not ${expected}`, requestId)
@@ -32,7 +29,7 @@ export const readFields = (value: unknown, requestId: string, place = ''): Field
   const textOf = (name: string, found: unknown): string => (typeof found === 'string' ? found : fail(name, 'text'))
   const matchingOf = (name: string, found: unknown, form: RegExp): string => {
     const text = textOf(name, found)
-    return form.test(text) ? text : fail(name, 'of its form')
+    return form.test(text) ? text : fail(name, 'in the expected format')
   }
   const listOf = (name: string): readonly unknown[] => {
     const found = fields[name]

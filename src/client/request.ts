@@ -1,26 +1,23 @@
-// Sends one HTTP request. Redirects are not followed, because they would expose the key to another host.
+// Sends one HTTP request. Does not follow redirects, which would expose the key to another host.
 import { parseRetryAfter } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
 import { AnswerInvalidError, RequestRefusedError, ServiceUnreachableError } from './errors.ts'
 
-/** Global fetch or a function with the same signature. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST'
-  /** Path with the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON text. */
   readonly body?: string
   /** Client-generated id, shared by all attempts of a call. */
   readonly requestId: string
 }
 
-/** Maximum size of a response: a hundred times the size of a full batch. */
+/** A hundred times the size of a full batch. */
 const ANSWER_BYTES_MAX = 16_777_216
 
-/** Returns the text of the body; null if it exceeds the maximum size. */
+/** Returns null if the body exceeds the maximum size. */
 export const readText = async (response: Response): Promise<string | null> => {
   const decoder = new TextDecoder()
   let [text, size] = ['', 0]
@@ -41,7 +38,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-/** Returns the error of a problem document (RFC 9457), or an error with only the status for other bodies. */
+/** Converts a problem document (RFC 9457); other bodies yield only the status. */
 const toRefusal = async (response: Response, requestId: string): Promise<RequestRefusedError> => {
   const { status } = response
   const body = parseJson((await readText(response).catch(() => null)) ?? '')
@@ -50,14 +47,14 @@ const toRefusal = async (response: Response, requestId: string): Promise<Request
   return new RequestRefusedError({
     code: text('code') ?? 'UNKNOWN_REFUSAL',
     status,
-    detail: text('detail') ?? 'the service refused the request without a reason',
+    detail: text('detail') ?? 'the service returned an error without a reason',
     requestId: text('request_id') ?? requestId,
     retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after')),
   })
 }
 
 /**
- * Sends a request and waits for the response headers. `x-request-id` contains the request id of the response.
+ * Waits for the response headers.
  * @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError (a redirect)
  */
 export const sendRequest = async (
@@ -77,7 +74,7 @@ export const sendRequest = async (
       signal,
     })
   } catch (error) {
-    throw new ServiceUnreachableError('the service cannot be reached', requestId, error)
+    throw new ServiceUnreachableError('could not reach the service', requestId, error)
   }
   if (response.ok) return response
   const answeredId = response.headers.get('x-request-id') ?? requestId

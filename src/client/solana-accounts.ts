@@ -1,8 +1,6 @@
-// Converts base58 keys to public keys, and derives accounts from a program and seeds.
 import { PublicKey } from '@solana/web3.js'
 import { decodeKey } from './base58.ts'
 
-/** @throws ArgumentInvalidError */
 export const publicKeyOf = (argument: string, text: string): PublicKey => new PublicKey(decodeKey(argument, text))
 
 export const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8Array)[]): PublicKey => {
@@ -15,5 +13,5 @@ export const accountOf = (program: PublicKey, ...seeds: readonly (string | Uint8
 
 const UPGRADEABLE_LOADER = new PublicKey('BPFLoaderUpgradeab1e11111111111111111111111')
 
-/** Returns the account in which the loader stores the upgrade authority of a program. */
+/** Returns the account in which the loader stores a program's upgrade authority. */
 export const programDataOf = (program: PublicKey): PublicKey => accountOf(UPGRADEABLE_LOADER, program.toBytes())

@@ -1,5 +1,4 @@
-// Verifies the signature of a Solana attestation offline, over a message computed from the request and the answer.
-// Needs no library.
+// Verifies the signature of a Solana attestation offline, over a message of request and answer. Needs no library.
 // Layout: docs/decisions.md §2, "What Solana signs".
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { Attestation, AttestationRequest, CompliantAnswer } from './attestation-types.ts'
@@ -21,10 +20,8 @@ export interface SolanaAttestedCall {
   readonly lamports?: bigint
 }
 
-/** 32 zero bytes. */
 const ZERO_KEY = '11111111111111111111111111111111'
 
-/** Returns the attested call of a request and its answer. */
 export const solanaAttestedCall = (
   request: AttestationRequest,
   answer: Pick<CompliantAnswer, 'verificationHash'>,
@@ -73,8 +70,8 @@ export const solanaMessage = (
 }
 
 /**
- * Returns whether the attester in the attestation signed exactly this call. The caller must check that the attester is
- * trusted and that the attestation has not expired.
+ * Verifies that the attestation's attester signed exactly this call. The caller must check that the attester is trusted
+ * and that the attestation has not expired.
  * @throws ArgumentInvalidError
  */
 export const verifySolanaAttestation = (

@@ -1,4 +1,4 @@
-// Builds the two instructions of an attested Solana transaction. The Ed25519 program checks the signature; the registry
+// Builds the two instructions of an attested Solana transaction. The Ed25519 program checks the signature. The registry
 // program, directly after it, checks that the attestation is for this call. Needs @solana/web3.js.
 import {
   Ed25519Program,
@@ -24,7 +24,6 @@ export interface SolanaRegistryAccounts {
   readonly usedUuid: PublicKey
 }
 
-/** @throws ArgumentInvalidError */
 export const solanaRegistryAccounts = (
   registryProgram: string,
   call: Pick<SolanaAttestedCall, 'to'>,
@@ -40,8 +39,7 @@ export const solanaRegistryAccounts = (
 }
 
 /**
- * Returns an Ed25519 program instruction that checks one signature over 32 bytes. All its data is inside the
- * instruction.
+ * Checks one signature over 32 bytes. All data is inside the instruction.
  * @throws ArgumentInvalidError
  */
 export const ed25519Instruction = (
@@ -56,7 +54,6 @@ export const ed25519Instruction = (
   })
 }
 
-/** Returns the registry program's `validate_attestation` instruction. @throws ArgumentInvalidError */
 export const validateAttestationInstruction = (
   registryProgram: string,
   call: SolanaAttestedCall,
@@ -93,7 +90,7 @@ export const validateAttestationInstruction = (
 }
 
 /**
- * Returns both instructions in the required order, with nothing between them. The guarded program's instruction
+ * Returns both instructions in the required order; insert nothing between them. The guarded program's instruction
  * follows. If that program calls the registry itself, put only the first instruction directly before it.
  * @param prefix message prefix of the deployment, if it isn't the default
  * @throws ArgumentInvalidError

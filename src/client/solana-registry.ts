@@ -1,6 +1,6 @@
-// Instructions that a registry's authority and policy owners send to the registry program. Needs @solana/web3.js.
-// They match the public registry program, except that `initialize` has one more account. Policy owners and the second
-// step of a transfer exist only in contracts/solana/registry.
+// Instructions that a registry's authority and policy owners send to the registry program. Needs @solana/web3.js. They
+// match the public registry program, except that `initialize` has one more account. Policy owners and the second step
+// of a transfer exist only in contracts/solana/registry.
 import { createHash } from 'node:crypto'
 import { type AccountMeta, type PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { decodeKey } from './base58.ts'
@@ -8,7 +8,6 @@ import { ArgumentInvalidError } from './errors.ts'
 import { accountOf, programDataOf, publicKeyOf } from './solana-accounts.ts'
 import { uuidBytes } from './solana-fields.ts'
 
-/** Anchor instruction discriminator. */
 const discriminator = (name: string): Buffer => createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
 
 const readable = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: false, isSigner: false })
@@ -18,7 +17,7 @@ const paying = (pubkey: PublicKey): AccountMeta => ({ pubkey, isWritable: true, 
 const system = readable(SystemProgram.programId)
 
 /**
- * Creates the registry of a deployed program. Only the program's upgrade authority may send it, and becomes the
+ * Creates the registry of a deployed program. Only the program's upgrade authority can send it, and becomes the
  * registry's authority.
  */
 export const initializeRegistryInstruction = (registryProgram: string, authority: string): TransactionInstruction => {
@@ -56,14 +55,13 @@ const attesterInstruction = (
   })
 }
 
-/** @throws ArgumentInvalidError */
 export const registerAttesterInstruction = (
   registryProgram: string,
   authority: string,
   attester: string,
 ): TransactionInstruction => attesterInstruction('register_attester', registryProgram, authority, attester, [system])
 
-/** The authority receives the rent of the account. @throws ArgumentInvalidError */
+/** The authority receives the rent of the account. */
 export const deregisterAttesterInstruction = (
   registryProgram: string,
   authority: string,
@@ -98,9 +96,9 @@ const policyAccounts = (programId: PublicKey, { target, authority }: SolanaPolic
 }
 
 /**
- * Sets the first policy of a target: `policy` is the project's `verification_hash`. The upgrade authority of the target
- * program signs.
- * @param options.targetSigns true for a target that isn't a program: the target signs too, and the authority becomes
+ * Sets the first policy of a target. The target program's upgrade authority signs.
+ * @param policy the project's `verification_hash`
+ * @param options.targetSigns true for a target that isn't a program: the target also signs, and the authority becomes
  * the policy's owner
  * @throws ArgumentInvalidError
  */
@@ -122,7 +120,6 @@ export const setPolicyInstruction = (
   })
 }
 
-/** Replaces the policy of a target. @throws ArgumentInvalidError */
 export const updatePolicyInstruction = (
   registryProgram: string,
   change: SolanaPolicyChange,
@@ -137,8 +134,8 @@ export const updatePolicyInstruction = (
 }
 
 /**
- * Sets the owner of a policy. The owner signs too and may then change the policy, like the upgrade authority.
- * @param owner null removes the owner; only the upgrade authority may do this
+ * Sets the owner of a policy. The owner also signs, and can then change the policy like the upgrade authority.
+ * @param owner null removes the owner, which only the upgrade authority can do
  * @throws ArgumentInvalidError
  */
 export const setPolicyOwnerInstruction = (
@@ -155,7 +152,7 @@ export const setPolicyOwnerInstruction = (
   })
 }
 
-/** Starts a transfer of the registry's authority; `next` null cancels it. @throws ArgumentInvalidError */
+/** Starts a transfer of the registry's authority. @param next null cancels the transfer */
 export const transferAuthorityInstruction = (
   registryProgram: string,
   authority: string,
@@ -172,7 +169,7 @@ export const transferAuthorityInstruction = (
   })
 }
 
-/** Completes a transfer; `next` signs. @throws ArgumentInvalidError */
+/** Completes a transfer. `next` signs. */
 export const acceptAuthorityInstruction = (registryProgram: string, next: string): TransactionInstruction => {
   const programId = publicKeyOf('registryProgram', registryProgram)
   return new TransactionInstruction({
@@ -183,7 +180,7 @@ export const acceptAuthorityInstruction = (registryProgram: string, next: string
 }
 
 /**
- * Returns the rent of a spent attestation's account to the payer, 30 s after the attestation expired. Anyone may send
+ * Returns the rent of a spent attestation's account to the payer, 30 s after the attestation expired. Anyone can send
  * it.
  * @throws ArgumentInvalidError
  */

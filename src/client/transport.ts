@@ -1,4 +1,4 @@
-// Calls the service with a timeout per attempt. Retries repeat the same request with the same Idempotency-Key, so the
+// Calls the service with a timeout per attempt. Retries repeat the request with the same Idempotency-Key, so that the
 // service processes it at most once.
 import { isRetried, isTwinInFlight, type RetryPolicy, retryDelayMs, twinDelayMs, type wait } from './backoff.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -7,7 +7,7 @@ import { type Fetch, readText, sendRequest } from './request.ts'
 
 export interface TransportDependencies {
   readonly fetch: Fetch
-  /** Timeout per attempt, from sending to the last byte of the response. */
+  /** Timeout per attempt, until the last byte of the response. */
   readonly timeoutMs: number
   readonly retry: RetryPolicy
   readonly random: () => number
@@ -29,10 +29,10 @@ export interface Answer {
   readonly requestId: string
 }
 
-/** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason if it is aborted */
+/** @throws RequestRefusedError, ServiceUnreachableError, AnswerInvalidError; the signal's reason if aborted */
 export type Transport = (endpoint: Endpoint, call: Call) => Promise<Answer>
 
-/** Runs `work` with a signal that fires at the timeout or with the caller's signal. Removes its timer and listener. */
+/** Aborts `work` at the timeout or with the caller's signal. */
 const withTimeLimit = async <Result>(
   timeoutMs: number,
   outer: AbortSignal | undefined,
@@ -42,7 +42,7 @@ const withTimeLimit = async <Result>(
   const controller = new AbortController()
   const abort = (): void => controller.abort(outer?.reason)
   outer?.addEventListener('abort', abort, { once: true })
-  const timer = setTimeout(() => controller.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+  const timer = setTimeout(() => controller.abort(new Error(`no response within ${timeoutMs} ms`)), timeoutMs)
   try {
     return await work(controller.signal)
   } catch (error) {
@@ -59,13 +59,13 @@ const readJson = async (response: Response, requestId: string): Promise<unknown>
   try {
     text = await readText(response)
   } catch (error) {
-    throw new ServiceUnreachableError('the answer was cut off', requestId, error)
+    throw new ServiceUnreachableError('the response was interrupted', requestId, error)
   }
-  if (text === null) throw new AnswerInvalidError('it is too long', requestId)
+  if (text === null) throw new AnswerInvalidError('too long', requestId)
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new AnswerInvalidError('it is not JSON', requestId, error)
+    throw new AnswerInvalidError('not JSON', requestId, error)
   }
 }
 

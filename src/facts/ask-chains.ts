@@ -1,5 +1,5 @@
-// Queries the nodes of the request's chain for a fact source. At most one query per chain and key is in flight, and its
-// answer is cached for one block time. Null if there is no answer.
+// Queries the nodes of the request's chain for a fact source. At most one query per chain and key is in flight, and
+// answers are cached for one block time.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { verifyChain } from './evm-registry.ts'
 import type { FactFetcher, FetchContext } from './fact-fetcher.ts'
@@ -7,16 +7,13 @@ import { createJsonRpc } from './json-rpc.ts'
 import { createRemote } from './remote.ts'
 import { createRpcChoice, type RpcChoice } from './rpc-choice.ts'
 
-/** Maximum cached answers per chain. */
 const KEPT_MAX = 10_000
 const UNDER_WAY_MAX = 256
-/** Maximum waiting queries per organization. */
 const WAITING_MAX = 256
 
 /**
- * @param read queries the nodes of one chain. Receives only the key of the request, because the answer is cached under
- * it
- * @param keyOf for example the wallet; omitted if the answer concerns only the chain
+ * @param read queries the nodes of one chain; receives only the key, because the answer is cached under it
+ * @param keyOf returns the key, for example the wallet; omit it if the answer depends only on the chain
  */
 export const askChains = <Answer extends {}>(
   { chains, timeoutMs, clock, onError, connect = (url) => createJsonRpc({ url, timeoutMs }) }: FetchContext,

@@ -1,6 +1,6 @@
-// Reads the latest block of a chain for v1's `expiry_block` (spec, "Task request and response"). At most one read is in
-// flight; the answer is cached for one block time. A height that is too high would extend a signature's validity, so
-// two URLs are compared and implausible heights are refused (threats: a lying RPC).
+// Reads the latest block of a chain for v1's `expiry_block` (spec, "Task request and response"), cached for one block
+// time. A height that is too high would extend a signature's validity, so two URLs are compared and implausible heights
+// are rejected (threats: a lying RPC).
 
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import { singleFlight } from '../lib/single-flight.ts'
@@ -9,7 +9,6 @@ import { numberOf } from './evm-answer.ts'
 import { createJsonRpc, type JsonRpc, RpcFailedError } from './json-rpc.ts'
 
 export interface BlockHeightSource {
-  /** Returns the cached latest block. Null if the chain must be queried. */
   known(): number | null
   /** @throws DependencyUnavailableError if no RPC URL of the chain responds within its timeout */
   latest(): Promise<number>
@@ -17,28 +16,26 @@ export interface BlockHeightSource {
 
 export interface BlockHeightOptions {
   readonly chainName: string
-  /** In order of preference. The first two that respond are compared; the lower height counts. */
+  /** In order of preference. The first two that respond are compared, and the lower height is used. */
   readonly rpcUrls: readonly string[]
   readonly blockTimeMs: number
   readonly timeoutMs: number
   readonly clock: Clock
 }
 
-/** Number of URLs that are compared. */
 const COMPARED = 2
-/** Blocks can be faster than their nominal time, and a node can catch up after a pause. */
+/** A chain can be faster than its nominal block time, and a node can catch up after a pause. */
 const PACE = 4
 const SLACK_BLOCKS = 64
-/** After this time, the previous height no longer limits the next one, so that a recovered node is accepted. */
+/** Time after which the previous height no longer limits the next, so that a recovered node is accepted. */
 const FORGOTTEN_AFTER_MS = 600_000
-/** Time of Ethereum's first block. No EVM chain is older. */
+/** Time of Ethereum's first block; no EVM chain is older. */
 const OLDEST_GENESIS_SECONDS = 1_438_269_973
 
 export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeightSource => {
   const rpcs = options.rpcUrls.map((url) => createJsonRpc({ url, timeoutMs: options.timeoutMs }))
   let known: { height: number; readAtMs: number } | null = null
 
-  /** Returns the highest block that the chain can have reached. */
   const maximumAt = (nowMs: number): number => {
     const blocksIn = (milliseconds: number): number => Math.ceil((PACE * milliseconds) / options.blockTimeMs)
     return known === null || nowMs - known.readAtMs > FORGOTTEN_AFTER_MS
@@ -48,7 +45,8 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
 
   const read = async (rpc: JsonRpc): Promise<number> => {
     const height = numberOf(await rpc.request('eth_blockNumber', []))
-    if (height > maximumAt(options.clock.monotonicMs())) throw new RpcFailedError('the RPC is ahead of its chain')
+    if (height > maximumAt(options.clock.monotonicMs()))
+      throw new RpcFailedError('the RPC reported an implausibly high block')
     return height
   }
 
@@ -69,7 +67,7 @@ export const createBlockHeightSource = (options: BlockHeightOptions): BlockHeigh
       known = { height, readAtMs: startedMs }
       return height
     }
-    throw new DependencyUnavailableError(`the latest block of ${options.chainName} can't be read`, {
+    throw new DependencyUnavailableError(`the latest block of ${options.chainName} cannot be read`, {
       cause,
       nothingSigned: true,
     })

@@ -1,12 +1,12 @@
-// One RPC URL of one chain. Verifies once that the URL serves the configured chain, before any answer is used. Each
-// `readAt` sends its calls in one HTTP request. Source: EIP-1474.
+// One RPC URL of one chain. Verifies once that the URL serves the configured chain. Each `readAt` sends one HTTP
+// request. Source: EIP-1474.
 import type { Hex } from 'viem'
 import { isHex, quantityOf, requireChain } from './evm-answer.ts'
 import { AnswerTooLongError } from './guarded-fetch.ts'
 import { createJsonRpc, type RpcAnswer, type RpcCall, RpcFailedError } from './json-rpc.ts'
 import type { ReadCall } from './read-call.ts'
 
-/** Null if the contract fails or its answer is too long; undefined if the node gave no usable answer. */
+/** Null if the contract fails or its answer is too long; undefined if the node returned no usable answer. */
 export type CallAnswer = Hex | null | undefined
 
 export interface ChainEndpoint {
@@ -14,7 +14,6 @@ export interface ChainEndpoint {
   latestBlock(): Promise<bigint>
   /**
    * @param calls at most 100, because nodes limit the size of a batch
-   * @returns answers in the order of the calls
    * @throws the errors of latestBlock, also if the node answers none of the calls
    */
   readAt(block: bigint, calls: readonly ReadCall[]): Promise<readonly CallAnswer[]>
@@ -26,18 +25,18 @@ export interface ChainEndpointOptions {
   readonly timeoutMs: number
 }
 
-/** Maximum divisions of a batch. A node with only long answers is then considered failed. */
+/** Maximum divisions of a batch. If only long answers remain, the node has failed. */
 const DIVISIONS_MAX = 32
 
-/** Error codes of contract failures: a revert (geth), a virtual machine error (Nethermind). */
+/** A revert (geth) and a virtual machine error (Nethermind). */
 const EXECUTION_CODES: readonly unknown[] = [3, -32015]
-/** Nodes use the same code for contract failures and their own failures, but name the former in these words. */
+/** Nodes use the same code for their own failures, but describe contract failures with these words. */
 const EXECUTION_WORDS =
   /revert|opcode|out of gas|gas (?:required|limit|uint)|stack (?:under|over)flow|jump|execution|call depth|code size|write protection|memory/i
 
 /**
- * Whether a call failed because of its contract. Policies name the contract, so its failure isn't a failure of the
- * node. Source: EIP-1474, geth `core/vm/errors.go` and `internal/ethapi/errors.go`.
+ * Policies name the contract, so its failure is not a failure of the node. Source: EIP-1474, geth `core/vm/errors.go`
+ * and `internal/ethapi/errors.go`.
  */
 const isExecutionFailure = (error: unknown): boolean => {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
@@ -64,7 +63,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
     verified = true
   }
 
-  /** If the answer to a batch is too long, divides the batch until the call with the long answer is isolated. */
+  /** Divides a batch whose answer is too long until the call with the long answer is isolated. */
   const readAll = async (
     calls: readonly ReadCall[],
     block: Hex,
@@ -93,7 +92,7 @@ export const createChainEndpoint = ({ url, chainId, timeoutMs }: ChainEndpointOp
       await verify()
       const answers = await readAll(calls, `0x${block.toString(16)}`, { divisions: DIVISIONS_MAX })
       if (answers.every((answer) => answer === undefined))
-        throw new RpcFailedError('the RPC answered none of the calls')
+        throw new RpcFailedError('the RPC returned no usable answer to any call')
       return answers
     },
   }

@@ -1,5 +1,5 @@
-// Reads on-chain state for policies. Values are cached until the next block. Reads of an organization are batched,
-// organizations take turns, and the next RPC URL is used if one fails. A value that cannot be read is null.
+// Reads on-chain state for policies. Values are cached until the next block. An organization's reads are batched,
+// organizations take turns, and the next RPC URL is used if one fails. An unreadable value is null.
 import type { AttestationRequest } from '../domain/attestation.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
@@ -12,9 +12,8 @@ import type { RemoteCaller, RemoteCounts } from './remote.ts'
 export interface ReadableChain {
   readonly name: string
   readonly chainId: number
-  /** In order of preference. */
   readonly rpcUrls: readonly string[]
-  /** Time for which the latest block is assumed to be current, in milliseconds. */
+  /** Time in milliseconds during which the latest block counts as current. */
   readonly blockTimeMs: number
 }
 
@@ -25,7 +24,6 @@ export interface ChainReads {
     request: AttestationRequest,
     caller: RemoteCaller,
   ): ReadValue | null | Promise<ReadValue | null>
-  /** Returns counts by chain name. */
   counts(): ReadonlyMap<string, RemoteCounts>
 }
 
@@ -34,22 +32,20 @@ export interface ReadableChains {
   readonly chains: readonly ReadableChain[]
   readonly timeoutMs: number
   readonly clock: Clock
-  /** @param url the failed URL; null if the error doesn't concern a single URL */
   readonly onError: (error: unknown, chainName: string, url: string | null) => void
 }
 
 export interface ChainReadsDependencies extends ReadableChains {
-  /** Maps a chain's name or alias in policies to the chain's canonical name. */
   readonly chainName: (name: string) => string | undefined
   /** Replaced in tests. */
   readonly connect?: (chain: ReadableChain, url: string) => ChainEndpoint
 }
 
-/** Maximum number of unanswered calls per organization. */
+/** Maximum unanswered calls per organization. */
 const PENDING_MAX = 2_000
-/** Maximum number of calls in one HTTP request. */
+/** Maximum calls per HTTP request. */
 const CALLS_MAX = 100
-/** Maximum number of batches in flight to one chain: in total, and per organization. */
+/** Maximum batches in flight to one chain: in total, and per organization. */
 const BATCHES_MAX = 256
 const OWN_BATCHES_MAX = 32
 
@@ -57,18 +53,12 @@ interface PendingRead {
   readonly call: ReadCall
   readonly promise: Promise<ReadValue | null>
   readonly resolve: (value: ReadValue | null) => void
-  /** Latest deadline of the waiting requests. */
   deadlineMs: number
 }
 
-/**
- * Reads of one organization. Batches are not shared between organizations, so that a slow contract delays only its own
- * organization.
- */
+/** Reads of one organization. Batches are not shared, so that a slow contract delays only its own organization. */
 interface Lane {
-  /** By key of the call. */
   readonly pending: Map<string, PendingRead>
-  /** Pending reads that are not sent yet. */
   readonly waiting: PendingRead[]
 }
 
@@ -81,7 +71,6 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
   }))
   const totals = { kept: 0, answered: 0, failed: 0, refused: 0 }
   const slots = createFairSlots(BATCHES_MAX, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY, OWN_BATCHES_MAX)
-  /** By organization. */
   const lanes = new Map<string, Lane>()
 
   const find = (key: string): ReadValue | null | undefined => {
@@ -112,7 +101,6 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
     const release = await slots.acquire(organizationId)
     const next = lane.waiting.splice(0, CALLS_MAX)
     const nowMs = clock.monotonicMs()
-    // After the deadline, the value is no longer needed.
     const batch = next.filter(({ deadlineMs }) => nowMs < deadlineMs)
     const calls = batch.map(({ call }) => call)
     let values: readonly (ReadValue | null)[] | null = null
@@ -155,7 +143,7 @@ const createChain = (chain: ReadableChain, dependencies: ChainReadsDependencies)
       const read: PendingRead = { call, deadlineMs, ...Promise.withResolvers<ReadValue | null>() }
       lane.pending.set(call.key, read)
       lane.waiting.push(read)
-      // One batch for the first read, and another whenever the waiting batches are full.
+      // Sends one batch for the first read, and another one each time the waiting batches are full.
       if (lane.waiting.length % CALLS_MAX === 1) void sendNext(organizationId, lane)
       return read.promise
     },

@@ -1,6 +1,6 @@
-// One RPC URL of one chain: the values at its latest block, and whether it may be queried. Only failed block queries
-// disable the URL for all organizations. Failed calls disable it for their own organization, whose contracts may be
-// slow on purpose.
+// One RPC URL of one chain: the values at its latest block, and whether it can be queried. Failed block queries disable
+// the URL for all organizations. Failed calls disable it only for their own organization, whose contracts may be slow
+// on purpose.
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock } from '../lib/time.ts'
@@ -9,25 +9,23 @@ import type { CallAnswer, ChainEndpoint } from './chain-endpoint.ts'
 import type { ReadCall } from './read-call.ts'
 
 export interface ChainSource {
-  /** Returns the call's value at the latest block. Undefined if it is unknown. */
+  /** Returns the value at the latest block. Undefined if unknown. */
   find(key: string): ReadValue | null | undefined
   /**
-   * @returns values in the order of the calls; null if the URL is disabled after repeated failures
+   * @returns null if the URL is disabled after repeated failures
    * @throws the errors of ChainEndpoint
    */
   read(organizationId: string, calls: readonly ReadCall[]): Promise<readonly (ReadValue | null)[] | null>
-  /** Whether the URL is disabled for all organizations. */
   isOpen(): boolean
 }
 
 export interface ChainSourceOptions {
   readonly endpoint: ChainEndpoint
-  /** Time for which the latest block is assumed to be current, in milliseconds. */
+  /** Time in milliseconds during which the latest block counts as current. */
   readonly blockTimeMs: number
   readonly clock: Clock
 }
 
-/** Maximum number of cached values per block. */
 const KEPT_MAX = 50_000
 
 interface KnownBlock {
@@ -38,14 +36,13 @@ interface KnownBlock {
 
 export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceOptions): ChainSource => {
   const breaker = createBreaker({ clock })
-  /** Breakers of the organizations whose last calls failed. */
   const ownBreakers = new Map<string, Breaker>()
   let known: KnownBlock | null = null
 
   const fresh = (): KnownBlock | null =>
     known !== null && clock.monotonicMs() - known.readAtMs < blockTimeMs ? known : null
 
-  /** Counts each query once, however many batches wait for it. */
+  /** Counts each query once, regardless of the number of waiting batches. */
   const askLatestBlock = async (): Promise<bigint> => {
     try {
       const block = await endpoint.latestBlock()
@@ -60,7 +57,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
   const readBlock = singleFlight(async (): Promise<KnownBlock> => {
     const readAtMs = clock.monotonicMs()
     const block = await askLatestBlock()
-    // If the latest block is unchanged, its cached values are still valid.
+    // If the block is unchanged, its cached values remain valid.
     known = { block, readAtMs, values: known?.block === block ? known.values : new Map() }
     return known
   })
@@ -89,7 +86,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
     read: async (organizationId, calls) => {
       const at = fresh() ?? (await latestBlock())
       if (at === null) return null
-      // Some of these values may already be known for this block. Others may be evicted during the wait.
+      // Some values may already be known for this block; others may be evicted during the wait.
       const values = new Map(calls.map(({ key }) => [key, at.values.get(key)]))
       const unknown = calls.filter(({ key }) => values.get(key) === undefined)
       if (unknown.length > 0) {
@@ -98,7 +95,7 @@ export const createChainSource = ({ endpoint, blockTimeMs, clock }: ChainSourceO
         if (at.values.size + unknown.length > KEPT_MAX) at.values.clear()
         for (const [index, { key, decode }] of unknown.entries()) {
           const answer = answers[index]
-          // A call without an answer is repeated for the next request.
+          // The next request repeats a call without an answer.
           if (answer === undefined) continue
           const value = answer === null ? null : decode(answer)
           values.set(key, value)

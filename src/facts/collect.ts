@@ -1,5 +1,5 @@
-// Collects the facts that a policy needs beyond the request, from all sources concurrently. Synchronous if everything
-// is cached. A fact that is unavailable or unknown at the request's deadline is null.
+// Collects a policy's facts from all sources concurrently. Synchronous if everything is cached. A fact that is
+// unavailable or unknown at the request's deadline is null.
 
 import { familyOf } from '../domain/address.ts'
 import { SOLANA } from '../domain/chain.ts'
@@ -23,16 +23,13 @@ import type { Screener } from './screener.ts'
 
 export interface FactCollectorDependencies {
   readonly fetchers: ReadonlyMap<SourceKind, FactFetcher<unknown>>
-  /** By name. */
   readonly screeners: ReadonlyMap<string, Pick<Screener, 'screen'>>
   readonly reads: Pick<ChainReads, 'read'>
   readonly clock: Clock
   readonly onError: (error: unknown) => void
-  /** Replaced in tests. */
   readonly after?: Timers['after']
 }
 
-/** The facts collected so far. */
 interface Collected {
   readonly answers: Record<string, unknown>
   screeners?: Record<string, ScreenerFacts | null>
@@ -40,8 +37,8 @@ interface Collected {
 }
 
 /**
- * Returns the subject of the represented user, or the wallet itself if it represents nobody. A Solana user in a request
- * for an EVM chain is looked up on Solana.
+ * Returns the represented user's subject, or the wallet itself. A Solana user in a request for an EVM chain is looked
+ * up on Solana.
  */
 export const representedOf = (subject: FactSubject): FactSubject => {
   const { request } = subject
@@ -51,7 +48,7 @@ export const representedOf = (subject: FactSubject): FactSubject => {
   return { ...subject, request: { ...request, from: onBehalf, chain } }
 }
 
-/** Stores a value now or when it arrives. Until then, it is null. */
+/** Stores a value, which is null until it arrives. */
 const place = <Value>(
   value: Value | null | Promise<Value | null>,
   pending: Promise<void>[],
@@ -72,7 +69,7 @@ const place = <Value>(
   )
 }
 
-/** Returns a copy of the facts collected so far, so that late answers don't change the facts of this request. */
+/** Copies the facts, so that late answers do not change them. */
 const factsOf = ({ answers, screeners, reads }: Collected): ExternalFacts => ({
   ...answers,
   ...(screeners === undefined ? {} : { screeners: { ...screeners } }),
@@ -107,7 +104,7 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
   ): void => {
     const watchFor = (source: string) => () => watch?.(need.kind, source)
     switch (need.kind) {
-      // The worker looks up lists, and the service maintains the velocity counters.
+      // Workers look up lists, and the service maintains the velocity counters.
       case 'list':
       case 'velocity':
         break
@@ -153,7 +150,6 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     }
   }
 
-  /** Waits for all pending answers, at most until the deadline. */
   const settle = async (
     collected: Collected,
     pending: readonly Promise<void>[],
@@ -163,7 +159,6 @@ export const createFactCollector = (dependencies: FactCollectorDependencies): Fa
     return factsOf(collected)
   }
 
-  /** Queries again only after a change. */
   const confirmOne = (kind: SourceKind, subject: FactSubject): ConfirmFacts | null => {
     const fetcher = fetchers.get(kind)
     if (fetcher?.changes === undefined) return null

@@ -1,8 +1,8 @@
-// Parses the answers of EVM nodes. Every function throws RpcFailedError. Source: EIP-1474.
+// Parses answers of EVM nodes. All functions throw RpcFailedError. Source: EIP-1474.
 import type { Hex } from 'viem'
 import { RpcFailedError } from './json-rpc.ts'
 
-const NO_ANSWER = 'the RPC answered what no node answers'
+const NO_ANSWER = 'the RPC returned an invalid answer'
 
 export const isHex = (value: unknown): value is Hex => typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)
 
@@ -17,15 +17,14 @@ export const quantityOf = (value: unknown): bigint => {
   return BigInt(text)
 }
 
-/** Parses a quantity below 2^53: a block, a time, or a chain id. */
+/** Parses a quantity below 2^53: block, time or chain id. */
 export const numberOf = (value: unknown): number => {
   const number = Number(quantityOf(value))
   if (!Number.isSafeInteger(number)) throw new RpcFailedError(NO_ANSWER)
   return number
 }
 
-/** @param answer answer to eth_chainId. Throws if the node serves another chain. */
 export const requireChain = (answer: unknown, chainId: number): void => {
   const served = numberOf(answer)
-  if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} and not ${chainId}`)
+  if (served !== chainId) throw new RpcFailedError(`the RPC serves chain ${served} instead of ${chainId}`)
 }

@@ -1,4 +1,3 @@
-// The policy registry of an EVM chain (contracts/src/IPolicyRegistry.sol), read at the latest block.
 import type { Hex } from 'viem'
 import { hexOf, numberOf, requireChain } from './evm-answer.ts'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
@@ -15,7 +14,6 @@ type Question =
   | { readonly functionName: 'isAttesterRegistered'; readonly args: readonly [Hex] }
   | { readonly functionName: 'getRegisteredAttesters' }
 
-/** Throws if the node serves another chain. */
 export const verifyChain =
   (chainId: number) =>
   async (rpc: JsonRpc): Promise<void> =>
@@ -24,7 +22,7 @@ export const verifyChain =
 /** @param address address of the registry, in canonical form */
 export const createEvmRegistry = (chainId: number, address: string): ChainRegistry => {
   const read = async (rpc: JsonRpc, question: Question): Promise<unknown> => {
-    // Most services query no registry, so viem is loaded on the first query.
+    // Most deployments query no registry, so viem is loaded on the first query.
     const { decodeFunctionResult, encodeFunctionData, parseAbi } = await import('viem')
     const abi = parseAbi(ABI)
     const data = encodeFunctionData({ abi, ...question })
@@ -32,8 +30,7 @@ export const createEvmRegistry = (chainId: number, address: string): ChainRegist
     try {
       return decodeFunctionResult({ abi, functionName: question.functionName, data: answer })
     } catch {
-      // The address has no contract, or a contract that is not a policy registry.
-      throw new RpcFailedError('the contract at the registry’s address is not a registry')
+      throw new RpcFailedError('the registry’s address has no policy registry')
     }
   }
   return {

@@ -1,4 +1,5 @@
-// Reason why a source could not be read, for the operator. Contains only constant texts: a library's message may quote
+// Reason why a source could not be read. Contains only constant text, because a library's message may quote the URL,
+// and RPC URLs may contain keys.
 // the URL, and RPC URLs may contain keys.
 import { causesOf } from '../lib/named-error.ts'
 import { FetchFailedError } from './guarded-fetch.ts'
@@ -8,10 +9,9 @@ import { ScreenerAnswerError } from './screener.ts'
 
 const OURS = [FetchFailedError, RpcFailedError, ScreenerAnswerError, UrlRefusedError]
 
-/** Returns the first constant text in the error and its causes. */
 export const failureReason = (error: unknown): string => {
   for (const cause of causesOf(error)) {
     for (const kind of OURS) if (cause instanceof kind) return cause.detail
   }
-  return 'an unexpected failure'
+  return 'an unexpected error'
 }

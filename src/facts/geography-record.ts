@@ -1,5 +1,5 @@
-// Converts a record of an MMDB file to geography facts. MaxMind and DB-IP nest fields (`country.iso_code`), others are
-// flat (`country_code`). Missing facts are null. Source: https://dev.maxmind.com/geoip/docs/databases,
+// Converts a record of an MMDB file to geography facts; missing facts are null. MaxMind and DB-IP nest fields
+// (`country.iso_code`), others are flat (`country_code`). Source: https://dev.maxmind.com/geoip/docs/databases,
 // https://ipinfo.io/developers/database-download.
 import { isObject } from '../lib/is-object.ts'
 import type { GeographyFacts } from '../policy/sources/geography.ts'
@@ -31,7 +31,7 @@ const countryOf = (record: Fields): string | null =>
   codeOf(record['country_code'], COUNTRY) ??
   codeOf(record['country'], COUNTRY)
 
-/** Returns the largest subdivision, which is the first in the record. */
+/** The first subdivision is the largest. */
 const regionOf = (record: Fields, country: string | null): string | null => {
   if (country === null) return null
   const subdivisions = record['subdivisions']
@@ -47,7 +47,7 @@ const flagOf = (value: unknown): boolean | null => {
   return null
 }
 
-/** Returns true if any flag is true, false if at least one is false and none is true, and null otherwise. */
+/** True if any flag is true, false if at least one is false and none is true, otherwise null. */
 const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean | null => {
   let seen: boolean | null = null
   for (const place of places) {
@@ -60,10 +60,7 @@ const anyFlag = (places: readonly Fields[], names: readonly string[]): boolean |
   return seen
 }
 
-/**
- * @param listsAnonymous true if the file lists only anonymous networks. By its definition, an unlisted address is not
- * anonymous, and a missing flag is false
- */
+/** @param listsAnonymous true if the file lists only anonymous networks: a missing flag is then false */
 export const readGeographyRecord = (record: unknown, listsAnonymous: boolean): GeographyFacts => {
   const fields = fieldsOf(record)
   const country = countryOf(fields)

@@ -1,6 +1,5 @@
-// Looks up the location of client addresses in the operator's MMDB file. The file is kept in memory and reloaded when
-// it changes; if the new version is unreadable, the last good version stays in use. Source:
-// https://maxmind.github.io/MaxMind-DB/.
+// Locates client addresses with the operator's MMDB file. The file is kept in memory and reloaded when it changes; if
+// the new version is unreadable, the last good version stays in use. Source: https://maxmind.github.io/MaxMind-DB/.
 
 import { readFile, stat } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
@@ -13,22 +12,19 @@ import type { GeographyFacts } from '../policy/sources/geography.ts'
 import { GEOGRAPHY_UNKNOWN, readGeographyRecord } from './geography-record.ts'
 
 export interface GeographyFile {
-  /** The publisher's name of the database, for example `GeoLite2-City`. */
+  /** Publisher's name of the database, for example `GeoLite2-City`. */
   readonly databaseType: string
   readonly ipVersion: number
-  /** Build time, Unix seconds. */
   readonly builtAtSeconds: number
   readonly bytes: number
 }
 
 export interface Geography {
-  /** @returns null if no file is loaded; facts that are all unknown if the address is not in the file */
+  /** @returns null if no file is loaded; facts that are all null if the file lacks the address */
   lookup(canonicalIp: string): GeographyFacts | null
-  /** Returns the loaded file. Null if there is none. */
   file(): GeographyFile | null
-  /** Reloads the file if it has changed. Never rejects; errors are passed to onError. */
+  /** Reloads a changed file. Never rejects; reports errors to onError. */
   refresh(): Promise<void>
-  /** Starts refreshing at an interval. */
   start(): void
   stop(): void
 }
@@ -37,17 +33,16 @@ export interface GeographyOptions {
   readonly path: string
   readonly clock: Clock
   readonly onLoaded: (file: GeographyFile) => void
-  /** The file is unreadable or not a usable MMDB file. Called once per version of the file. */
+  /** The file is unreadable or unusable. Called once per version of the file. */
   readonly onError: (error: unknown) => void
 }
 
 const CHECK_INTERVAL_MS = 5_000
 const CACHED_ADDRESSES = 20_000
 const FILE_BYTES_MAX = 2 ** 31
-/** Looked up when a file is opened, so that a damaged file fails then and not during a request. */
+/** Looked up when a file is opened, so that a damaged file does not fail during a request. */
 const PROBES = ['1.1.1.1', '203.0.113.1']
 
-/** The file cannot be used. `detail` is for the operator. */
 export class GeographyFileInvalidError extends DetailedError {}
 
 interface Opened {
@@ -55,14 +50,13 @@ interface Opened {
   readonly lookup: (canonicalIp: string) => GeographyFacts
 }
 
-/** @throws GeographyFileInvalidError */
 export const openGeographyFile = (contents: Buffer): Opened => {
   let reader: Reader<never>
   try {
     reader = new Reader<never>(contents)
     for (const probe of PROBES) reader.get(probe)
   } catch (error) {
-    throw new GeographyFileInvalidError('it is not an MMDB file, or is damaged', error)
+    throw new GeographyFileInvalidError('the file is not an MMDB file, or is damaged', error)
   }
   const { databaseType, ipVersion, buildEpoch } = reader.metadata
   const listsAnonymous = /anonymous|privacy/i.test(databaseType)
@@ -74,7 +68,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
       bytes: contents.length,
     },
     lookup: (canonicalIp) => {
-      // A tree of IPv4 addresses would match an IPv6 address by its first bits.
+      // In an IPv4 tree, an IPv6 address would match by its first bits.
       if (ipVersion === 4 && isIPv6(canonicalIp)) return GEOGRAPHY_UNKNOWN
       return readGeographyRecord(reader.get(canonicalIp), listsAnonymous)
     },
@@ -84,7 +78,7 @@ export const openGeographyFile = (contents: Buffer): Opened => {
 export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): Geography => {
   const known = new LRUCache<string, GeographyFacts>({ max: CACHED_ADDRESSES })
   let opened: Opened | null = null
-  /** Version of the file that was read last, whether valid or not. */
+  /** Version of the file that was read last, valid or not. */
   let seen = ''
   let timer: ReturnType<typeof setInterval> | undefined
 
@@ -94,7 +88,7 @@ export const createGeography = ({ path, onLoaded, onError }: GeographyOptions): 
       const { mtimeMs, size, ino } = await stat(path)
       version = `${mtimeMs} ${size} ${ino}`
       if (version === seen) return
-      if (size > FILE_BYTES_MAX) throw new GeographyFileInvalidError('it is too large')
+      if (size > FILE_BYTES_MAX) throw new GeographyFileInvalidError('the file is too large')
       opened = openGeographyFile(await readFile(path))
       known.clear()
       onLoaded(opened.file)

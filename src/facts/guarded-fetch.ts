@@ -1,5 +1,5 @@
 // Sends one HTTP request to an operator's URL: https only, permitted addresses (`reachable.ts`), no redirects, limits
-// on bytes and time. The connection is closed when the caller stops reading. Uses node:http, because fetch cannot be
+// on bytes and time. Closes the connection when the caller stops reading. Uses node:http, because fetch cannot be
 // restricted to the checked address.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
@@ -9,20 +9,19 @@ import { DetailedError, errorCodeOf, NamedError } from '../lib/named-error.ts'
 import { responseTo } from '../lib/one-response.ts'
 import { createGuardedLookup, parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** The server's response was unusable. `detail` is for the operator and contains no data from the server. */
+/** `detail` is for the operator and contains no data from the server. */
 export class FetchFailedError extends DetailedError {}
 
 export class AnswerTooLongError extends FetchFailedError {
   constructor(maxBytes: number) {
-    super(`the answer has more than ${maxBytes} bytes`)
+    super(`the response has more than ${maxBytes} bytes`)
   }
 }
 
-/** The status was not 200. */
 export class AnswerStatusError extends FetchFailedError {
   readonly status: number
   constructor(status: number) {
-    super(`the server answered ${status}`)
+    super(`the server responded with status ${status}`)
     this.status = status
   }
 }
@@ -33,32 +32,31 @@ export interface GuardedRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** From the call to the last byte. */
+  /** Time until the last byte. */
   readonly timeoutMs: number
   readonly maxBytes: number
   /**
-   * Rejects a response whose end is only the end of the connection, because it may be truncated. Required for formats
-   * without an end of their own, such as CSV. Defaults to false.
+   * Rejects a response that only the end of the connection ends, because it may be truncated. Required for formats
+   * without an end marker, such as CSV. Defaults to false.
    */
   readonly needsLength?: boolean
-  /** Aborts the request early. */
   readonly signal?: AbortSignal | undefined
-  /** PEM certificates trusted in addition to the system's: for a private authority, and for tests. */
+  /** PEM certificates trusted in addition to the system's. */
   readonly certificateAuthority?: string
   readonly lookup?: ReturnType<typeof createGuardedLookup>
-  /** Called with the headers of a 200, before its body is read. */
+  /** Receives the headers of a 200 response, before its body. */
   readonly onHeaders?: (headers: IncomingHttpHeaders) => void
 }
 
-/** The server reports no change since the state in the request (304). */
+/** Status 304: no change since the state named in the request. */
 export class NotModifiedError extends NamedError {}
 
-/** The server redirects. Only callers with a list of permitted hosts follow. */
+/** Only callers with a list of permitted hosts follow redirects. */
 export class RedirectedError extends FetchFailedError {
   override readonly name = 'RedirectedError'
   readonly location: string
   constructor(statusCode: number, location: string) {
-    super(`the server redirects (${statusCode}), and no redirect is followed: name the place itself`)
+    super(`the server redirects (${statusCode}), but redirects are not followed: use the final URL`)
     this.location = location
   }
 }
@@ -68,8 +66,8 @@ const KEEP_OPEN = { keepAlive: true, timeout: 5_000 } as const
 const createAgents = () => ({ http: new HttpAgent(KEEP_OPEN), https: new HttpsAgent(KEEP_OPEN) })
 
 /**
- * Open connections by reach. A request on an open connection resolves no name, so its address isn't checked again. It
- * must not reuse a connection that was opened with a wider reach.
+ * Open connections by reach. A request on an open connection resolves no name, so its address isn't checked again, and
+ * it must not reuse a connection with a wider reach.
  */
 const agents: Readonly<Record<Reach, ReturnType<typeof createAgents>>> = {
   public: createAgents(),
@@ -81,14 +79,13 @@ const reasonOf = (error: unknown): Error => {
   if (error instanceof UrlRefusedError || error instanceof FetchFailedError) return error
   if (error instanceof NotModifiedError) return error
   const code = errorCodeOf(error)
-  return new FetchFailedError(typeof code === 'string' ? `no connection (${code})` : 'no connection', error)
+  return new FetchFailedError(typeof code === 'string' ? `could not connect (${code})` : 'could not connect', error)
 }
 
-/** RFC 9112 §6.3: the body ends with its chunks or after its length, otherwise with the connection. */
+/** RFC 9112 §6.3: without length and chunks, the body ends with the connection. */
 const endsWithConnection = (headers: IncomingHttpHeaders): boolean =>
   headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
 
-/** @returns null if the response is acceptable */
 const refusalOf = (
   { statusCode = 0, headers }: IncomingMessage,
   { maxBytes, needsLength = false }: Pick<GuardedRequest, 'maxBytes' | 'needsLength'>,
@@ -98,20 +95,22 @@ const refusalOf = (
   if (statusCode !== 200) return new AnswerStatusError(statusCode)
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity') {
-    return new FetchFailedError('the server sent an encoding that was not asked for')
+    return new FetchFailedError('the server sent a content encoding that was not requested')
   }
   if (Number(headers['content-length'] ?? 0) > maxBytes) {
     return new AnswerTooLongError(maxBytes)
   }
   if (needsLength && endsWithConnection(headers)) {
-    return new FetchFailedError('the server does not send the length of the file, so a truncated file looks complete')
+    return new FetchFailedError(
+      'the server does not send the length of the file, so a truncated file would look complete',
+    )
   }
   return null
 }
 
 /**
- * Yields the body of a 200 as it arrives.
- * @throws UrlRefusedError, FetchFailedError, both also while it is read
+ * Yields the body of a 200 response.
+ * @throws UrlRefusedError, FetchFailedError, also while it is read
  */
 export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uint8Array> {
   const { reach, timeoutMs, maxBytes, body, signal } = options
@@ -133,9 +132,9 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
   let complete = false
   const timer = setTimeout(() => {
     late = true
-    outgoing.destroy(new FetchFailedError('the server took too long'))
+    outgoing.destroy(new FetchFailedError('the request timed out'))
   }, timeoutMs)
-  const interrupt = (): void => void outgoing.destroy(new FetchFailedError('it was interrupted'))
+  const interrupt = (): void => void outgoing.destroy(new FetchFailedError('the request was interrupted'))
   signal?.addEventListener('abort', interrupt, { once: true })
   try {
     signal?.throwIfAborted()
@@ -149,27 +148,26 @@ export async function* guardedFetch(options: GuardedRequest): AsyncGenerator<Uin
       received += chunk.length
       chunks += 1
       if (received > maxBytes) throw new AnswerTooLongError(maxBytes)
-      if (isFragmented(chunks, received)) throw new FetchFailedError('the chunks of the answer are too small')
+      if (isFragmented(chunks, received)) throw new FetchFailedError('the chunks of the response are too small')
       yield chunk
     }
-    // Bun ends the iteration without an error, also after a reset or if this process destroyed the request.
-    if (signal?.aborted === true) throw new FetchFailedError('it was interrupted')
+    // Bun ends the iteration without an error, even after a reset or if this process destroyed the request.
+    if (signal?.aborted === true) throw new FetchFailedError('the request was interrupted')
     const length = response.headers['content-length']
     if (late || !response.complete || (length !== undefined && received !== Number(length))) {
-      throw new FetchFailedError('the answer ended early')
+      throw new FetchFailedError('the response ended early')
     }
     complete = true
   } catch (error) {
-    throw late ? new FetchFailedError('the server took too long', error) : reasonOf(error)
+    throw late ? new FetchFailedError('the request timed out', error) : reasonOf(error)
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', interrupt)
-    // Keep the connection of a complete response for reuse; close all others.
+    // The connection of a complete response is reused.
     if (!complete) outgoing.destroy()
   }
 }
 
-/** Returns the whole body of a 200. @throws the errors of guardedFetch */
 export const fetchBody = async (options: GuardedRequest): Promise<Buffer> => {
   const chunks: Uint8Array[] = []
   for await (const chunk of guardedFetch(options)) chunks.push(chunk)

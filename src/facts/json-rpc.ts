@@ -1,14 +1,15 @@
-// JSON-RPC over one URL of a chain's node, with limits on time and size until the last byte, and without redirects. A
-// response that isn't valid JSON-RPC is an error. Source: JSON-RPC 2.0.
+// JSON-RPC 2.0 over one URL, with limits on time and size until the last byte, and without redirects.
 import { DetailedError } from '../lib/named-error.ts'
 import { fetchBody, type GuardedRequest } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
-/** The node returned an error or an invalid answer. `detail` is for the operator and contains no data from the node. */
+/**
+ * The node returned an error or an invalid response. `detail` is for the operator and contains no data from the node.
+ */
 export class RpcFailedError extends DetailedError {}
 
 export interface JsonRpc {
-  /** @returns the result, whose shape the caller checks. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
+  /** @returns the unvalidated result. @throws RpcFailedError, FetchFailedError, UrlRefusedError */
   request(method: string, parameters: readonly unknown[]): Promise<unknown>
 }
 
@@ -17,7 +18,7 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** The node's answer to one call of a batch, with `result` or `error`. Unvalidated. */
+/** Unvalidated `result` or `error`. */
 export type RpcAnswer = Readonly<Record<string, unknown>>
 
 export interface BatchRpc extends JsonRpc {
@@ -32,7 +33,6 @@ export interface BatchRpc extends JsonRpc {
 export interface JsonRpcOptions {
   readonly url: string
   readonly timeoutMs: number
-  /** Replaced in tests. */
   readonly fetch?: (request: GuardedRequest) => Promise<Buffer>
 }
 
@@ -43,7 +43,7 @@ const parseAnswer = (body: Buffer): unknown => {
     return JSON.parse(body.toString('utf8'))
   } catch {
     // The parse error may quote the response, so it is not passed on.
-    throw new RpcFailedError('the RPC URL answered with text that is not JSON')
+    throw new RpcFailedError('the RPC response is not JSON')
   }
 }
 
@@ -72,19 +72,21 @@ export const createJsonRpc = ({ url, timeoutMs, fetch = fetchBody }: JsonRpcOpti
     request: async (method, params) => {
       const message = messageOf({ method, params })
       const answer = await post(message)
-      if (idOf(answer) !== message.id) throw new RpcFailedError('the RPC answered another question')
+      if (idOf(answer) !== message.id) throw new RpcFailedError('the RPC response has another id than the request')
       const { error, result } = answer as RpcAnswer
       if (error !== undefined && error !== null) {
         const { code } = error as { code?: unknown }
-        throw new RpcFailedError(`the RPC refused ${method}${typeof code === 'number' ? ` (${code})` : ''}`)
+        throw new RpcFailedError(
+          `the RPC returned an error for ${method}${typeof code === 'number' ? ` (${code})` : ''}`,
+        )
       }
-      if (result === undefined) throw new RpcFailedError(`the RPC gave ${method} no result`)
+      if (result === undefined) throw new RpcFailedError(`the RPC returned no result for ${method}`)
       return result
     },
     batch: async (calls) => {
       const messages = calls.map(messageOf)
       const answers = await post(messages)
-      if (!Array.isArray(answers)) throw new RpcFailedError('the RPC did not answer a batch with a batch')
+      if (!Array.isArray(answers)) throw new RpcFailedError('the RPC did not return a batch')
       const byId = new Map((answers as RpcAnswer[]).map((answer) => [idOf(answer), answer]))
       return messages.map(({ id }) => byId.get(id))
     },

@@ -1,6 +1,6 @@
 // Looks up the policy id of a contract or program on its chain, with a cache. One query per address is in flight, and
-// organizations take turns. Hits and misses are cached separately, so that misses cannot evict hits. A chain that
-// doesn't respond is a failure, never a miss.
+// organizations take turns. Hits and misses are cached separately, so that misses cannot evict hits. An unresponsive
+// chain is a failure, never a miss.
 import { LRUCache } from 'lru-cache'
 import { DependencyUnavailableError } from '../domain/errors.ts'
 import type { Clock } from '../lib/time.ts'
@@ -10,8 +10,8 @@ import type { RpcChoice } from './rpc-choice.ts'
 
 export interface PolicyRegistries {
   /**
-   * @returns the policy id, synchronously if cached; null if the contract has none or its chain has no registry.
-   * Rejects with DependencyUnavailableError if the chain cannot be queried
+   * Synchronous if cached. Null if the contract has no policy id or its chain no registry. Rejects with
+   * DependencyUnavailableError if the chain cannot be queried.
    */
   policyIdOf(organizationId: string, chainName: string, address: string): string | null | Promise<string | null>
 }
@@ -22,20 +22,14 @@ export interface ReadableRegistry {
 }
 
 export interface PolicyRegistriesOptions {
-  /** By chain name. */
   readonly registries: ReadonlyMap<string, ReadableRegistry>
   readonly clock: Clock
-  /**
-   * Cache time of a policy id in milliseconds: after a change, the old one applies for up to this time. Defaults to 60
-   * s.
-   */
+  /** Cache time of a policy id in milliseconds, during which an earlier id still applies. Defaults to 60 s. */
   readonly keepMs?: number
-  /**
-   * Cache time of a miss in milliseconds: a contract's first policy is unknown for up to this time. Defaults to 10 s.
-   */
+  /** Cache time of a miss in milliseconds, during which a contract's first policy is unknown. Defaults to 10 s. */
   readonly keepMissMs?: number
   readonly keptMax?: number
-  /** Maximum number of queries in flight to one chain. */
+  /** Maximum number of queries in flight per chain. */
   readonly underWayMax?: number
   /** Maximum number of waiting queries per organization. Further queries fail immediately. */
   readonly waitingMax?: number
@@ -46,7 +40,6 @@ interface Entry {
   readonly untilMs: number
 }
 
-/** The chain's answer, or the reason why there is none. */
 type Outcome = Pick<Entry, 'policyId'> | { readonly cause: unknown }
 
 const createReader = (
@@ -63,7 +56,7 @@ const createReader = (
     keptMax: 1,
     underWayMax,
     waitingMax,
-    // Not called: a failed query resolves with its cause.
+    // Failed queries resolve with their cause.
     onError: () => undefined,
   })
 
@@ -73,7 +66,7 @@ const createReader = (
   }
 
   const read = async (address: string): Promise<Outcome> => {
-    // Another organization may have queried the address while this query was waiting.
+    // Another organization may have queried the address during the wait.
     const entry = cached(address)
     if (entry !== undefined) return entry
     const askedMs = clock.monotonicMs()

@@ -1,13 +1,13 @@
-// Decides which addresses an operator's URL may reach (threats row 15). The name is resolved, every address is checked,
-// and the connection uses a checked address. A name therefore cannot resolve differently between check and use. Source:
-// IANA special-purpose address registries (RFC 6890).
+// Decides which addresses an operator's URL may reach (threats row 15). Resolves the name, checks every address, and
+// connects only to a checked address, so that a name cannot resolve differently between check and use. Source: IANA
+// special-purpose address registries (RFC 6890).
 import type { LookupAddress } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { dns } from 'bun'
 import type { Reach } from '../domain/list.ts'
 import { DetailedError } from '../lib/named-error.ts'
 
-/** The URL or one of its addresses is not allowed. `detail` is for the operator. */
+/** `detail` is for the operator. */
 export class UrlRefusedError extends DetailedError {}
 
 type Subnet = readonly [network: string, prefix: number]
@@ -46,7 +46,7 @@ const NOWHERE = rangesOf([
   ['203.0.113.0', 24],
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
-  // IPv6 addresses that embed an IPv4 address to which a router would forward: Teredo and similar, 6to4.
+  // IPv6 ranges that embed an IPv4 address to which a router would forward: Teredo and similar, 6to4.
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
@@ -55,10 +55,9 @@ const NOWHERE = rangesOf([
 /** All other IPv6 ranges are special: unspecified, mapped, translated, link-local, multicast. */
 const GLOBAL_IPV6 = rangesOf([['2000::', 3]])
 
-/** Returns the embedded IPv4 address of a mapped IPv6 address (RFC 4291 §2.5.5.2); otherwise the text itself. */
+/** Converts an IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) to IPv4. */
 const unmapped = (address: string): string => /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address
 
-/** Whether connections to this IP address are allowed. */
 export const isReachable = (address: string, reach: Reach): boolean => {
   const text = unmapped(address)
   const version = isIP(text)
@@ -73,13 +72,13 @@ export const isReachable = (address: string, reach: Reach): boolean => {
 
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Reach of a chain node's URL. The operator of the deployment configures it, so it may be in the private network. */
+/** The operator configures chain nodes, which may be in the private network. */
 export const nodeReach = (url: string): Reach => (LOOPBACK_NAMES.has(new URL(url).hostname) ? 'loopback' : 'private')
 
 const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 /**
- * Validates a URL: https, or http to loopback if the reach allows it, without credentials.
+ * Requires https, or http to loopback if the reach allows it, and no credentials.
  * @throws UrlRefusedError
  */
 export const parseReachableUrl = (text: string, reach: Reach): URL => {
@@ -87,32 +86,31 @@ export const parseReachableUrl = (text: string, reach: Reach): URL => {
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new UrlRefusedError('must be an https URL')
   }
-  if (url.username !== '' || url.password !== '') throw new UrlRefusedError('must not hold credentials')
+  if (url.username !== '' || url.password !== '') throw new UrlRefusedError('must not contain credentials')
   if (url.protocol === 'http:' && reach !== 'loopback') throw new UrlRefusedError('must be an https URL')
   const host = hostOf(url)
   // An IP address is never resolved, so it is checked here.
   if (isIP(host) !== 0 && !isReachable(host, reach))
-    throw new UrlRefusedError('leads to an address that is not allowed')
+    throw new UrlRefusedError('resolves to an address that is not allowed')
   return url
 }
 
-/** Resolves a name to all its addresses. */
 type ResolveName = (hostname: string) => Promise<readonly LookupAddress[]>
 
 /**
  * c-ares queries name servers without a thread. `getaddrinfo` would block a thread of the pool that also reads files
- * and derives passwords, so an unresponsive name server would block both.
+ * and derives passwords.
  */
 const resolveName: ResolveName = (hostname) => dns.lookup(hostname, { backend: 'c-ares' })
 
-/** Returns a `lookup` function for requests that refuses a name if any of its addresses is not allowed. */
+/** Rejects a name if any of its addresses is not allowed. */
 export const createGuardedLookup =
   (reach: Reach, resolve: ResolveName = resolveName): LookupFunction =>
   (hostname, options, callback) => {
     const check = (addresses: readonly LookupAddress[]): void => {
       const allowed = addresses.length > 0 && addresses.every(({ address }) => isReachable(address, reach))
       const [first] = addresses
-      if (!allowed) callback(new UrlRefusedError('leads to an address that is not allowed'), [])
+      if (!allowed) callback(new UrlRefusedError('resolves to an address that is not allowed'), [])
       else if (options.all === true || first === undefined) callback(null, [...addresses])
       else callback(null, first.address, first.family)
     }

@@ -1,5 +1,5 @@
-// Converts a policy's read to an on-chain call, and the answer to a value of the policy language, with viem. Source:
-// ERC-20, ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
+// Converts a policy's read to an on-chain call, and the answer to a value of the policy language. Source: ERC-20,
+// ERC-721, ERC-1155; Solidity, "Contract ABI Specification".
 
 import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { parseEvmAddress } from '../domain/address.ts'
@@ -7,15 +7,14 @@ import type { AttestationRequest } from '../domain/attestation.ts'
 import { isInt64 } from '../lib/int64.ts'
 import type { AbiParameterItem, ReadDefinition, ReadOperand, ReadType, ReadValue } from '../policy/types/reads.ts'
 
-/** One on-chain call. Calls with the same key have the same answer at the same block. */
+/** Calls with the same key have the same answer at the same block. */
 export interface ReadCall {
   readonly key: string
   readonly method: 'eth_call' | 'eth_getBalance'
-  /** The contract, or the account whose balance is read. */
+  /** Contract, or account whose balance is read. */
   readonly address: string
-  /** Empty if a balance is read. */
   readonly data: Hex
-  /** @returns null if the answer doesn't have the expected type */
+  /** @returns null if the answer has another type */
   decode(answer: Hex): ReadValue | null
 }
 
@@ -34,7 +33,7 @@ const operandOf = (operand: ReadOperand, { from, onBehalf, to, value }: Attestat
   return operand.fact === 'onBehalf.address' && onBehalf !== '' ? onBehalf : from
 }
 
-/** @returns null for a Solana wallet, because reads are supported only on EVM chains */
+/** @returns null for a Solana wallet, because reads support only EVM chains */
 const holderOf = (operand: ReadOperand, request: AttestationRequest): Hex | null => {
   const value = operandOf(operand, request)
   return typeof value === 'string' ? (parseEvmAddress(value) as Hex | null) : null
@@ -51,7 +50,7 @@ const argumentOf = (parameter: AbiParameterItem, value: string | boolean): unkno
 const toReadValue = (type: ReadType, decoded: unknown): ReadValue | null => {
   if (type === 'bool') return typeof decoded === 'boolean' ? decoded : null
   if (type === 'uint256' || type === 'int') {
-    // viem decodes integers of up to 48 bits as numbers.
+    // viem decodes integers of at most 48 bits as numbers.
     const number = typeof decoded === 'number' ? BigInt(decoded) : decoded
     if (typeof number !== 'bigint') return null
     const fits = type === 'uint256' ? number >= 0n : isInt64(number)
@@ -79,7 +78,7 @@ const callOf = (
       try {
         return toReadValue(type, decodeFunctionResult({ abi, functionName, data: answer }))
       } catch {
-        // The address has no contract, or the answer has another type. Neither gives a value.
+        // The address has no contract, or the answer has another type.
         return null
       }
     },
@@ -104,7 +103,7 @@ const viewCall = (definition: ReadDefinition & { kind: 'view' }, request: Attest
 }
 
 /**
- * Returns the call for this request. Null if the request lacks required data.
+ * Returns null if the request lacks required data.
  * @throws viem's error for an argument that doesn't match its parameter
  */
 export const readCallOf = (definition: ReadDefinition, request: AttestationRequest): ReadCall | null => {

@@ -1,14 +1,12 @@
-// Access to external sources: one query in flight per key, a cache, a concurrency limit with fair turns for
-// organizations, and a breaker. Without an answer, the result is null.
+// Access to external sources: one query in flight per key, a cache, a concurrency limit with turns for organizations,
+// and a breaker. Without an answer, the result is null.
 import { LRUCache } from 'lru-cache'
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { createFairSlots } from '../lib/fair-slots.ts'
 import type { Clock } from '../lib/time.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 
-/** Totals since the start. */
 export interface RemoteCounts {
-  /** Number of requests answered from the cache. */
   readonly kept: number
   readonly answered: number
   readonly failed: number
@@ -27,7 +25,7 @@ export interface Remote<Answer> {
 
 export interface RemoteOptions {
   readonly clock: Clock
-  /** Cache time of an answer in milliseconds. 0 disables the cache. */
+  /** Cache time in milliseconds. 0 disables the cache. */
   readonly keepMs: number
   readonly keptMax: number
   readonly underWayMax: number
@@ -35,14 +33,14 @@ export interface RemoteOptions {
   readonly waitingMax: number
   readonly onError: (error: unknown) => void
   /**
-   * Whether the source works and failed because of this query. Such a failure doesn't open the breaker, because other
-   * callers would lose the source. Defaults to never.
+   * Reports whether the query itself caused the failure. Such failures don't open the breaker, because other callers
+   * would lose the source. Defaults to never.
    */
   readonly isQuestionsFault?: (error: unknown) => boolean
   readonly breaker?: Breaker
 }
 
-/** Caller of queries without an organization's request, for example the checks of sessions. */
+/** Caller of queries without a request, for example checks of sessions. */
 const SERVICE: RemoteCaller = { organizationId: '', deadlineMs: Number.POSITIVE_INFINITY }
 
 interface WaitingQuestion<Answer> {
@@ -83,7 +81,6 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
     return null
   }
 
-  /** Returns the answer if it is cached or in flight. */
   const findAnswer = (key: string): Answer | Promise<Answer | null> | undefined => {
     const found = kept.get(key)
     if (found === undefined || clock.monotonicMs() >= found.untilMs) return underWay.get(key)
@@ -120,7 +117,6 @@ export const createRemote = <Answer extends {}>(options: RemoteOptions): Remote<
         waiting.delete(place)
         try {
           const answer = findAnswer(key)
-          // After the deadline, the answer is no longer needed.
           const isDue = answer === undefined && clock.monotonicMs() < turn.deadlineMs
           if (isTry && !isDue) breaker.unused()
           if (answer !== undefined) return await answer

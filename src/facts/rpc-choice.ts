@@ -1,12 +1,11 @@
-// Combines several RPC URLs of one chain. Each is verified to serve that chain before its answers are used, and the
-// next is used if one fails. If configured, two URLs must agree (threats: a lying RPC).
+// Combines several RPC URLs of one chain. Verifies the chain of each URL before use, and uses the next URL if one
+// fails. If configured, two URLs must agree (threats: a lying RPC).
 
 import { type Breaker, createBreaker } from '../lib/breaker.ts'
 import { DetailedError } from '../lib/named-error.ts'
 import type { Clock } from '../lib/time.ts'
 import type { JsonRpc } from './json-rpc.ts'
 
-/** No URL responded, or the URLs disagree. `detail` is for the operator. */
 export class RpcUnavailableError extends DetailedError {}
 
 export type RpcAnswer = string | number | boolean | null
@@ -17,14 +16,12 @@ export interface RpcChoice {
 }
 
 export interface RpcChoiceOptions {
-  /** In order of preference. */
   readonly rpcs: readonly JsonRpc[]
   /** Throws if the URL doesn't serve the chain. Called before each query until it succeeds once. */
   readonly verify: (rpc: JsonRpc) => Promise<void>
-  /** Number of URLs that must give the same answer. */
   readonly agreement: number
   readonly clock: Clock
-  /** Called for every failure of a URL, with its index in the list. */
+  /** Called for each failure of a URL. */
   readonly onError: (error: unknown, index: number) => void
 }
 
@@ -69,7 +66,7 @@ export const createRpcChoice = ({ rpcs, verify, agreement, clock, onError }: Rpc
     ask: async <Answer extends RpcAnswer>(question: (rpc: JsonRpc) => Promise<Answer>): Promise<Answer> => {
       const left = [...endpoints]
       const tallies: Tally<Answer>[] = []
-      /** Returns the next `count` endpoints, skipping those with an open breaker. */
+      /** Skips endpoints with an open breaker. */
       const take = (count: number): Endpoint[] => {
         const taken: Endpoint[] = []
         while (taken.length < count) {
@@ -83,7 +80,9 @@ export const createRpcChoice = ({ rpcs, verify, agreement, clock, onError }: Rpc
         const best = Math.max(0, ...tallies.map(({ count }) => count))
         const taken = take(agreement - best)
         if (taken.length === 0) {
-          throw new RpcUnavailableError(tallies.length > 1 ? 'the RPC URLs do not agree' : 'too few RPC URLs answer')
+          throw new RpcUnavailableError(
+            tallies.length > 1 ? 'the RPC URLs returned different answers' : 'too few RPC URLs responded',
+          )
         }
         for (const result of await Promise.all(taken.map((endpoint) => askOne(endpoint, question)))) {
           if (result === null) continue

@@ -1,19 +1,17 @@
-// viem's HTTP transport with the guarded fetch. viem's own transport stops its timeout when the headers arrive, and has
-// no size limit. Here, both limits apply until the last byte, and redirects are not followed. Source:
-// https://viem.sh/docs/clients/transports/http.
+// viem's HTTP transport with the guarded fetch. viem's own transport has no size limit, and its timeout ends when the
+// headers arrive. Source: https://viem.sh/docs/clients/transports/http.
 import { type HttpTransport, http } from 'viem'
 import { fetchBody } from './guarded-fetch.ts'
 import { nodeReach } from './reachable.ts'
 
 export interface RpcTransportOptions {
   readonly url: string
-  /** Timeout of one HTTP request. */
   readonly timeoutMs: number
 }
 
 const ANSWER_BYTES_MAX = 1_048_576
 
-/** Requests reject with viem's wrappers of guardedFetch errors. Nothing is retried. */
+/** Rejects with viem's wrappers of guardedFetch errors. Retries nothing. */
 export const createRpcTransport = ({ url, timeoutMs }: RpcTransportOptions): HttpTransport =>
   http(url, {
     timeout: timeoutMs,

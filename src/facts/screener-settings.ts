@@ -1,27 +1,26 @@
-// Settings of screeners, from the config file's `screeners`: how to query a screener and how to parse its answer.
+// Settings of screeners (`screeners` in the config file): how to query a screener and parse its answer.
 
 import { REACHES, type Reach } from '../domain/list.ts'
 import { isObject } from '../lib/is-object.ts'
 import { NamedError } from '../lib/named-error.ts'
 import { parseReachableUrl, UrlRefusedError } from './reachable.ts'
 
-/** An error in screeners.<name>. `message` is one line that names the setting. */
+/** `message` is one line that names the setting. */
 export class ScreenerSettingsError extends NamedError {}
 
-/** Source of a secret, never its value. */
 export type SecretReference = { readonly env: string } | { readonly file: string }
 
 /** Location of a flag in the answer (JSON Pointer, RFC 6901), and its permitted values. */
 export interface FlagMapping {
   readonly at: string
-  /** The flag is true if the value is in this list. Without the list, the value must be true or false. */
+  /** Values for which the flag is true. Without the list, the value must be a boolean. */
   readonly equals: readonly (string | number | boolean)[] | null
   readonly optional: boolean
 }
 
 export interface ScoreMapping {
   readonly at: string
-  /** Factor by which the score is multiplied before rounding, because scores are whole numbers. */
+  /** Factor applied before rounding, because scores are whole numbers. */
   readonly times: number
   readonly optional: boolean
 }
@@ -33,16 +32,14 @@ export interface CategoriesMapping {
 
 export interface ScreenerSettings {
   readonly name: string
-  /** With placeholders: `${address}`, `${chain}`, `${chain_id}`. */
   readonly url: string
   readonly method: 'GET' | 'POST'
-  /** Values may contain the placeholders of the URL, and `${secret}`. */
   readonly headers: Readonly<Record<string, string>>
   readonly secret: SecretReference | null
-  /** JSON whose strings may contain placeholders. Null: no body. */
+  /** JSON whose strings may contain placeholders. Null without a body. */
   readonly body: unknown
   readonly answer: {
-    /** Path of the wallet address that the response echoes. If null, the address is not checked. */
+    /** Path of the wallet address in the answer. If null, the address is not checked. */
     readonly address: string | null
     readonly flagged: FlagMapping | null
     readonly score: ScoreMapping | null
@@ -55,7 +52,6 @@ export interface ScreenerSettings {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Same syntax as names in policies. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 const HEADER_VALUE = /^[\t\x20-\x7e]{0,1024}$/
@@ -70,7 +66,7 @@ const fail = (where: string, problem: string): never => {
 const mapping = (where: string, value: unknown): Fields => (isObject(value) ? value : fail(where, 'must be a mapping'))
 
 const refuseUnknown = (where: string, fields: Fields, known: readonly string[]): void => {
-  for (const name of Object.keys(fields)) if (!known.includes(name)) fail(`${where}.${name}`, 'is not known')
+  for (const name of Object.keys(fields)) if (!known.includes(name)) fail(`${where}.${name}`, 'is not a known setting')
 }
 
 const integer = (where: string, value: unknown, minimum: number, maximum: number, otherwise: number): number => {
@@ -87,7 +83,10 @@ const flag = (where: string, value: unknown): boolean => {
 const checkPlaceholders = (where: string, text: string, allowed: ReadonlySet<string>): string => {
   for (const [, name = ''] of text.matchAll(PLACEHOLDER)) {
     if (!allowed.has(name))
-      fail(where, `uses \${${name}}; there are ${[...allowed].map((known) => `\${${known}}`).join(', ')}`)
+      fail(
+        where,
+        `uses the unknown placeholder \${${name}}; valid placeholders: ${[...allowed].map((known) => `\${${known}}`).join(', ')}`,
+      )
   }
   return text
 }
@@ -118,7 +117,7 @@ const flagged = (where: string, value: unknown): FlagMapping | null => {
   const equals = fields['equals']
   const values: unknown[] | null = equals === undefined ? null : Array.isArray(equals) ? equals : [equals]
   if (values?.some((item) => !['string', 'number', 'boolean'].includes(typeof item))) {
-    fail(`${where}.equals`, 'must be texts, numbers or booleans')
+    fail(`${where}.equals`, 'must contain only strings, numbers or booleans')
   }
   return {
     at: fields['at'] as string,
@@ -150,7 +149,7 @@ const secretReference = (where: string, value: unknown): SecretReference | null 
   const { env, file } = fields as { env?: unknown; file?: unknown }
   if (typeof env === 'string' && env !== '' && file === undefined) return { env }
   if (typeof file === 'string' && file !== '' && env === undefined) return { file }
-  return fail(where, 'must name env or file: the secret itself is never in the config file')
+  return fail(where, 'must contain either env or file: the config file must not contain the secret')
 }
 
 const headersOf = (where: string, value: unknown, hasSecret: boolean): Readonly<Record<string, string>> => {
@@ -158,8 +157,7 @@ const headersOf = (where: string, value: unknown, hasSecret: boolean): Readonly<
   const headers: Record<string, string> = {}
   for (const [name, text] of Object.entries(value === undefined ? {} : mapping(where, value))) {
     const key = name.toLowerCase()
-    if (!HEADER_NAME.test(name) || FORBIDDEN_HEADERS.has(key))
-      fail(`${where}.${name}`, 'is not a header that may be set')
+    if (!HEADER_NAME.test(name) || FORBIDDEN_HEADERS.has(key)) fail(`${where}.${name}`, 'is not a permitted header')
     if (typeof text !== 'string' || !HEADER_VALUE.test(text))
       return fail(`${where}.${name}`, 'must be a line of ASCII text')
     headers[key] = checkPlaceholders(`${where}.${name}`, text, allowed)
@@ -175,7 +173,7 @@ const reachOf = (where: string, value: unknown): Reach =>
 const urlOf = (where: string, value: unknown, reach: Reach): string => {
   if (typeof value !== 'string') return fail(where, 'must be an https URL')
   const text = checkPlaceholders(where, value, PLACEHOLDERS)
-  // Placeholders contain caller input, which must not determine the host or port.
+  // Placeholders contain input of callers, which must not determine the host or port.
   if (/^[^/]*\/\/[^/?#]*\$\{/.test(text)) fail(where, 'must not have a placeholder in its host')
   try {
     parseReachableUrl(text.replaceAll(PLACEHOLDER, 'x'), reach)
@@ -190,7 +188,7 @@ const SETTINGS = ['url', 'method', 'headers', 'secret', 'body', 'answer', 'timeo
 
 const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   if (!NAME.test(name))
-    fail(name, 'is not a name: a lower-case letter, then up to 63 lower-case letters, digits and underscores')
+    fail(name, 'is not a valid name: use a lowercase letter, then at most 63 lowercase letters, digits and underscores')
   const fields = mapping(name, value)
   refuseUnknown(name, fields, SETTINGS)
   const answer = mapping(`${name}.answer`, fields['answer'])
@@ -199,7 +197,7 @@ const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   const secret = secretReference(`${name}.secret`, fields['secret'])
   const method = fields['method'] ?? (fields['body'] === undefined ? 'GET' : 'POST')
   if (method !== 'GET' && method !== 'POST') return fail(`${name}.method`, 'must be GET or POST')
-  if (method === 'GET' && fields['body'] !== undefined) fail(`${name}.body`, 'needs the method POST')
+  if (method === 'GET' && fields['body'] !== undefined) fail(`${name}.body`, 'requires the method POST')
   const settings: ScreenerSettings = {
     name,
     url: urlOf(`${name}.url`, fields['url'], reach),
@@ -219,13 +217,13 @@ const parseScreener = (name: string, value: unknown): ScreenerSettings => {
   }
   const mapped = settings.answer
   if (mapped.flagged === null && mapped.score === null && mapped.categories === null) {
-    fail(`${name}.answer`, 'must say where flagged, score or categories is')
+    fail(`${name}.answer`, 'must map at least one of flagged, score and categories')
   }
   return settings
 }
 
 /**
- * Parses the config file's `screeners`: name → settings.
+ * Parses the config file's `screeners`.
  * @throws ScreenerSettingsError
  */
 export const parseScreenerSettings = (value: unknown): ReadonlyMap<string, ScreenerSettings> => {

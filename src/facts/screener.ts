@@ -1,5 +1,4 @@
-// Queries one screener about one wallet. An answer that doesn't have exactly the configured shape counts as missing,
-// and a policy that reads it gives no verdict.
+// Queries one screener about one wallet. An answer without exactly the configured shape counts as missing.
 import { readFile } from 'node:fs/promises'
 import { parseAnyAddress } from '../domain/address-key.ts'
 import type { AttestationRequest } from '../domain/attestation.ts'
@@ -11,13 +10,13 @@ import { AnswerStatusError, FetchFailedError, fetchBody, type GuardedRequest } f
 import { createRemote, type RemoteCaller, type RemoteCounts } from './remote.ts'
 import type { ScreenerSettings, SecretReference } from './screener-settings.ts'
 
-/** Wallet to screen, from a request or a session. For a session, only the chain's name may be known. */
+/** For a session, only the chain's name may be known. */
 export type ScreenedWallet = Pick<AttestationRequest, 'from'> & { readonly chain: Chain | Pick<Chain, 'name'> }
 
 export interface Screener {
   /**
-   * Returns the cached answer synchronously, or null if there is none. Never rejects.
-   * @param caller caller of the request; omitted for checks of sessions
+   * Returns the cached answer synchronously. Null if there is none. Never rejects.
+   * @param caller omitted for checks of sessions
    */
   screen(wallet: ScreenedWallet, caller?: RemoteCaller): ScreenerFacts | null | Promise<ScreenerFacts | null>
   counts(): RemoteCounts
@@ -27,11 +26,9 @@ export interface ScreenerDependencies {
   readonly clock: Clock
   readonly onError: (error: unknown) => void
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Replaced in tests. */
   readonly fetch?: (request: GuardedRequest) => Promise<Buffer>
 }
 
-/** The screener's answer doesn't have the configured shape. */
 export class ScreenerAnswerError extends DetailedError {}
 
 /** The answer is invalid for any wallet. */
@@ -39,17 +36,16 @@ class AnswerNotJsonError extends ScreenerAnswerError {}
 
 const ANSWER_BYTES_MAX = 65_536
 const UNDER_WAY_MAX = 128
-/** Maximum waiting queries per organization. */
 const WAITING_MAX = 256
 const KEPT_MAX = 20_000
 const SECRET_MAX = 4_096
 const CATEGORIES_MAX = 64
 const CATEGORY_LENGTH_MAX = 64
 
-/** 4xx statuses that concern every query: credentials, time and rate. */
+/** 4xx statuses that affect every query: credentials, time and rate. */
 const COMMON_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 407, 408, 425, 429])
 
-/** Whether the screener works and rejected this wallet or chain. Source: RFC 9110, section 15.5. */
+/** The screener works, but rejected this wallet or chain. Source: RFC 9110, section 15.5. */
 const isWalletsFault = (error: unknown): boolean =>
   error instanceof AnswerStatusError
     ? error.status >= 400 && error.status < 500 && !COMMON_STATUSES.has(error.status)
@@ -60,9 +56,9 @@ const readSecret = async (
   environment: ScreenerDependencies['environment'],
 ): Promise<string> => {
   const text = 'env' in reference ? environment[reference.env] : (await readFile(reference.file, 'utf8')).trim()
-  // A header cannot contain other characters. The error doesn't show the secret.
+  // A header cannot contain other characters. The error does not contain the secret.
   if (text === undefined || text.length > SECRET_MAX || !/^[\x21-\x7e]+$/.test(text)) {
-    throw new FetchFailedError('its secret is missing or unusable')
+    throw new FetchFailedError('the screener’s secret is missing or invalid')
   }
   return text
 }
@@ -79,7 +75,6 @@ const fillBody = (value: unknown, values: Placeholders): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, fillBody(item, values)]))
 }
 
-/** Resolves a JSON Pointer (RFC 6901). Undefined if it doesn't exist. */
 const valueAt = (document: unknown, pointer: string): unknown => {
   let value = document
   for (const part of pointer.split('/').slice(1)) {
@@ -90,7 +85,6 @@ const valueAt = (document: unknown, pointer: string): unknown => {
   return value
 }
 
-/** @returns null only if the mapping is optional */
 const required = (value: unknown, optional: boolean, what: string): unknown => {
   if (value !== undefined && value !== null) return value
   if (!optional) throw new ScreenerAnswerError(`the answer has no ${what}`)
@@ -102,7 +96,7 @@ const readFlagged = (document: unknown, mapping: ScreenerSettings['answer']['fla
   const value = required(valueAt(document, mapping.at), mapping.optional, 'flag')
   if (value === null) return null
   if (mapping.equals !== null) {
-    if (typeof value === 'object') throw new ScreenerAnswerError('the flag is not a single value')
+    if (typeof value === 'object') throw new ScreenerAnswerError('the flag is a list or an object')
     return mapping.equals.some((expected) => expected === value)
   }
   if (typeof value !== 'boolean') throw new ScreenerAnswerError('the flag is neither true nor false')
@@ -130,11 +124,14 @@ const readCategories = (
     Array.isArray(value) &&
     value.length <= CATEGORIES_MAX &&
     value.every((item) => typeof item === 'string' && item.length <= CATEGORY_LENGTH_MAX)
-  if (!valid) throw new ScreenerAnswerError('the categories are not a short list of short texts')
+  if (!valid) {
+    throw new ScreenerAnswerError(
+      `the categories must be at most ${CATEGORIES_MAX} strings of at most ${CATEGORY_LENGTH_MAX} characters`,
+    )
+  }
   return value as string[]
 }
 
-/** @throws ScreenerAnswerError */
 export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, address: string): ScreenerFacts => {
   let document: unknown
   try {
@@ -145,7 +142,7 @@ export const readScreenerAnswer = (text: string, { answer }: ScreenerSettings, a
   if (answer.address !== null) {
     const repeated = valueAt(document, answer.address)
     if (typeof repeated !== 'string' || parseAnyAddress(repeated) !== address) {
-      throw new ScreenerAnswerError('the answer is about another address')
+      throw new ScreenerAnswerError('the answer is for another address')
     }
   }
   return {

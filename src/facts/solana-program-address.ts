@@ -1,6 +1,5 @@
-// Addresses of accounts owned by a Solana program: SHA-256 of seeds, bump, program id and marker. The highest bump
-// whose hash isn't an Ed25519 point is used, so that no private key exists. Source: https://solana.com/docs/core/pda;
-// tested against @solana/web3.js.
+// Addresses of accounts owned by a Solana program: SHA-256 of seeds, bump, program id and marker. Uses the highest bump
+// whose hash isn't an Ed25519 point, so that no private key exists. Source: https://solana.com/docs/core/pda.
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
@@ -8,7 +7,7 @@ import bs58 from 'bs58'
 const MARKER = 'ProgramDerivedAddress'
 const BUMP_MAX = 255
 
-/** Solana accepts encodings of y that are not reduced modulo p, like ZIP 215. */
+/** Like ZIP 215, Solana accepts encodings of y that are not reduced modulo p. */
 const isOnCurve = (bytes: Uint8Array): boolean => {
   try {
     ed25519.Point.fromBytes(bytes, true)
@@ -22,7 +21,7 @@ const isOnCurve = (bytes: Uint8Array): boolean => {
  * @param program base58 of 32 bytes
  * @param seeds at most 15, each of at most 32 bytes
  * @returns base58
- * @throws Error if no bump gives an address, which happens for one of 2^256 seeds
+ * @throws Error for one of 2^256 seeds, for which no bump gives an address
  */
 export const programAddress = (program: string, seeds: readonly Uint8Array[]): string => {
   const programId = bs58.decode(program)

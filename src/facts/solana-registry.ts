@@ -1,15 +1,14 @@
-// Reads the policy registry program of a Solana cluster: derives its account addresses and decodes the accounts in
-// Anchor's layout. Seeds: decisions §6. Layout: discriminator, then the fields in order; strings have a u32 length
-// prefix.
+// Reads the policy registry program of a Solana cluster. Seeds: decisions §6. Account layout (Anchor): discriminator,
+// then the fields in order; strings have a u32 length prefix.
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import { type JsonRpc, RpcFailedError } from './json-rpc.ts'
 import { type ChainRegistry, plausiblePolicyId } from './registry.ts'
 
-/** Genesis hash of mainnet-beta, which identifies the cluster. */
+/** Identifies mainnet-beta. */
 export const MAINNET_GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'
 
-/** A supermajority of the stake has voted for such a block. So far, none has been rolled back. */
+/** A supermajority of the stake has voted for such a block. None has been rolled back so far. */
 const CONFIRMED = { encoding: 'base64', commitment: 'confirmed' } as const
 
 const discriminator = (account: string): Buffer =>
@@ -24,7 +23,7 @@ const POLICY_LENGTH_AT = 8 + 2 * KEY_BYTES
 const REGISTERED_AT = 8 + KEY_BYTES
 
 const malformed = (): never => {
-  throw new RpcFailedError('an account of the registry is not laid out as its program writes it')
+  throw new RpcFailedError('an account of the registry has an invalid layout')
 }
 
 interface Account {
@@ -33,24 +32,23 @@ interface Account {
   readonly data: Buffer
 }
 
-/** @returns null if the account doesn't exist */
 const parseAccount = (result: unknown): Account | null => {
   const value = (result as { value?: unknown } | null)?.value
   if (value === null) return null
   const { owner, executable, data } = (value ?? {}) as Readonly<Record<string, unknown>>
   const [text, encoding] = Array.isArray(data) ? data : []
   if (typeof owner !== 'string' || typeof text !== 'string' || encoding !== 'base64') {
-    throw new RpcFailedError('the RPC answered what no node answers')
+    throw new RpcFailedError('the RPC returned an invalid answer')
   }
   return { owner, executable: executable === true, data: Buffer.from(text, 'base64') }
 }
 
-/** @param program program id of the registry, base58. @param genesisHash genesis hash of the cluster, base58 */
+/** @param program base58 id of the registry. @param genesisHash base58 genesis hash of the cluster */
 export const createSolanaRegistry = (program: string, genesisHash: string): ChainRegistry => {
   const readAccount = async (rpc: JsonRpc, address: string): Promise<Account | null> =>
     parseAccount(await rpc.request('getAccountInfo', [address, CONFIRMED]))
 
-  /** Returns the data of the program's own account with these seeds. Null if the account doesn't exist. */
+  /** Returns the data of the program's account with these seeds. Null if it doesn't exist. */
   const readOwn = async (rpc: JsonRpc, seed: string, key: string, kind: Buffer): Promise<Buffer | null> => {
     const { programAddress } = await import('./solana-program-address.ts')
     const address = programAddress(program, [Buffer.from(seed), bs58.decode(key)])
@@ -82,7 +80,7 @@ export const createSolanaRegistry = (program: string, genesisHash: string): Chai
       const data = await readOwn(rpc, 'attester', attester, ATTESTER_ACCOUNT)
       return data !== null && data[REGISTERED_AT] === 1
     },
-    // Listing attesters requires a scan of all accounts, which public nodes refuse.
+    // Listing attesters requires a scan of all accounts, which public nodes reject.
     registeredAttesters: async () => null,
     latestBlockSeconds: async (rpc) => {
       const slot = await rpc.request('getSlot', [{ commitment: 'confirmed' }])

@@ -1,18 +1,17 @@
 // Exchanges wallet counts between processes through the store, in the background. Other processes count a decision
-// after one write and one read, which takes half a second with up to fifty processes. This delay bounds the overshoot
-// of a velocity limit. Stored counts survive the process.
+// after one write and one read: half a second with up to fifty processes. This delay bounds the overshoot of a velocity
+// limit. Stored counts survive the process.
 
 import type { VelocityTally } from '../domain/velocity.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import type { Clock, Timers } from '../lib/time.ts'
 import type { VelocityCounters } from './velocity.ts'
 
-/** The part of the store used here (src/store/velocity-tallies.ts). */
 export interface VelocityTallies {
-  /** Writes at most `writeMax` tallies, under the process's next sequence number. */
+  /** Writes at most `writeMax` tallies under the process's next sequence number. */
   write(processId: string, sequence: number, tallies: readonly VelocityTally[]): Promise<void>
   writers(): Promise<readonly { readonly processId: string; readonly sequence: number }[]>
-  /** Returns the next page of tallies after a sequence number. Null if there is none. */
+  /** Returns the next page of tallies after a sequence number, if any. */
   readAfter(
     processId: string,
     sequence: number,
@@ -23,7 +22,7 @@ export interface VelocityExchangeDependencies {
   readonly counters: Pick<VelocityCounters, 'publish' | 'addRemote'>
   readonly tallies: VelocityTallies
   readonly writeMax: number
-  /** Id of this process, new at each start. */
+  /** New at each start. */
   readonly processId: string
   /** Number of live processes, including this one. */
   readonly processes: () => number
@@ -37,20 +36,17 @@ export interface VelocityExchange {
   /** Reads all valid counts. Call before the first request. Rejects if the store cannot be read. */
   load(): Promise<void>
   start(): void
-  /** Writes and reads once, immediately. Rejects if the store is unavailable. */
+  /** Writes and reads once. Rejects if the store is unavailable. */
   exchange(): Promise<void>
-  /** Writes the remaining counts. */
   stop(): Promise<void>
 }
 
 const EXCHANGE_MS = 200
 const EXCHANGE_MS_PER_PROCESS = 4
-/** Interval if no other process is live. */
 const ALONE_MS = 1_000
 
 export const createVelocityExchange = (dependencies: VelocityExchangeDependencies): VelocityExchange => {
   const { counters, tallies, writeMax, processId, processes, clock, after, onError } = dependencies
-  /** Last sequence number read, by process. */
   const readUntil = new Map<string, number>()
   let sequence = 0
   let cancel = (): void => undefined
@@ -67,7 +63,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
   const readFrom = async (writer: string, until: number): Promise<void> => {
     for (let from = readUntil.get(writer) ?? 0; from < until; ) {
       const page = await tallies.readAfter(writer, from)
-      // The rows were deleted because all their counts have expired.
+      // The rows were deleted, because all their counts have expired.
       if (page === null) from = until
       else {
         counters.addRemote(writer, page.tallies, clock.unixSeconds())
@@ -88,7 +84,7 @@ export const createVelocityExchange = (dependencies: VelocityExchangeDependencie
 
   const exchange = singleFlight(async () => {
     await publishAll()
-    // Also if no other process is live: a process that has just stopped wrote its last counts.
+    // Reads even if no other process is live, because a process that has just stopped wrote its last counts.
     await readAll()
   })
 

@@ -1,16 +1,14 @@
-// Counts the compliant decisions of a wallet in a project within a window, and their value. Kept in memory: own counts,
-// and reports of other processes (velocity-exchange.ts). A pending request also counts, so that two concurrent requests
+// Counts a wallet's compliant decisions in a project within a window, and their value. In memory: own counts, and
+// reports of other processes (velocity-exchange.ts). Pending requests also count, so that two concurrent requests
 // cannot both be the last permitted. A request never counts for itself.
 import type { VelocityTally } from '../domain/velocity.ts'
 import type { VelocityFacts } from '../policy/types/facts.ts'
 import type { FactSubject } from '../policy/types/needs.ts'
 
-/** Wallet and project whose decisions are counted. */
 export type VelocitySubject = Pick<FactSubject, 'organizationId' | 'projectId' | 'request'>
 
-/** A request that is being decided. */
 export interface VelocityTicket {
-  /** Facts by window in seconds, without this request. */
+  /** By window in seconds, without this request. */
   readonly facts: Readonly<Record<string, VelocityFacts>>
   /** Call exactly once, regardless of the request's outcome. */
   settle(compliant: boolean): void
@@ -20,15 +18,15 @@ export interface VelocityCounters {
   /** @returns null if the limit of counted wallets is reached, so that the facts are unknown */
   begin(subject: VelocitySubject, windowsSeconds: readonly number[]): VelocityTicket | null
   /**
-   * Passes up to `limit` unwritten tallies of this process to `write`, which is not called if there are none. Returns
-   * their number. If `write` rejects, they are passed again next time.
+   * Passes up to `limit` unwritten tallies to `write`, which is not called if there are none. Returns their number. If
+   * `write` rejects, they are passed again next time.
    */
   publish(limit: number, write: (tallies: readonly VelocityTally[]) => Promise<void>): Promise<number>
   /** Replaces the earlier report of another process. */
   addRemote(processId: string, tallies: readonly VelocityTally[], nowSeconds: number): void
 }
 
-/** Parts per window. The oldest part counts until all of it is outside the window. */
+/** Parts per window. The oldest part counts until it is completely outside the window. */
 const PARTS = 60
 
 /** Greater than the time difference between concurrent requests. */
@@ -36,20 +34,17 @@ const CLOCK_SLACK_SECONDS = 60
 
 interface Tally {
   count: number
-  /** By chain, because values of different native tokens cannot be added. */
+  /** By chain, because amounts of different native tokens cannot be added. */
   readonly values: Map<string, bigint>
 }
 
-/** Running count of this process. */
 interface OwnTally extends Omit<VelocityTally, 'count' | 'value'> {
   count: number
   value: bigint
 }
 
 interface Part {
-  /** Sum over all processes. */
   readonly total: Tally
-  /** By chain. */
   readonly own: Map<string, OwnTally>
   /** Latest report by process and chain. */
   readonly remote: Map<string, { readonly count: number; readonly value: bigint }>
@@ -57,7 +52,7 @@ interface Part {
 
 interface History {
   readonly pending: Tally
-  /** Window in seconds → number of the part → content. */
+  /** By window in seconds and part number. */
   readonly windows: Map<number, Map<number, Part>>
   /** Time at which all counts have expired, Unix seconds. */
   expiresAtSeconds: number
@@ -96,21 +91,21 @@ const partOf = (history: History, windowSeconds: number, number: number): Part =
   return part
 }
 
-/** The histories of one organization, least recently used first. */
+/** Least recently used first. */
 type Histories = Map<string, History>
 
 interface Organization {
   readonly histories: Histories
-  /** Until this time, wallets reported by other processes may be missing here for lack of space, Unix seconds. */
+  /** Until this time (Unix seconds), wallets reported by other processes may be missing for lack of space. */
   incompleteUntilSeconds: number
-  /** Time of the last removal of expired wallets, Unix seconds. */
+  /** Last removal of expired wallets, Unix seconds. */
   sweptAtSeconds: number
 }
 
 const keyOf = ({ projectId, wallet }: Pick<VelocityTally, 'projectId' | 'wallet'>): string => `${projectId} ${wallet}`
 
 export interface VelocityOptions {
-  /** Maximum number of counted wallets (per project) in one organization. */
+  /** Maximum number of wallets per organization, counted per project. */
   readonly maxWallets?: number
 }
 
@@ -132,13 +127,13 @@ export const createVelocityCounters = ({ maxWallets = 100_000 }: VelocityOptions
   }
 
   /**
-   * Removes all wallets whose counts have expired. Checks every wallet, because even the least recently used may count
-   * for a month. Runs at most once per second, because expiries have a resolution of one second.
+   * Removes all expired wallets. Checks every wallet, because even the least recently used may count for a month. Runs
+   * at most once per second, because expiries have a resolution of one second.
    */
   const makeRoom = (organization: Organization, nowSeconds: number): boolean => {
     const { histories, sweptAtSeconds } = organization
     if (histories.size < maxWallets) return true
-    // Requests don't arrive in the order of their seconds. After a clock was set back, removal restarts.
+    // Requests do not arrive in the order of their seconds. Removal resumes after the clock was set back.
     if (nowSeconds <= sweptAtSeconds && nowSeconds > sweptAtSeconds - CLOCK_SLACK_SECONDS) return false
     organization.sweptAtSeconds = nowSeconds
     for (const [key, { expiresAtSeconds, pending }] of histories) {

@@ -1,7 +1,6 @@
 /// <reference path="./prom-registry.d.ts" />
 // Reads the service's counters at each scrape and passes them to prom-client, which writes the Prometheus text.
-// Counting on the hot path is therefore a plain addition. prom-client's own counters hash their labels at each
-// increment.
+// Counting on the hot path is therefore a plain addition, whereas prom-client's counters hash their labels.
 import type { Metric } from 'prom-client'
 import Registry from 'prom-client/lib/registry.js'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
@@ -10,13 +9,13 @@ import type { MetricDefinition } from './metric-table.ts'
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** Name of a histogram's series, with its suffix. */
+  /** Name of a histogram's series, with suffix. */
   readonly metricName?: string
 }
 
 const seconds = (milliseconds: number): number => milliseconds / 1000
 
-/** Converts a histogram snapshot to cumulative buckets, sum and count of the text format, in seconds. */
+/** Converts a snapshot to cumulative buckets, sum and count in seconds. */
 export const histogramSamples = (
   name: string,
   labels: Readonly<Record<string, string>>,
@@ -37,12 +36,8 @@ export const histogramSamples = (
 
 export interface Exposition {
   readonly contentType: string
-  /**
-   * Adds a metric whose samples are read at each scrape. A metric without samples still appears with its HELP and TYPE
-   * lines.
-   */
+  /** `collect` is called at each scrape. A metric without samples still appears with its HELP and TYPE lines. */
   add(definition: MetricDefinition, collect: () => readonly Sample[]): void
-  /** Returns the text of one scrape. */
   text(): Promise<string>
 }
 

@@ -1,5 +1,5 @@
-// Metrics of fact sources: size and age of lists, results of screeners and chains. Labels name only shared lists,
-// screeners and chains, which operators define. Lists of organizations are aggregated.
+// Metrics of fact sources. Labels name only shared lists, screeners and chains, which operators define. Lists of
+// organizations are aggregated.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
@@ -8,13 +8,11 @@ export interface FactMetrics {
   readonly lists: readonly {
     readonly name: string
     readonly entries: number
-    /** Null if the list has no source or its source has never been read. */
+    /** Null if the list has no source, or its source was never read. */
     readonly ageSeconds: number | null
   }[]
-  /** Number of lists whose latest change could not be read. */
   readonly listsBehind: number
   readonly listLoads: Readonly<Record<'loaded' | 'confirmed' | 'failed', number>>
-  /** Null without a geography file. */
   readonly geographyAgeSeconds: number | null
   readonly sources: readonly {
     /** `screener`, `chain` for reads by policies, or the kind of a source. */
@@ -30,7 +28,7 @@ export interface FactMetrics {
 
 const OUTCOMES = ['kept', 'answered', 'failed', 'refused'] as const
 
-/** @param read called once per metric and scrape; returns null if there are no fact metrics */
+/** @param read called once per metric and scrape */
 export const addFactMetrics = (exposition: Exposition, read: () => FactMetrics | null): void => {
   const samples = (of: (facts: FactMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const facts = read()

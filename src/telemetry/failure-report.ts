@@ -1,5 +1,5 @@
-// Logs error responses. Every 500 is logged; outages (503) at most once per second and detail; refusals in one line
-// each, to be found by request id. Errors are logged by class and stack, never by text, which may contain an API key.
+// Logs error responses: each 500; outages (503) at most once per second and detail; refusals in one line each, to be
+// found by request id. Logs the class and stack of an error, but never its message, which may contain an API key.
 import { CountersignError, ERRORS, FieldInvalidError, FieldMissingError } from '../domain/errors.ts'
 import { createLineLimit } from '../lib/line-limit.ts'
 import { createThrottle } from '../lib/throttle.ts'
@@ -10,7 +10,7 @@ export interface FailureReportDependencies {
   readonly monotonicMs: () => number
 }
 
-/** Logs one error response. Never throws. */
+/** Never throws. */
 export type FailureReport = (error: unknown, requestId: string, traceId?: string) => void
 
 export const createFailureReport = ({ log, monotonicMs }: FailureReportDependencies): FailureReport => {
@@ -23,13 +23,13 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
     const { code } = error
     // Names of known fields are constants, never caller input.
     const field = error instanceof FieldInvalidError || error instanceof FieldMissingError ? { field: error.field } : {}
-    log.info('a request was refused', { requestId, status: ERRORS[code].status, code, ...field, unlogged })
+    log.info('request refused', { requestId, status: ERRORS[code].status, code, ...field, unlogged })
   }
 
   return (error, requestId, traceId) => {
     const request = traceId === undefined ? { requestId } : { requestId, traceId }
     if (!(error instanceof CountersignError) || error.code === 'INTERNAL') {
-      log.error('a request failed', { ...request, error })
+      log.error('request failed', { ...request, error })
       return
     }
     if (ERRORS[error.code].status < 500) {
@@ -37,8 +37,8 @@ export const createFailureReport = ({ log, monotonicMs }: FailureReportDependenc
       return
     }
     const { code, detail } = error
-    // Details of these errors are constants; a few name configured resources.
+    // Details of these errors are constants, some with names of configured resources.
     const held = throttle(detail)
-    if (held !== null) log.warn('requests cannot be answered', { ...request, code, detail, unlogged: held, error })
+    if (held !== null) log.warn('requests cannot be served', { ...request, code, detail, unlogged: held, error })
   }
 }

@@ -1,18 +1,18 @@
-// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the webhook queue that all
-// processes share. No label or value identifies a person, a session or an organization.
+// Metrics of evidence, webhooks and automatic decisions: counts of this process, and the shared webhook queue. Nothing
+// identifies a person, a session or an organization.
 import { createHistogram, type HistogramSnapshot } from '../lib/histogram.ts'
 import { type Exposition, histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** Result of a policy for a session. `none`: no revision was active, and only a shadow was evaluated. */
+/** `none`: no revision was active, and only a shadow was evaluated. */
 export type DecisionOutcome = 'completed' | 'rejected' | 'review' | 'none'
 
-/** Bucket bounds, from the fastest checks to retried checks. */
+/** From the fastest checks to retried checks. */
 const DECISION_BOUNDS_MS: readonly number[] = [1, 2, 3, 5, 10, 20, 30, 60, 120, 300, 600].map(
   (second) => second * 1_000,
 )
 
-/** Times from a session's submission to its decision in this process, by outcome. */
+/** Times from submission to decision, by outcome. */
 export const createDecisionTimes = () => {
   const histograms = {
     completed: createHistogram(DECISION_BOUNDS_MS),
@@ -32,15 +32,13 @@ export const createDecisionTimes = () => {
 }
 
 export interface IdentityMetrics {
-  /** Number of delivery attempts, by result. */
   readonly deliveries: Readonly<Record<'delivered' | 'retried' | 'dead', number>>
-  /** Latest state of the queue. Null before the first read. */
+  /** Null before the first read. */
   readonly webhookQueue: {
     readonly waiting: number
-    /** Seconds by which the next message is overdue. 0 if none is overdue. */
+    /** Delay of the next message; 0 if none is overdue. */
     readonly overdueSeconds: number
   } | null
-  /** Number of documents and field sets. */
   readonly evidencePieces: Readonly<Record<'stored' | 'erased', number>>
   readonly evidenceBytesStored: number
   readonly retentionRuns: Readonly<Record<'completed' | 'failed', number>>
@@ -50,7 +48,7 @@ export interface IdentityMetrics {
 const byLabel = (label: string, counts: Readonly<Record<string, number>>): readonly Sample[] =>
   Object.entries(counts).map(([name, value]) => ({ labels: { [label]: name }, value }))
 
-/** @param read called once per metric and scrape; returns null if there are no identity metrics */
+/** @param read called once per metric and scrape */
 export const addIdentityMetrics = (exposition: Exposition, read: () => IdentityMetrics | null): void => {
   const samples = (of: (metrics: IdentityMetrics) => readonly Sample[]) => (): readonly Sample[] => {
     const metrics = read()

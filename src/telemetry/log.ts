@@ -1,23 +1,20 @@
 // Writes one line of JSON per event: `time`, `level`, `message`, then fields. Field names are converted to snake case;
-// names inside a value are unchanged. The message is a constant; variable parts go into fields, which are redacted and
-// truncated. Logging never throws.
+// names inside a value are unchanged. The message is constant; variable parts are fields, which are redacted and
+// truncated. Never throws.
 import { loggable } from './loggable.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
 
-/** Maximum number of characters buffered in memory while the stderr reader stalls. */
+/** Maximum number of characters buffered while the stderr reader stalls. */
 const PENDING_MAX = 1_048_576
 
-/**
- * The part of a Node stream that the writer uses. Buffered characters are counted here, because Bun's `writableLength`
- * stays 0.
- */
+/** Part of a Node stream. The writer counts buffered characters itself, because Bun's `writableLength` stays 0. */
 export interface LineStream {
-  /** Returns false if the line was buffered in memory. */
+  /** Returns false if the line was buffered. */
   write(line: string): boolean
   on(event: 'error' | 'drain', listener: () => void): unknown
 }
 
-/** @returns a function that returns false if the line was dropped */
+/** The returned function returns false if the line was dropped. */
 export const createLineWriter = (stream: LineStream = process.stderr): ((line: string) => boolean) => {
   let broken = false
   let pending = 0
@@ -45,31 +42,30 @@ export interface Logger {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** Returns a logger that adds these fields to each line. */
   with(fields: LogFields): Logger
-  /** Number of lines that could not be written since the start, for all loggers of one root. */
+  /** Number of lines that could not be written, for all loggers of one root. */
   dropped(): number
 }
 
 export interface LoggerOptions {
   /** Minimum level. Defaults to `info`. */
   readonly level?: LogLevel
-  /** Writes a line that ends with a line feed. Returns false if it could not. Defaults to standard error. */
+  /** Returns false if the line could not be written. Defaults to standard error. */
   readonly write?: (line: string) => unknown
   /** Unix milliseconds. */
   readonly now?: () => number
 }
 
-/** Names that the line itself uses. A field with such a name gets an underscore as suffix. */
+/** A field with such a name gets an underscore as suffix. */
 const RESERVED = new Set(['time', 'level', 'message'])
 
 /**
- * `requestId` → `request_id`, letter by letter, so that different names stay different. Only camel-case names change.
+ * `requestId` → `request_id`. Converts each letter, so that different names stay different. Changes only camel case.
  */
 const snakeCase = (name: string): string =>
   /^[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*$/.test(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name
 
-/** Returns the name to write: redacted, in snake case and unique in the line. */
+/** Returns a name that is redacted, in snake case and unique in the line. */
 const fieldName = (name: string, fields: LogFields): string => {
   const shown = snakeCase(redactText(name))
   return RESERVED.has(shown) || (shown !== name && Object.hasOwn(fields, shown)) ? `${shown}_` : shown
@@ -100,7 +96,7 @@ export const createLogger = (options: LoggerOptions = {}): Logger => {
         const text = JSON.stringify(redactText(message))
         if (write(`{"time":"${time}","level":"${level}","message":${text}${encoded}}\n`) === false) dropped += 1
       } catch {
-        // Logging failed; only the count of dropped lines shows it.
+        // Only the count of dropped lines shows that logging failed.
         dropped += 1
       }
     }

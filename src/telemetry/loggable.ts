@@ -1,6 +1,6 @@
 // Converts any value to plain JSON that is safe to print: redacted and truncated. An error becomes its class, code and
-// stack frames; a problem with a file has its path and a description instead of frames. The message may contain input
-// and is omitted, except for the detail of a DetailedError.
+// stack frames; a file error has a path and a description instead of frames. Omits the message, which may contain
+// input, except the detail of a DetailedError.
 import { fileProblem } from '../lib/file-problem.ts'
 import { DetailedError, isMissingFile } from '../lib/named-error.ts'
 import { isSecretName, REDACTED, redactText } from './redact.ts'
@@ -22,7 +22,7 @@ const cutText = (text: string): string => {
   return redacted.length > TEXT_MAX ? `${redacted.slice(0, TEXT_MAX)}…` : redacted
 }
 
-/** Returns the stack lines that name a location. The message before them may span several lines and is omitted. */
+/** Omits the message, which may span several lines. */
 const framesOf = (error: Error): string[] => {
   const stack = String(error.stack ?? '')
   const message = String(error.message)
@@ -43,13 +43,13 @@ const loggableError = (error: Error, depth: number): Loggable => {
   if (problem === null && !isMissingFile(error)) described['frames'] = framesOf(error)
   else if (problem !== null) described['problem'] = problem
   if (error.cause !== undefined && error.cause !== null) {
-    // A cause that isn't an error may contain input, so only its type is printed.
+    // A cause that isn't an error may contain input.
     described['cause'] = error.cause instanceof Error ? loggable(error.cause, depth + 1) : typeof error.cause
   }
   return described
 }
 
-/** Whether this is an array of byte values, the format in which the Solana CLI stores a key pair. */
+/** Arrays of bytes: the Solana CLI stores key pairs in this format. */
 const isByteArray = (value: readonly unknown[]): boolean =>
   value.length >= 32 && value.every((item) => typeof item === 'number' && item >= 0 && item <= 255)
 
@@ -67,7 +67,7 @@ const loggableObject = (value: object, depth: number): Loggable => {
   const fields: { [field: string]: Loggable } = {}
   for (const name of Object.keys(value).slice(0, ITEMS_MAX)) {
     const safeName = cutText(name)
-    // Define rather than assign: `__proto__` must be an ordinary name here.
+    // With an assignment, `__proto__` would set the prototype.
     Object.defineProperty(fields, safeName, {
       value: isSecretName(name) ? REDACTED : loggable((value as Record<string, unknown>)[name], depth + 1),
       enumerable: true,
@@ -97,7 +97,7 @@ export const loggable = (value: unknown, depth = 0): Loggable => {
         return value === undefined ? null : `[${typeof value}]`
     }
   } catch {
-    // A getter or proxy threw. The thrown value is equally untrusted.
+    // A getter or proxy threw. The thrown value is untrusted, too.
     return UNREADABLE
   }
 }

@@ -1,6 +1,6 @@
-// Metrics of the core, with their labels; modules define their own. Names follow the OpenTelemetry semantic conventions
-// in Prometheus notation, unless promtool rejects the result. All others start with `countersign_`. Label values come
-// from closed sets.
+// Metrics of the core; modules define their own. Names follow the OpenTelemetry semantic conventions in Prometheus
+// notation, unless promtool rejects the result. All others start with `countersign_`. Label values come from closed
+// sets.
 
 export interface MetricDefinition {
   readonly name: string
@@ -23,31 +23,31 @@ export const METRICS = {
   requestDuration: defineMetric(
     'http_server_request_duration_seconds',
     'histogram',
-    'Time from the arrival of a request to its answer.',
+    'Time from the arrival of a request to its response.',
     {
-      http_request_method: 'of the route',
-      http_route: 'the routes served, or other',
-      http_response_status_code: 'the statuses answered, or other',
+      http_request_method: 'method of the route',
+      http_route: 'served route, or other',
+      http_response_status_code: 'response status, or other',
     },
   ),
-  activeRequests: defineMetric('http_server_active_requests', 'gauge', 'Requests that wait for their answer.'),
-  errors: defineMetric('countersign_errors_total', 'counter', 'Answers with an error, by the code of their body.', {
-    code: 'the codes of the error body',
+  activeRequests: defineMetric('http_server_active_requests', 'gauge', 'Requests in flight.'),
+  errors: defineMetric('countersign_errors_total', 'counter', 'Error responses, by code.', {
+    code: 'error code',
   }),
-  decisions: defineMetric('countersign_decisions_total', 'counter', 'Verdicts answered.', {
+  decisions: defineMetric('countersign_decisions_total', 'counter', 'Verdicts returned.', {
     kind: 'attestation, task',
-    chain: 'the chain table, or other',
+    chain: 'chain in the chain table, or other',
     verdict: 'compliant, denied',
   }),
   lateOutcomes: defineMetric(
     'countersign_late_outcomes_total',
     'counter',
-    'Work that finished after its request was answered 408. Its result was dropped.',
+    'Results that were dropped because their request had already been answered with 408.',
   ),
   decisionLogFailures: defineMetric(
     'countersign_decision_log_failures_total',
     'counter',
-    'Batches that the decision log did not take, and that were therefore not signed.',
+    'Batches that were not signed because the decision log could not record them.',
   ),
   ruleFailures: defineMetric(
     'countersign_rule_failures_total',
@@ -58,7 +58,7 @@ export const METRICS = {
   idempotencyFailures: defineMetric(
     'countersign_idempotency_failures_total',
     'counter',
-    'Answers whose idempotency key could not be completed or released in the store.',
+    'Responses whose idempotency key could not be completed or released in the store.',
   ),
   logLinesDropped: defineMetric(
     'countersign_log_lines_dropped_total',
@@ -68,46 +68,47 @@ export const METRICS = {
   poolWait: defineMetric(
     'countersign_pool_wait_duration_seconds',
     'histogram',
-    'Time of a job in the queue, from submission to dispatch.',
+    'Time that jobs spend in the queue, from submission to dispatch.',
   ),
   poolRun: defineMetric(
     'countersign_pool_run_duration_seconds',
     'histogram',
-    'Time of a job at its worker, from dispatch to answer.',
+    'Time that jobs spend at their worker, from dispatch to response.',
   ),
-  poolJobs: defineMetric('countersign_pool_jobs_total', 'counter', 'Jobs settled.', {
+  poolJobs: defineMetric('countersign_pool_jobs_total', 'counter', 'Completed jobs, by outcome.', {
     outcome: 'answered, refused, expired, failed, withheld',
   }),
   poolQueued: defineMetric('countersign_pool_queued_jobs', 'gauge', 'Jobs in the queue.'),
   poolQueueLimit: defineMetric(
     'countersign_pool_queue_limit_jobs',
     'gauge',
-    'Jobs that the queue takes before it refuses.',
+    'Maximum number of queued jobs; further jobs are refused.',
   ),
-  poolInFlight: defineMetric('countersign_pool_in_flight_jobs', 'gauge', 'Jobs at the workers.'),
+  poolInFlight: defineMetric('countersign_pool_in_flight_jobs', 'gauge', 'Jobs in progress at the workers.'),
   workers: defineMetric('countersign_workers', 'gauge', 'Signing workers.', { state: 'live, busy, wanted, abandoned' }),
-  workerLosses: defineMetric('countersign_worker_losses_total', 'counter', 'Workers lost and replaced.', LOSS_CAUSE),
-  openStreams: defineMetric('countersign_open_streams', 'gauge', 'Event streams that clients follow sessions on.'),
+  workerLosses: defineMetric(
+    'countersign_worker_losses_total',
+    'counter',
+    'Workers that failed and were replaced.',
+    LOSS_CAUSE,
+  ),
+  openStreams: defineMetric('countersign_open_streams', 'gauge', 'Open event streams of sessions.'),
   webhookDeliveries: defineMetric(
     'countersign_webhook_deliveries_total',
     'counter',
-    'Attempts of this process to deliver a webhook message. A dead one was the last.',
+    'Attempts by this process to deliver a webhook message. After a dead attempt, the message is not retried.',
     { outcome: 'delivered, retried, dead' },
   ),
-  webhookWaiting: defineMetric(
-    'countersign_webhook_waiting_messages',
-    'gauge',
-    'Webhook messages that are not delivered yet.',
-  ),
+  webhookWaiting: defineMetric('countersign_webhook_waiting_messages', 'gauge', 'Webhook messages awaiting delivery.'),
   webhookOverdue: defineMetric(
     'countersign_webhook_queue_age_seconds',
     'gauge',
-    'Time since the webhook message that is next should have been sent; 0 while none is due.',
+    'Time since the next webhook message became due; 0 if none is due.',
   ),
   evidencePieces: defineMetric(
     'countersign_evidence_pieces_total',
     'counter',
-    'Documents and sets of fields that this process stored, and whose key it destroyed.',
+    'Documents and field sets that this process stored or erased (by destroying their key).',
     { change: 'stored, erased' },
   ),
   evidenceBytesStored: defineMetric(
@@ -118,49 +119,49 @@ export const METRICS = {
   retentionRuns: defineMetric(
     'countersign_evidence_retention_runs_total',
     'counter',
-    'Searches for evidence that is past its time. A failed one is tried again an hour later.',
+    'Searches for evidence past its retention period. A failed search is retried an hour later.',
     { outcome: 'completed, failed' },
   ),
   sessionDecisions: defineMetric(
     'countersign_session_decision_duration_seconds',
     'histogram',
-    'Time from handing in until a policy had looked at the session, in whole seconds. Review left it to a person; for none only a shadow ran.',
+    'Time from submission to evaluation of a session by a policy, in whole seconds. Outcome review: left to a person. Outcome none: only a shadow was evaluated.',
     { outcome: 'completed, rejected, review, none' },
   ),
   leads: defineMetric(
     'countersign_leader',
     'gauge',
-    'Whether this process leads the role: 1 if so, otherwise 0. Over all processes the sum per role is 1.',
+    'Equals 1 if this process is the leader for the role, otherwise 0. The sum over all processes is 1 per role.',
     { role: 'attestation, identity' },
   ),
   liveProcesses: defineMetric(
     'countersign_live_processes',
     'gauge',
-    'Processes that serve the deployment, on all machines, as this one knows them.',
+    'Live processes of the deployment on all machines, as known to this process.',
   ),
   limitsCut: defineMetric(
     'countersign_rate_limits_cut',
     'gauge',
-    'Whether rate limits can not be settled with the other processes, so that each keeps to its equal part: 1 if so.',
+    'Equals 1 if this process cannot coordinate rate limits with other processes and enforces an equal share, otherwise 0.',
   ),
   attestersOutdated: defineMetric(
     'countersign_attesters_outdated',
     'gauge',
-    'Whether changed attesters can not be loaded, so that this process signs by the keys it has: 1 if so.',
+    'Equals 1 if changed attesters cannot be loaded and this process signs with the attesters it has, otherwise 0.',
   ),
   changeFeedAge: defineMetric(
     'countersign_change_feed_age_seconds',
     'gauge',
-    'Time since changed keys, policies and bindings were last read from the store.',
+    'Time since changes to keys, policies and bindings were last read from the store.',
   ),
   listEntries: defineMetric('countersign_list_entries', 'gauge', 'Addresses in lists.', {
-    list: 'shared lists by name; organizations: all of theirs',
+    list: 'name of a shared list; organizations: all lists of organizations',
   }),
   listAge: defineMetric('countersign_list_age_seconds', 'gauge', 'Time since the source of a list last confirmed it.', {
-    list: 'shared lists with a source by name; organizations: the oldest of theirs',
+    list: 'name of a shared list with a source; organizations: oldest list of an organization',
   }),
-  listsBehind: defineMetric('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read yet.'),
-  listLoads: defineMetric('countersign_list_loads_total', 'counter', 'Sources of lists read by this process.', {
+  listsBehind: defineMetric('countersign_lists_behind', 'gauge', 'Lists whose latest change could not be read.'),
+  listLoads: defineMetric('countersign_list_loads_total', 'counter', 'List sources read by this process.', {
     outcome: 'loaded, confirmed, failed',
   }),
   geographyAge: defineMetric(
@@ -168,34 +169,34 @@ export const METRICS = {
     'gauge',
     'Time since the publisher of the geography file built it.',
   ),
-  factQuestions: defineMetric('countersign_fact_questions_total', 'counter', 'Facts asked of screeners and chains.', {
+  factQuestions: defineMetric('countersign_fact_questions_total', 'counter', 'Queries to screeners and chains.', {
     kind: 'screener, chain, or a source such as base-fee',
-    source: 'the screeners and chains configured',
+    source: 'configured screener or chain',
     outcome: 'kept, answered, failed, refused',
   }),
   factSourceOpen: defineMetric(
     'countersign_fact_source_open',
     'gauge',
-    'Whether a source has failed so often that it is left alone for a while: 1 if so.',
-    { kind: 'screener, chain, or a source such as base-fee', source: 'the screeners and chains configured' },
+    'Equals 1 if a source is temporarily not queried after repeated failures, otherwise 0.',
+    { kind: 'screener, chain, or a source such as base-fee', source: 'configured screener or chain' },
   ),
   eventLoopDelay: defineMetric(
     'nodejs_eventloop_delay_seconds',
     'gauge',
-    'How late the main thread came to its timers since the last scrape.',
+    'Timer delay of the main thread since the last scrape.',
     { statistic: 'mean, p50, p99, max' },
   ),
-  cpuTime: defineMetric('process_cpu_time_seconds_total', 'counter', 'CPU time of the process, workers included.', {
+  cpuTime: defineMetric('process_cpu_time_seconds_total', 'counter', 'CPU time of the process, including workers.', {
     cpu_mode: 'user, system',
   }),
   memory: defineMetric('process_memory_usage_bytes', 'gauge', 'Resident memory of the process.'),
   heap: defineMetric('countersign_heap_used_bytes', 'gauge', 'JavaScript heap of the main thread.'),
   descriptors: defineMetric('process_open_fds', 'gauge', 'Open file descriptors. Linux only.'),
   uptime: defineMetric('process_uptime_seconds', 'gauge', 'Time since the process started.'),
-  build: defineMetric('countersign_build_info', 'gauge', 'Always 1: what runs here.', {
-    version: 'of this service',
-    runtime: 'of Bun',
-    signer: 'the signing backend chosen at the start',
+  build: defineMetric('countersign_build_info', 'gauge', 'Always 1. The labels describe the running build.', {
+    version: 'version of the service',
+    runtime: 'version of Bun',
+    signer: 'signing backend',
     store: 'sqlite or postgres',
   }),
 } as const satisfies Readonly<Record<string, MetricDefinition>>

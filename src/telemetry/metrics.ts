@@ -1,5 +1,5 @@
-// The service's metrics: counters that requests increment, and values that are read from other parts at each scrape.
-// Label values come from sets that are known at the start, never from callers.
+// The service's metrics: counters that requests increment, and values read at each scrape. Label values come from sets
+// that are known at startup, never from callers.
 import { ERRORS, type ErrorCode } from '../domain/errors.ts'
 import type { HistogramSnapshot } from '../lib/histogram.ts'
 import { createExposition, type Exposition, histogramSamples, type Sample } from './exposition.ts'
@@ -16,7 +16,6 @@ import {
 } from './request-metrics.ts'
 import { addSharingMetrics, type SharingMetrics } from './sharing-metrics.ts'
 
-/** The pool's statistics that are exposed as metrics. */
 export interface PoolMetrics {
   readonly workers: number
   readonly busy: number
@@ -47,11 +46,11 @@ export interface MetricsOptions {
   /** Called at each scrape. If omitted, its metrics have no samples. */
   readonly pool?: () => PoolMetrics
   readonly activeRequests?: () => number
-  /** Number of results that came after their 408. */
+  /** Number of results after a 408 response. */
   readonly lateOutcomes?: () => number
-  /** Whether the workers sign with the currently stored attesters. */
+  /** The workers sign with the currently stored attesters. */
   readonly attestersCurrent?: () => boolean
-  /** Seconds. Null before the first read. */
+  /** Null before the first read. */
   readonly changeFeedAgeSeconds?: () => number | null
   readonly logLinesDropped?: () => number
   /** Number of records that the decision log refused. */
@@ -61,18 +60,16 @@ export interface MetricsOptions {
   readonly openStreams?: () => number
   readonly facts?: () => FactMetrics
   readonly sharing?: () => SharingMetrics
-  /** Adds the metrics of modules. */
   readonly addFurther?: (exposition: Exposition) => void
 }
 
-/** Counts since the start, for the live view. */
+/** Counts since startup, for the live view. */
 export interface MetricTotals {
   readonly decisions: readonly DecisionCount[]
   readonly errors: Readonly<Record<ErrorCode, number>>
 }
 
 export interface Metrics {
-  /** Content type of the `/metrics` response. */
   readonly contentType: string
   /**
    * Returns the recorder of a served route. Calls with the same route share their counts. Requests without a matching
@@ -82,19 +79,14 @@ export interface Metrics {
   recordDecision(kind: DecisionKind, chainName: string, compliant: boolean): void
   recordError(code: ErrorCode): void
   recordIdempotencyFailure(): void
-  /**
-   * Connects the metrics of identity, which is created later because its routes use these metrics. Until then, they
-   * have no samples.
-   */
+  /** Connects the metrics of identity, which is created later. Until then, they have no samples. */
   watchIdentity(read: () => IdentityMetrics): void
   /** Adds lists that aren't part of the fact sources. */
   watchLists(read: () => FactMetrics['lists']): void
   totals(): MetricTotals
   /** Returns the response durations of some routes in fine buckets (src/lib/histogram.ts). */
   durations(routes: readonly string[]): Float64Array
-  /** Returns the text of one scrape. */
   expose(): Promise<string>
-  /** Stops monitoring the event loop. */
   stop(): void
 }
 

@@ -1,5 +1,5 @@
-// Metrics of this process: CPU, memory, descriptors and event loop delay. prom-client's default metrics are not used:
-// their lag reads 0 right after the start, and their names don't follow OpenTelemetry.
+// Metrics of this process. prom-client's default metrics are not used: their lag reads 0 right after startup, and their
+// names don't follow OpenTelemetry.
 import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Exposition } from './exposition.ts'
@@ -25,7 +25,6 @@ export const addProcessMetrics = (exposition: Exposition): (() => void) => {
   const one = (value: number) => [{ labels: {}, value }]
 
   exposition.add(METRICS.eventLoopDelay, () => {
-    // Without a measurement, there is no sample.
     if (delay.count === 0) return []
     const statistics = { mean: delay.mean, p50: delay.percentile(50), p99: delay.percentile(99), max: delay.max }
     delay.reset()

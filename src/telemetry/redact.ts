@@ -1,9 +1,9 @@
-// Removes secrets from all output (invariant 5; threats row 21), by field name and by patterns in any text. The scans
-// are written by hand, because a regular expression that hits a limit would let a secret pass.
+// Removes secrets from all output (invariant 5; threats row 21), by field name and by patterns in text. Handwritten
+// scans, because a regular expression that hits a limit would let a secret pass.
 
 /**
- * Names of fields whose values are never printed, in lower case without `_` and `-`. They also match as a suffix of a
- * longer name.
+ * Names of fields whose values are never printed, in lower case without `_` and `-`. Longer names with such a suffix
+ * also match.
  */
 const SECRET_NAMES = [
   'apikey',
@@ -22,7 +22,6 @@ const SECRET_NAMES = [
 
 export const REDACTED = '[redacted]'
 
-/** Whether a field with this name holds a secret, for example `x-api-key` or `signerPassphrase`. */
 export const isSecretName = (name: string): boolean => {
   const plain = name.toLowerCase().replaceAll('_', '').replaceAll('-', '')
   return SECRET_NAMES.some((secret) => plain.endsWith(secret) || plain.endsWith(`${secret}s`))
@@ -37,10 +36,7 @@ const isWordCharacter = (character: number): boolean =>
 const API_KEY_MARKS = ['_live_', '_test_']
 const KIND_LETTERS = 'aim'
 
-/**
- * Whether a word contains an API key, complete, truncated or embedded: `cs`, one of `a`, `i` and `m`, then `_live_` or
- * `_test_`.
- */
+/** Finds a complete, truncated or embedded API key: `cs`, one of `a`, `i` and `m`, then `_live_` or `_test_`. */
 const hasApiKey = (word: string): boolean =>
   API_KEY_MARKS.some((mark) => {
     for (let at = word.indexOf(mark); at !== -1; at = word.indexOf(mark, at + 1)) {
@@ -58,8 +54,8 @@ const isHex = (word: string, start: number): boolean => {
 }
 
 /**
- * Whether a word is 32 or 64 bytes in hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are
- * redacted as well; truncate a digest to log it.
+ * 32 or 64 bytes in hex: a secp256k1 key, an Ed25519 seed or key pair. Digests look the same and are also redacted;
+ * truncate a digest to log it.
  */
 const isHexKey = (word: string): boolean => {
   const start = word.startsWith('0x') || word.startsWith('0X') ? 2 : 0
@@ -67,7 +63,7 @@ const isHexKey = (word: string): boolean => {
   return (digits === 64 || digits === 128) && isHex(word, start)
 }
 
-/** Whether a word may be 64 bytes in base58: a Solana key pair. The base58 alphabet excludes 0, O, I, l and _. */
+/** Possibly 64 bytes in base58: a Solana key pair. The base58 alphabet excludes 0, O, I, l and _. */
 const isBase58KeyPair = (word: string): boolean => {
   if (word.length < 86 || word.length > 88) return false
   for (const character of word) if ('0OIl_'.includes(character)) return false
@@ -79,7 +75,7 @@ const isSecretWord = (word: string): boolean => hasApiKey(word) || isHexKey(word
 /** Length of `csa_live_`, the shortest word that can be part of a secret. */
 const SECRET_LENGTH_MIN = 9
 
-/** Replaces every word that looks like a key. Text with a PEM private key is replaced as a whole. */
+/** Replaces each word that looks like a key, and text with a PEM private key completely. */
 export const redactText = (text: string): string => {
   if (text.includes('PRIVATE KEY')) return REDACTED
   let result = ''

@@ -1,5 +1,5 @@
-// Metrics that requests update: durations of responses by route and status, durations of verdicts by organization, and
-// counts of decisions. Routes come from the application's registrations.
+// Metrics that requests update: response durations by route and status, verdict durations by organization, and counts
+// of decisions.
 import {
   type BucketCounts,
   createFineHistogram,
@@ -11,19 +11,17 @@ import {
 import { histogramSamples, type Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
-/** Upper bounds of the buckets in milliseconds: from a cached verdict to beyond the deadline. */
+/** From a cached verdict to beyond the deadline. */
 export const REQUEST_BOUNDS_MS: readonly number[] = [
   0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000,
 ]
 
-/** Records one response. */
 export type RouteRecorder = (status: number, durationMs: number) => void
 
 const OTHER = 'other'
 
 const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 100 && status <= 599
 
-/** One histogram per observed route and status. */
 export const createRouteMetrics = () => {
   const recorders = new Map<string, RouteRecorder>()
   const fine = new Map<string, FineHistogram>()
@@ -54,7 +52,6 @@ export const createRouteMetrics = () => {
   }
 
   return {
-    /** Calls with the same route share their counts. */
     recorder: (method: string, route: string): RouteRecorder => {
       const name = `${method} ${route}`
       let recorder = recorders.get(name)
@@ -64,7 +61,7 @@ export const createRouteMetrics = () => {
       }
       return recorder
     },
-    /** Returns the response durations of some routes for all statuses, in fine buckets for percentiles. */
+    /** Sums the response durations of some routes over all statuses, in fine buckets for percentiles. */
     durations: (routes: readonly string[]): Float64Array => {
       const sum = new Float64Array(FINE_BUCKETS)
       for (const route of routes) {
@@ -81,19 +78,15 @@ export const createRouteMetrics = () => {
 }
 
 export interface OrganizationLatency {
-  /** Call for each verdict. */
   record(organizationId: string, durationMs: number): void
   /**
-   * Passes the counts to `write`, one organization at a time, and drops them once `write` resolves. Rejects if `write`
-   * rejects; the remaining counts are kept for the next call.
+   * Passes the counts of each organization to `write`, and drops them once it resolves. Rejects with `write`; the
+   * remaining counts are kept for the next call.
    */
   drain(write: (organizationId: string, counts: BucketCounts) => Promise<void>): Promise<void>
 }
 
-/**
- * Histograms of this many organizations take 4 MB. If more organizations send requests within a minute, the excess
- * organizations are not measured in that minute.
- */
+/** Histograms of this many organizations take 4 MB. Further organizations are not measured until the next drain. */
 const ORGANIZATIONS_MAX = 2_000
 
 const countsOf = ({ counts }: FineHistogram): BucketCounts =>
@@ -137,11 +130,11 @@ export interface DecisionCount {
   readonly count: number
 }
 
-/** Counts of decisions by kind, chain and verdict. @param chainNames other names count as `other` */
+/** @param chainNames other names count as `other` */
 export const createDecisions = (chainNames: readonly string[]) => {
   const chains = [...new Set([...chainNames, OTHER])]
   const indexOf = new Map(chains.map((chain, index) => [chain, index]))
-  // Per kind, with two counts for each chain: denied, compliant.
+  // Per chain: denied, compliant.
   const counts = { attestation: new Float64Array(2 * chains.length), task: new Float64Array(2 * chains.length) }
   const totals = (): readonly DecisionCount[] =>
     (['attestation', 'task'] as const).flatMap((kind) =>

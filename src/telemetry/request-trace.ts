@@ -1,5 +1,5 @@
-// Records the stages of one sampled request as spans. A stage ends when the next one starts, so a request that was cut
-// off shows its last stage. Span names and attributes come from closed sets, never from callers.
+// Records the stages of one sampled request as spans. A stage ends when the next one starts, so an aborted request
+// shows its last stage. Span names and attributes come from closed sets, never from callers.
 import { createJobStages, type JobStages } from '../domain/job-stages.ts'
 
 /** Stages of a request on the main thread, in this order. The stages of the pool follow `enterPool`. */
@@ -7,7 +7,7 @@ export type Stage = 'key' | 'front' | 'idempotency' | 'policy' | 'facts'
 
 export interface Span {
   readonly name: string
-  /** Index of the parent in the trace's spans. Null for the first span, which is the request. */
+  /** Index of the parent in `spans`. Null for the request itself. */
   readonly parent: number | null
   readonly startMs: number
   endMs: number
@@ -15,35 +15,28 @@ export interface Span {
 }
 
 export interface FinishedTrace {
-  /** 32 lower-case hex digits. */
   readonly traceId: string
-  /** Span id of the caller, 16 lower-case hex digits. Null if the trace starts here. */
+  /** Span id of the caller, 16 lowercase hex digits. Null if the trace starts here. */
   readonly parentId: string | null
   readonly spans: readonly Span[]
-  /** Unix milliseconds minus monotonic milliseconds. */
   readonly unixOffsetMs: number
-  /** Whether the response status was 5xx. */
   readonly failed: boolean
 }
 
-/** Stages of a request, or of one batch element. */
+/** Stages of a request or of one batch element. */
 export interface StageTrace {
   enter(stage: Stage): void
   /** Call when the job is submitted to the pool, which writes the job's times into the returned object. */
   enterPool(): JobStages
-  /** Sets the attributes of the decision: a chain name from the chain table and a policy revision id. */
   decides(chainName: string, revisionId: string): void
   verdict(compliant: boolean): void
-  /**
-   * Call when a request to an external source starts. Call the returned function when it ends; `answered` is false if
-   * the source failed.
-   */
+  /** Call when a query to an external source starts, and call the returned function when it ends. */
   asks(kind: string, source: string): (answered: boolean) => void
-  /** Sets the stable code from the error response. */
+  /** Sets the stable code of the error response. */
   error(code: string): void
   /**
-   * Ends the trace with the response. Later work is excluded.
-   * @param status null if the request was cut off
+   * Ends the trace with the response. Excludes later work.
+   * @param status null if the request was aborted
    */
   end(status: number | null): void
 }
@@ -51,13 +44,13 @@ export interface StageTrace {
 export interface RequestTrace extends StageTrace {
   end(status: number): void
   /**
-   * Ends the batch's own stages and starts the stages of its elements. The returned function returns null for elements
+   * Ends the batch's own stages and starts those of its elements. The returned function returns null for elements
    * without spans.
    */
   elements(size: number): (index: number) => StageTrace | null
   /**
-   * Call if the response body is still being produced after `end`. The trace then ends when the returned function is
-   * called.
+   * Call if the response body is still being produced after `end`. The trace then ends with a call of the returned
+   * function.
    */
   hold(): () => void
 }
@@ -66,7 +59,6 @@ export interface RequestTraceOptions {
   readonly traceId: string
   readonly parentId: string | null
   readonly method: string
-  /** Template of the route. */
   readonly route: string
   readonly startedMs: number
   readonly monotonicMs: () => number
@@ -74,7 +66,7 @@ export interface RequestTraceOptions {
   readonly onEnd: (trace: FinishedTrace) => void
 }
 
-/** Maximum number of spans per trace. Policies and the traced elements of a batch stay below it. */
+/** Policies and the traced elements of a batch stay below this limit. */
 const SPANS_MAX = 128
 /** Maximum number of batch elements with spans, spread evenly over the batch. */
 const ELEMENTS_MAX = 8
@@ -82,7 +74,7 @@ const ROOT = 0
 
 const ignore = (): void => undefined
 
-/** Adds spans below the existing span at index `root`. The first stage starts with that span. */
+/** Adds spans below the span at index `root`, which starts the first stage. */
 const createStages = (
   spans: Span[],
   root: number,
@@ -90,7 +82,6 @@ const createStages = (
   monotonicMs: () => number,
 ): StageTrace & { leave(): void } => {
   const own = spans[root]!
-  /** Spans of pending source requests. */
   const open = new Set<Span>()
   let stage: Span | null = null
   let stageIndex = root
@@ -107,7 +98,6 @@ const createStages = (
     return span
   }
 
-  /** Adds the pool stages that the job reached. */
   const leavePool = (nowMs: number): void => {
     if (job === null) return
     const { stages, enteredMs } = job

@@ -1,16 +1,14 @@
-// Metrics of the shared deployment: number of live processes, and the roles that this process leads.
 import type { Exposition, Sample } from './exposition.ts'
 import { METRICS } from './metric-table.ts'
 
 export interface SharingMetrics {
-  /** One entry for each role of this process with leader tasks. */
+  /** One entry per role of this process with leader tasks. */
   readonly leads: readonly { readonly role: string; readonly leads: boolean }[]
   readonly liveProcesses: number
-  /** Whether rate limits cannot be coordinated with the other processes. Each process then enforces an equal share. */
+  /** Rate limits cannot be coordinated with other processes, so each process enforces an equal share. */
   readonly limitsCut: boolean
 }
 
-/** @param read called once per metric and scrape */
 export const addSharingMetrics = (exposition: Exposition, read: () => SharingMetrics | null): void => {
   const sample = (of: (sharing: SharingMetrics) => number) => (): readonly Sample[] => {
     const sharing = read()

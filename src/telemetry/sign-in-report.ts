@@ -1,14 +1,14 @@
-// Logs every sign-in and other proof of identity, accepted or refused: kind, account, source address and error code.
-// Never logs typed text, not even the email address, because users sometimes type a password there.
+// Logs sign-ins and other proofs of identity. Never logs entered text, not even the email address, because users
+// sometimes type a password there.
 import { createLineLimit } from '../lib/line-limit.ts'
 import type { Logger } from './log.ts'
 
 export interface ReportedAttempt {
   readonly how: string
-  /** Account id. Null if the account doesn't exist or the attempt was refused before the lookup. */
+  /** Null if the account doesn't exist, or if the attempt was refused before the lookup. */
   readonly account: string | null
   readonly address: string
-  /** Error code of the response. Null if the proof was accepted. */
+  /** Error code of the response; null if the proof was accepted. */
   readonly refused: string | null
 }
 
@@ -20,12 +20,12 @@ export const createSignInReport = (dependencies: {
   const limit = createLineLimit(monotonicMs)
   return ({ how, account, address, refused }) => {
     if (refused === null) {
-      log.info('a sign-in or confirmation succeeded', { how, account, address })
+      log.info('sign-in or confirmation succeeded', { how, account, address })
       return
     }
     const unlogged = limit()
     if (unlogged !== null) {
-      log.info('a sign-in or confirmation was refused', { how, account, address, code: refused, unlogged })
+      log.info('sign-in or confirmation refused', { how, account, address, code: refused, unlogged })
     }
   }
 }

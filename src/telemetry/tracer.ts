@@ -1,9 +1,9 @@
-// Decides at arrival whether a request is traced. A caller's `traceparent` decides for its request (parent-based
-// sampling); other requests are sampled at random. While the exporter's queue is full, nothing is traced.
+// Decides whether a request is traced. A caller's `traceparent` decides for its request (parent-based sampling); other
+// requests are sampled at random. Nothing is traced while the exporter's queue is full.
 import { randomBytes } from 'node:crypto'
 import { createRequestTrace, type FinishedTrace, type RequestTrace } from './request-trace.ts'
 
-/** Parent from the caller's valid `traceparent`. */
+/** From the caller's valid `traceparent`. */
 export interface ParentTrace {
   readonly traceId: string
   readonly parentId: string
@@ -16,14 +16,14 @@ export interface Tracer {
 }
 
 export interface TracerOptions {
-  /** Fraction of requests without a valid `traceparent` that are traced, 0 to 1. */
+  /** Fraction of traced requests without a valid `traceparent`, 0 to 1. */
   readonly sample: number
   /** Returns false while the queue is full. The request then counts as dropped. */
   readonly hasRoom: () => boolean
   readonly onEnd: (trace: FinishedTrace) => void
   readonly monotonicMs: () => number
   readonly unixMs: () => number
-  /** Returns a number in [0, 1). Replaced in tests. */
+  /** Returns a number in [0, 1). */
   readonly random?: () => number
 }
 

@@ -75,7 +75,7 @@ test('what was refused for now is asked again alone, under its own key, after th
 })
 
 test('results of an earlier round survive a later round without an answer', async () => {
-  const lost = new ServiceUnreachableError('the answer was cut off', 'r')
+  const lost = new ServiceUnreachableError('the response was interrupted', 'r')
   const { run } = setUp([[answered(0), refusal(1, 503, 'OVERLOADED')], lost])
   const [first, second] = await run(2)
   expect(first).toMatchObject({ ok: true, answer: { isCompliant: true } })

@@ -80,7 +80,7 @@ describe('the latest block', () => {
 
   test('is refused if no chain can have reached it', async () => {
     const node = keep(startFakeNode(() => '0x10000000000000'))
-    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC is ahead of its chain')
+    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC reported an implausibly high block')
   })
 
   test('is refused if it grew faster than blocks come', async () => {
@@ -90,7 +90,7 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(1_000)
     clock.advance(10_000)
     height = 1_000 + 64 + 20 + 1
-    expect(await reasonOf(source.latest())).toBe('the RPC is ahead of its chain')
+    expect(await reasonOf(source.latest())).toBe('the RPC reported an implausibly high block')
     height -= 1
     expect(await source.latest()).toBe(height)
     // A node that has caught up would otherwise be refused for hours.
@@ -99,9 +99,9 @@ describe('the latest block', () => {
     expect(await source.latest()).toBe(1_000_000)
   })
 
-  test('is not known when every URL stalls, in the time they were given', async () => {
+  test('is not a known setting when every URL stalls, in the time they were given', async () => {
     const stalled = keep(startStalledNode('{'))
-    expect(await reasonOf(create([stalled.url], 100).source.latest())).toBe('the server took too long')
+    expect(await reasonOf(create([stalled.url], 100).source.latest())).toBe('the request timed out')
   })
 
   test.each([
@@ -114,7 +114,7 @@ describe('the latest block', () => {
     ['not a number', '0xzz'],
   ])('is not taken from what no node answers: %s', async (_, answer) => {
     const node = keep(startFakeNode(() => answer))
-    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC answered what no node answers')
+    expect(await reasonOf(create([node.url]).source.latest())).toBe('the RPC returned an invalid answer')
   })
 
   test('is not sought where a node redirects', async () => {

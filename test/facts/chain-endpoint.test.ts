@@ -35,12 +35,12 @@ test('a node that stalls in the middle of its answer is given up, and its connec
 test('a node that answers with more than any answer has is cut off', async () => {
   const node = startFloodingNode()
   started.push(node)
-  expect(await reasonOf(node.url, 10_000)).toBe('the answer has more than 1048576 bytes')
+  expect(await reasonOf(node.url, 10_000)).toBe('the response has more than 1048576 bytes')
 })
 
 test('what a failure says to the operator names no URL', async () => {
   const reason = await reasonOf('http://127.0.0.1:1/secret-path-key', 5_000)
-  expect(reason).toStartWith('no connection')
+  expect(reason).toStartWith('could not connect')
   expect(reason).not.toContain('secret')
 })
 

@@ -185,7 +185,7 @@ describe('chain reads', () => {
       first.readAt = (block, calls) => {
         if (!calls.some(({ address }) => address === CONTRACT)) return readAt(block, calls)
         slow += 1
-        return Promise.reject(new Error('the server took too long'))
+        return Promise.reject(new Error('the request timed out'))
       }
       for (const request of walletsOf(12)) {
         // The own reads that share the batch fail too.
@@ -203,7 +203,7 @@ describe('chain reads', () => {
       const { reads, first, second } = create(['https://a.example', 'https://b.example'])
       second.answer = () => number(7n)
       await reads.read(BALANCE, requestOf(), { organizationId: 'B' })
-      first.readAt = () => Promise.reject(new Error('the server took too long'))
+      first.readAt = () => Promise.reject(new Error('the request timed out'))
       expect(await reads.read(TOKEN, requestOf())).toBe('7')
       expect(reads.read(BALANCE, requestOf(), { organizationId: 'B' })).toBe('100')
     })

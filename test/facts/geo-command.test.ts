@@ -58,7 +58,7 @@ describe('countersign geo', () => {
     expect((await run(join(folder.path, 'none.mmdb'), 'status')).stderr).toContain("can't be read: ENOENT")
     const damaged = join(folder.path, 'damaged.mmdb')
     writeFileSync(damaged, 'no database')
-    expect((await run(damaged, 'lookup', '1.1.1.1')).stderr).toContain('it is not an MMDB file, or is damaged')
+    expect((await run(damaged, 'lookup', '1.1.1.1')).stderr).toContain('the file is not an MMDB file, or is damaged')
     for (const call of [['lookup', 'nonsense']]) {
       expect([call, (await run(path, ...call)).code]).toEqual([call, 2])
     }

@@ -136,17 +136,17 @@ describe('a guarded request', () => {
 
   test('follows no redirect', async () => {
     expect(await problemOf(ask('/redirect'))).toBe(
-      'the server redirects (302), and no redirect is followed: name the place itself',
+      'the server redirects (302), but redirects are not followed: use the final URL',
     )
   })
 
   test('takes no other status, and tells nothing of its body', async () => {
-    expect(await problemOf(ask('/broken'))).toBe('the server answered 500')
+    expect(await problemOf(ask('/broken'))).toBe('the server responded with status 500')
   })
 
   test('ends at its time, before an answer and within one', async () => {
     for (const path of ['/never', '/begins']) {
-      expect(await problemOf(ask(path, { timeoutMs: 60 }))).toBe('the server took too long')
+      expect(await problemOf(ask(path, { timeoutMs: 60 }))).toBe('the request timed out')
     }
   })
 
@@ -154,8 +154,8 @@ describe('a guarded request', () => {
     const closed = new Promise<void>((resolve) => {
       release = resolve
     })
-    expect(await problemOf(ask('/large'))).toBe('the answer has more than 1000 bytes')
-    expect(await problemOf(ask('/endless'))).toBe('the answer has more than 1000 bytes')
+    expect(await problemOf(ask('/large'))).toBe('the response has more than 1000 bytes')
+    expect(await problemOf(ask('/endless'))).toBe('the response has more than 1000 bytes')
     await closed
     expect(cancelled).toContain('/endless')
   })
@@ -163,27 +163,27 @@ describe('a guarded request', () => {
   test('takes no answer in a great number of small chunks', async () => {
     const askFor = (count: number) => ask('', { url: `http://127.0.0.1:${crumbs.port}/${count}`, maxBytes: 10_000 })
     expect((await askFor(900)).length).toBe(900)
-    expect(await problemOf(askFor(3_000))).toBe('the chunks of the answer are too small')
+    expect(await problemOf(askFor(3_000))).toBe('the chunks of the response are too small')
     const url = `http://127.0.0.1:${crumbs.port}/3000`
     const streamed = guardedFetch({ url, reach: 'loopback', timeoutMs: 5_000, maxBytes: 10_000 })
     let count = 0
     const read = async (): Promise<void> => {
       for await (const _ of streamed) count += 1
     }
-    expect(await problemOf(read())).toBe('the chunks of the answer are too small')
+    expect(await problemOf(read())).toBe('the chunks of the response are too small')
     expect(count).toBeLessThan(1_100)
   })
 
   test('takes nothing compressed: it would grow', async () => {
     expect(await problemOf(ask('/compressed', { maxBytes: 1_000_000 }))).toBe(
-      'the server sent an encoding that was not asked for',
+      'the server sent a content encoding that was not requested',
     )
   })
 
-  test('takes no answer that ends early, and no connection that is refused', async () => {
+  test('takes no answer that ends early, and could not connect that is refused', async () => {
     const url = `http://127.0.0.1:${short.port}/`
-    expect(await problemOf(ask('', { url }))).toMatch(/^(no connection|the answer ended early)/)
-    expect(await problemOf(ask('', { url: 'http://127.0.0.1:1/' }))).toBe('no connection (ECONNREFUSED)')
+    expect(await problemOf(ask('', { url }))).toMatch(/^(could not connect|the response ended early)/)
+    expect(await problemOf(ask('', { url: 'http://127.0.0.1:1/' }))).toBe('could not connect (ECONNREFUSED)')
   })
 
   describe('whose answer is cut', () => {
@@ -202,7 +202,7 @@ describe('a guarded request', () => {
     test.each(['length', 'chunks'])('fails if the server sent its %s', async (framed) => {
       for (const cutting of [ends, resets]) {
         expect(await problemOf(askCut(framed, cutting, { needsLength: true }))).toMatch(
-          /^(no connection|the answer ended early)/,
+          /^(could not connect|the response ended early)/,
         )
       }
     })
@@ -210,16 +210,18 @@ describe('a guarded request', () => {
     test('is complete without a length only if its format has an end', async () => {
       expect(await askCut('nothing', ends)).toEqual({ done: true, value: undefined })
       expect(await problemOf(ask('', { url: `http://127.0.0.1:${cut.port}/nothing`, needsLength: true }))).toBe(
-        'the server does not send the length of the file, so a truncated file looks complete',
+        'the server does not send the length of the file, so a truncated file would look complete',
       )
     })
 
     test('fails if this process cut it: at its time limit, or when it is interrupted', async () => {
       const nothing = (): void => undefined
-      expect(await problemOf(askCut('nothing', nothing, { timeoutMs: 100 }))).toBe('the server took too long')
+      expect(await problemOf(askCut('nothing', nothing, { timeoutMs: 100 }))).toBe('the request timed out')
       const interrupt = new AbortController()
       const cutting = (): void => interrupt.abort()
-      expect(await problemOf(askCut('nothing', cutting, { signal: interrupt.signal }))).toBe('it was interrupted')
+      expect(await problemOf(askCut('nothing', cutting, { signal: interrupt.signal }))).toBe(
+        'the request was interrupted',
+      )
     })
   })
 
@@ -227,7 +229,7 @@ describe('a guarded request', () => {
     const interrupt = new AbortController()
     const asked = problemOf(ask('/never', { signal: interrupt.signal }))
     interrupt.abort()
-    expect(await asked).toBe('it was interrupted')
+    expect(await asked).toBe('the request was interrupted')
   })
 
   test('ends when its reader stops reading', async () => {
@@ -243,7 +245,7 @@ describe('a guarded request', () => {
   })
 
   test('goes to no address that is not allowed', async () => {
-    const refused = 'leads to an address that is not allowed'
+    const refused = 'resolves to an address that is not allowed'
     expect(await problemOf(ask('/echo', { reach: 'public' }))).toBe('must be an https URL')
     expect(await problemOf(ask('', { url: `https://127.0.0.1:${secure.port}/`, reach: 'public' }))).toBe(refused)
     expect(await problemOf(ask('', { url: `https://localhost:${secure.port}/`, reach: 'public' }))).toBe(refused)
@@ -274,7 +276,7 @@ describe('over TLS', () => {
     expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
     expect(await askWithin('loopback', '127.0.0.1')).toBe('internal')
     expect(clients.size).toBe(1)
-    const refused = 'leads to an address that is not allowed'
+    const refused = 'resolves to an address that is not allowed'
     for (const reach of ['public', 'private'] as const) {
       expect(await problemOf(askWithin(reach, '127.0.0.1'))).toBe(refused)
     }
@@ -292,11 +294,11 @@ describe('over TLS', () => {
     const url = `https://screener.example:${secure.port}/echo`
     expect(JSON.parse(await ask('', { ...trusted, url }))).toMatchObject({ host: `screener.example:${secure.port}` })
     const other = `https://other.example:${secure.port}/echo`
-    expect(await problemOf(ask('', { ...trusted, url: other }))).toMatch(/^no connection/)
+    expect(await problemOf(ask('', { ...trusted, url: other }))).toMatch(/^could not connect/)
   })
 
   test('an unknown certificate is refused', async () => {
     const url = `https://screener.example:${secure.port}/echo`
-    expect(await problemOf(ask('', { url, lookup: trusted.lookup }))).toMatch(/^no connection/)
+    expect(await problemOf(ask('', { url, lookup: trusted.lookup }))).toMatch(/^could not connect/)
   })
 })

@@ -99,7 +99,7 @@ describe('countersign list', () => {
     expect((await run('create', 'deny', '--shared')).code).toBe(2)
   })
 
-  test('goes on adding single entries when there are more than are kept as such', async () => {
+  test('goes on adding single entries when the list has more than are kept as such', async () => {
     await done('create', 'many')
     for (let start = 0; start < LIST_EDITS_MAX; start += 512) {
       await done('add', 'many', ...Array.from({ length: 512 }, (_, index) => evm(start + index)))
@@ -119,14 +119,14 @@ describe('countersign list', () => {
       code: 1,
       stdout: '',
       stderr:
-        'line 2: it is not an EVM or Solana address\nline 4: it is not an EVM or Solana address\n' +
+        'line 2: not an EVM or Solana address\nline 4: not an EVM or Solana address\n' +
         'nothing was changed; to import the 2 valid lines, use --skip-bad\n',
     })
     expect(await done('export', 'a')).toBe(`${evm(7)}\n`)
     expect(JSON.parse((await run('upload', 'a', bad, '--json')).stdout)).toMatchObject({
       applied: false,
       bad_line_count: 2,
-      bad_lines: [2, 4].map((line) => ({ line, problem: 'it is not an EVM or Solana address' })),
+      bad_lines: [2, 4].map((line) => ({ line, problem: 'not an EVM or Solana address' })),
     })
     expect((await run('upload', 'a', bad, '--skip-bad')).code).toBe(0)
     expect(await done('export', 'a')).toBe(`${evm(1)}\n${evm(2)}\n`)
@@ -177,12 +177,12 @@ describe('countersign list', () => {
     expect(await run('refresh', 'a')).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'a: line 1: it is not an EVM or Solana address; the previous content remains (1 entries)\n',
+      stderr: 'a: line 1: not an EVM or Solana address; the previous content remains (1 entries)\n',
     })
     expect(await done('show-source', 'a')).toContain('line 1')
     expect(await run('update', 'a', '--from', 'https://127.0.0.1/list.txt')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('--from leads to an address that is not allowed'),
+      stderr: expect.stringContaining('--from resolves to an address that is not allowed'),
     })
   })
 

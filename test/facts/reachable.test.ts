@@ -77,8 +77,8 @@ describe('a URL', () => {
     for (const text of ['http://lists.example/', 'file:///etc/passwd', 'data:,x', 'ftp://a/', '/path', '', 'https:']) {
       expect(problemOf(text)).toBe('must be an https URL')
     }
-    expect(problemOf('https://user@lists.example/')).toBe('must not hold credentials')
-    expect(problemOf('https://user:password@lists.example/')).toBe('must not hold credentials')
+    expect(problemOf('https://user@lists.example/')).toBe('must not contain credentials')
+    expect(problemOf('https://user:password@lists.example/')).toBe('must not contain credentials')
   })
 
   test('is not an address that is not allowed, in any spelling', () => {
@@ -99,12 +99,12 @@ describe('a URL', () => {
       '127.0.0.1.',
     ]
     for (const host of spellings) {
-      expect([host, problemOf(`https://${host}/`)]).toEqual([host, 'leads to an address that is not allowed'])
+      expect([host, problemOf(`https://${host}/`)]).toEqual([host, 'resolves to an address that is not allowed'])
     }
     expect(parseReachableUrl('https://1.1.1.1/', 'public').hostname).toBe('1.1.1.1')
     expect(parseReachableUrl('http://127.0.0.1:8099/', 'loopback').port).toBe('8099')
     expect(problemOf('http://127.0.0.1/', 'private')).toBe('must be an https URL')
-    expect(problemOf('https://1.1.1.1/', 'loopback')).toBe('leads to an address that is not allowed')
+    expect(problemOf('https://1.1.1.1/', 'loopback')).toBe('resolves to an address that is not allowed')
   })
 })
 

@@ -172,7 +172,7 @@ describe('a screener', () => {
   test('at a private address is not asked', async () => {
     const { errors, screener } = create({ url: 'https://localhost/', reach: 'public' })
     expect(await screener.screen(requestOf())).toBeNull()
-    expect(errors).toMatchObject([{ detail: 'leads to an address that is not allowed' }])
+    expect(errors).toMatchObject([{ detail: 'resolves to an address that is not allowed' }])
   })
 })
 
@@ -210,17 +210,21 @@ describe('a screener’s answer', () => {
   test('that is of another type, or about another wallet, is none', () => {
     expect(read('not json', { flagged: '/f' })).toBe('the answer is not JSON')
     expect(read({ f: 'true' }, { flagged: '/f' })).toBe('the flag is neither true nor false')
-    expect(read({ f: {} }, { flagged: { at: '/f', equals: 'x' } })).toBe('the flag is not a single value')
+    expect(read({ f: {} }, { flagged: { at: '/f', equals: 'x' } })).toBe('the flag is a list or an object')
     expect(read({ f: 1 }, { flagged: { at: '/f', equals: '1' } })).toMatchObject({ flagged: false })
     expect(read({ s: '12' }, { score: '/s' })).toBe('the score is not a number')
     expect(read({ s: 1e300 }, { score: '/s' })).toBe('the score is not a number')
-    expect(read({ c: 'a,b' }, { categories: '/c' })).toBe('the categories are not a short list of short texts')
-    expect(read({ c: [1] }, { categories: '/c' })).toBe('the categories are not a short list of short texts')
-    expect(read({ c: new Array(65).fill('a') }, { categories: '/c' })).toStartWith('the categories are not')
-    expect(read({ c: ['a'.repeat(65)] }, { categories: '/c' })).toStartWith('the categories are not')
+    expect(read({ c: 'a,b' }, { categories: '/c' })).toBe(
+      'the categories must be at most 64 strings of at most 64 characters',
+    )
+    expect(read({ c: [1] }, { categories: '/c' })).toBe(
+      'the categories must be at most 64 strings of at most 64 characters',
+    )
+    expect(read({ c: new Array(65).fill('a') }, { categories: '/c' })).toStartWith('the categories must be')
+    expect(read({ c: ['a'.repeat(65)] }, { categories: '/c' })).toStartWith('the categories must be')
     const echoed = { flagged: '/f', address: '/w' }
-    expect(read({ f: false, w: `0x${'b2'.repeat(20)}` }, echoed)).toBe('the answer is about another address')
-    expect(read({ f: false }, echoed)).toBe('the answer is about another address')
+    expect(read({ f: false, w: `0x${'b2'.repeat(20)}` }, echoed)).toBe('the answer is for another address')
+    expect(read({ f: false }, echoed)).toBe('the answer is for another address')
     expect(read({ f: false, w: WALLET }, echoed)).toMatchObject({ flagged: false })
   })
 

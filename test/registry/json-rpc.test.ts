@@ -50,13 +50,13 @@ describe('createJsonRpc', () => {
 
   test('fails on a node that begins to answer and does not end, in the time it was given', async () => {
     const error = await failure(() => new RawAnswer(drip('{"jsonrpc":"2.0",')), 100)
-    expect((error as FetchFailedError).detail).toBe('the server took too long')
+    expect((error as FetchFailedError).detail).toBe('the request timed out')
   })
 
   test('fails on a node that says nothing, in the time it was given', async () => {
     const silent = Promise.withResolvers<void>()
     const error = await failure(() => silent.promise, 100)
-    expect((error as FetchFailedError).detail).toBe('the server took too long')
+    expect((error as FetchFailedError).detail).toBe('the request timed out')
     silent.resolve()
   })
 

@@ -63,7 +63,7 @@ describe('one answer', () => {
 
   test('is none when all fail', async () => {
     const { failure, failed } = setup(1, fails, fails)
-    expect(await failure()).toBe('too few RPC URLs answer')
+    expect(await failure()).toBe('too few RPC URLs responded')
     expect(failed).toEqual([0, 1])
   })
 
@@ -118,9 +118,9 @@ describe('two that agree', () => {
   })
 
   test('are needed: one alone, or two that differ, are no answer', async () => {
-    expect(await setup(2, says('a'), fails).failure()).toBe('too few RPC URLs answer')
-    expect(await setup(2, says('a'), says('b')).failure()).toBe('the RPC URLs do not agree')
-    expect(await setup(2, says('a'), says('b'), says('c')).failure()).toBe('the RPC URLs do not agree')
+    expect(await setup(2, says('a'), fails).failure()).toBe('too few RPC URLs responded')
+    expect(await setup(2, says('a'), says('b')).failure()).toBe('the RPC URLs returned different answers')
+    expect(await setup(2, says('a'), says('b'), says('c')).failure()).toBe('the RPC URLs returned different answers')
   })
 })
 

@@ -363,8 +363,8 @@ describe('a list that is fetched', () => {
       expect(failed?.failure).not.toBeNull()
       expect(failed?.version).toEqual(loaded?.version ?? null)
     }
-    const hung = await refresh(Object.assign(new Error('x'), { detail: 'the server took too long' }))
-    expect(hung).toMatchObject({ failure: 'the server took too long', version: loaded?.version ?? null })
+    const hung = await refresh(Object.assign(new Error('x'), { detail: 'the request timed out' }))
+    expect(hung).toMatchObject({ failure: 'the request timed out', version: loaded?.version ?? null })
     expect(await refresh(null)).toMatchObject({ failure: null, version: loaded?.version ?? null })
     expect(await refresh([good])).toMatchObject({ failure: null, version: loaded?.version ?? null })
     // Each of the seven starts a process, which takes a busy machine seconds.

@@ -218,7 +218,7 @@ describe('a POST to a place that may not be asked is not sent', () => {
   ]) {
     test(`a name that stands for ${addresses.join(' and ') || 'nothing'}`, async () => {
       const attempt = postTo('https://receiver.example/', 'public', { resolve: resolving(...addresses) })
-      expect(await failure(attempt)).toBe('the URL leads to an address that is not allowed')
+      expect(await failure(attempt)).toBe('the URL resolves to an address that is not allowed')
     })
   }
 

@@ -38,8 +38,8 @@ test('every error that is not ours is logged', () => {
   report(bug, 'a')
   report(bug, 'b')
   expect(lines).toEqual([
-    ['error', 'a request failed', { requestId: 'a', error: bug }],
-    ['error', 'a request failed', { requestId: 'b', error: bug }],
+    ['error', 'request failed', { requestId: 'a', error: bug }],
+    ['error', 'request failed', { requestId: 'b', error: bug }],
   ])
 })
 
@@ -81,12 +81,8 @@ test('a refusal is a line each at info, without what was sent; under load most a
   report(new PolicyMissingError('verification hash', secret), 'a')
   report(new FieldInvalidError('from', 'must be an EVM address'), 'b')
   expect(lines).toEqual([
-    ['info', 'a request was refused', { requestId: 'a', status: 400, code: 'POLICY_NOT_FOUND', unlogged: 0 }],
-    [
-      'info',
-      'a request was refused',
-      { requestId: 'b', status: 400, code: 'INVALID_FIELD', field: 'from', unlogged: 0 },
-    ],
+    ['info', 'request refused', { requestId: 'a', status: 400, code: 'POLICY_NOT_FOUND', unlogged: 0 }],
+    ['info', 'request refused', { requestId: 'b', status: 400, code: 'INVALID_FIELD', field: 'from', unlogged: 0 }],
   ])
   expect(JSON.stringify(lines)).not.toContain(secret)
   for (let request = 0; request < 10_000; request++) report(new QueryRefused(), `r${request}`)

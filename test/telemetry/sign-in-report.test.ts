@@ -15,6 +15,6 @@ test('a line has kind, account, address and code; beyond fifty refusals a second
   report({ ...attempt, account: null, refused: 'TOO_MANY' })
   expect(lines).toHaveLength(52)
   expect(lines[0]).toMatchObject({ ...attempt, code: 'CREDENTIAL_WRONG', unlogged: 0 })
-  expect(lines[50]).toMatchObject({ ...attempt, message: 'a sign-in or confirmation succeeded' })
+  expect(lines[50]).toMatchObject({ ...attempt, message: 'sign-in or confirmation succeeded' })
   expect(lines[51]).toMatchObject({ account: null, code: 'TOO_MANY', unlogged: 10 })
 })

@@ -1,5 +1,5 @@
 // Collects the entries of a list file and returns them sorted, without duplicates. Each turn of the event loop handles
-// one block of entries, so that a million entries never block the thread.
+// one block, so that a million entries never block the thread.
 import {
   EVM_KEY_WIDTH,
   KEY_WIDTHS,
@@ -11,35 +11,34 @@ import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListNote } from
 import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
-/** A file may repeat an address, so it may have more lines than a list may have entries. */
+/** A file may repeat addresses, so it may have more lines than a list can have entries. */
 const LINES_MAX = 2 * LIST_ENTRIES_MAX
-/** Maximum UTF-8 bytes of all memos of a file: a million memos of 64 characters. */
+/** Maximum UTF-8 bytes of all memos: a million memos of 64 characters. */
 const MEMO_BYTES_MAX = 2 ** 26
 
-/** More addresses or longer memos than a list may have. */
 export class ListTooLongError extends DetailedError {
-  constructor(detail = `there are more than ${LIST_ENTRIES_MAX} addresses`) {
+  constructor(detail = `the list has more than ${LIST_ENTRIES_MAX} addresses`) {
     super(detail)
   }
 }
 
 export interface EntrySink {
-  /** @param canonicalAddress in the form of domain/address.ts. @throws ListTooLongError */
+  /** @throws ListTooLongError */
   add(canonicalAddress: string, memo: string): void
-  /** Number of added entries, including duplicates. */
+  /** Includes duplicates. */
   readonly added: number
   /** Yields sorted chunks. A repeated address keeps its last non-empty memo. @throws ListTooLongError */
   chunks(note: Omit<ListNote, 'memo'>): AsyncGenerator<ListChunk>
 }
 
 const BLOCK_BITS = 12
-/** Entries per block. A column grows by whole blocks, because copying a million keys or memos would take too long. */
+/** Columns grow by whole blocks, because copying a million keys or memos would take too long. */
 const BLOCK_ENTRIES = 2 ** BLOCK_BITS
 const BLOCK_MASK = BLOCK_ENTRIES - 1
 
 interface Block {
   readonly keys: Uint8Array
-  /** Index in the block → memo. Empty memos are omitted. */
+  /** By index in the block. Empty memos are omitted. */
   readonly memos: Map<number, string>
 }
 
@@ -66,10 +65,7 @@ const append = (column: Column, memo: string): void => {
 const DIGIT_BYTES = 2
 const DIGITS = 2 ** (8 * DIGIT_BYTES)
 
-/**
- * Counts the keys of each block by their digit at `byte`. @returns the first position of each digit; null if all keys
- * share one
- */
+/** Counts the keys by their digit at `byte`. @returns the first position of each digit; null if all keys share one */
 async function startsOf({ blocks, width, count }: Column, byte: number): Promise<Uint32Array | null> {
   const starts = new Uint32Array(DIGITS)
   for (const [number, { keys }] of blocks.entries()) {
@@ -88,7 +84,7 @@ async function startsOf({ blocks, width, count }: Column, byte: number): Promise
 }
 
 /**
- * Returns positions in key order. Equal keys keep their order of addition. A radix sort, because crafted keys could
+ * Returns positions in key order; equal keys keep their order of addition. A radix sort, because crafted keys could
  * make a comparison sort compare every byte.
  */
 async function sortedPositions(column: Column): Promise<Uint32Array> {
@@ -96,7 +92,6 @@ async function sortedPositions(column: Column): Promise<Uint32Array> {
   let from = new Uint32Array(count)
   for (let position = 0; position < count; position++) from[position] = position
   let to = new Uint32Array(count)
-  /** Moves up to a block of positions to the places of their digits. */
   const scatter = (begin: number, byte: number, starts: Uint32Array): void => {
     const end = Math.min(begin + BLOCK_ENTRIES, count)
     for (let at = begin; at < end; at++) {
@@ -163,8 +158,9 @@ export const createEntrySink = (): EntrySink => {
       if (added() >= LINES_MAX) throw new ListTooLongError()
       const bytes = Buffer.from(memo)
       memoBytes += bytes.length
-      if (memoBytes > MEMO_BYTES_MAX) throw new ListTooLongError(`the memos have more than ${MEMO_BYTES_MAX} bytes`)
-      // A copy, because a substring keeps the whole text in memory.
+      if (memoBytes > MEMO_BYTES_MAX)
+        throw new ListTooLongError(`the memos of the list have more than ${MEMO_BYTES_MAX} bytes`)
+      // Copies the memo, because a substring keeps the whole text in memory.
       append(columns[writeAddressKey(canonicalAddress, scratch, 0)], bytes.toString())
     },
     chunks: async function* (stamp) {

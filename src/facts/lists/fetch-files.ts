@@ -1,5 +1,4 @@
-// Downloads the files of a published list if they have changed. Redirects are followed only to the publisher's known
-// hosts.
+// Downloads the files of a published list if they have changed. Follows redirects only to the publisher's known hosts.
 import type { Reach } from '../../domain/list.ts'
 import {
   FetchFailedError,
@@ -11,17 +10,14 @@ import {
 
 export interface FilesRequest {
   readonly urls: readonly string[]
-  /** Hosts to which redirects are permitted. */
   readonly redirectsTo: readonly string[]
   readonly reach: Reach
-  /** Validators of the last download, by URL: `etag …` or `modified …`. */
+  /** Validators of the last download by URL: `etag …` or `modified …`. */
   readonly validators: Readonly<Record<string, string>>
   readonly maxBytes: number
   readonly timeoutMs: number
-  /** See GuardedRequest. */
   readonly needsLength: boolean
   readonly signal?: AbortSignal | undefined
-  /** For tests. */
   readonly certificateAuthority?: string
   readonly lookup?: GuardedRequest['lookup']
 }
@@ -31,7 +27,7 @@ export interface FetchedFiles {
   readonly validators: Readonly<Record<string, string>>
 }
 
-/** Some publishers refuse requests without a user agent. */
+/** Some publishers reject requests without a user agent. */
 const USER_AGENT = 'countersign'
 const REDIRECTS_MAX = 3
 
@@ -51,13 +47,13 @@ const fetchOne = async (
   request: FilesRequest,
 ): Promise<{ readonly bytes: Uint8Array; readonly validator: string | null }> => {
   const { redirectsTo, reach, maxBytes, timeoutMs, needsLength, signal, certificateAuthority, lookup } = request
-  let place = url
+  let location = url
   for (let redirects = 0; ; redirects++) {
-    let said: string | null = null
+    let received: string | null = null
     const pieces: Uint8Array[] = []
     try {
       const stream = guardedFetch({
-        url: place,
+        url: location,
         reach,
         maxBytes,
         timeoutMs,
@@ -65,19 +61,19 @@ const fetchOne = async (
         signal,
         headers: { 'user-agent': USER_AGENT, ...conditionOf(validator) },
         onHeaders: (headers) => {
-          if (headers.etag !== undefined) said = `etag ${headers.etag}`
-          else if (headers['last-modified'] !== undefined) said = `modified ${headers['last-modified']}`
+          if (headers.etag !== undefined) received = `etag ${headers.etag}`
+          else if (headers['last-modified'] !== undefined) received = `modified ${headers['last-modified']}`
         },
         ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
         ...(lookup === undefined ? {} : { lookup }),
       })
       for await (const piece of stream) pieces.push(piece)
-      return { bytes: new Uint8Array(Buffer.concat(pieces)), validator: said }
+      return { bytes: new Uint8Array(Buffer.concat(pieces)), validator: received }
     } catch (error) {
       if (!(error instanceof RedirectedError) || redirects >= REDIRECTS_MAX) throw error
-      const next = URL.parse(error.location, place)
+      const next = URL.parse(error.location, location)
       if (next === null || !redirectsTo.includes(next.host)) throw error
-      place = next.href
+      location = next.href
     }
   }
 }
@@ -99,7 +95,7 @@ export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | 
         if (validator !== null) next[url] = validator
       } catch (error) {
         if (!(error instanceof NotModifiedError)) throw error
-        if (!conditional) throw new FetchFailedError('the server answered 304 to a request without a condition', error)
+        if (!conditional) throw new FetchFailedError('the server responded with 304 to an unconditional request', error)
       }
     }
     const fetched = files.filter((file) => file !== undefined).length
@@ -107,7 +103,7 @@ export const fetchFiles = async (request: FilesRequest): Promise<FetchedFiles | 
   }
   const result = await load(known)
   if (result === 'unchanged') return null
-  // The files of one list must be consistent: if one has changed, all are downloaded.
+  // The files of one list must be consistent, so all are downloaded if one has changed.
   if (result === 'some') await load(false)
   return { files, validators: next }
 }

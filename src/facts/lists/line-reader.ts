@@ -1,5 +1,5 @@
-// Reads a list in its common formats: one address per line, or CSV with address and memo. An invalid line is reported
-// with its number and the reason; the other lines are still read.
+// Reads a list of one address per line, or CSV with address and memo. Reports an invalid line with its number and the
+// reason, and reads the other lines.
 
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
@@ -26,7 +26,7 @@ export const otherChainOf = (text: string): string | null => {
 }
 
 export interface BadLine {
-  /** Starts at 1, as in editors. */
+  /** Counts from 1. */
   readonly line: number
   readonly problem: string
 }
@@ -45,12 +45,12 @@ export interface LineReaderOptions {
   readonly onSkipped: (asset: string) => void
 }
 
-/** A longer line is invalid, and its rest is not kept in memory. */
+/** A longer line is invalid, and the rest of it is not kept in memory. */
 const LINE_MAX = 4_096
 const QUOTE = '"'
 const BYTE_ORDER_MARK = '\ufeff'
 
-/** @returns the fields of one line (RFC 4180, without line breaks inside a field), or the reason why it is invalid */
+/** @returns the fields of one line (RFC 4180, without line breaks in fields), or the reason why it is invalid */
 export const splitCsvLine = (line: string): readonly string[] | string => {
   const fields: string[] = []
   let at = 0
@@ -80,7 +80,7 @@ export const splitCsvLine = (line: string): readonly string[] | string => {
   }
 }
 
-/** Returns a memo as a CSV field that no spreadsheet evaluates, quoted if necessary. */
+/** Returns a CSV field that no spreadsheet evaluates, quoted if necessary. */
 export const csvField = (memo: string): string => {
   const text = escapeFormula(memo)
   return /[",]|^\s|\s$/.test(text) ? `${QUOTE}${text.replaceAll(QUOTE, QUOTE + QUOTE)}${QUOTE}` : text
@@ -91,7 +91,7 @@ const HEADER = 'address'
 export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: LineReaderOptions): LineReader => {
   let rest = ''
   let line = 0
-  /** Whether the rest of an overlong line is being skipped. */
+  /** The rest of an overlong line is being skipped. */
   let dropping = false
 
   const takeEntry = (text: string, memo: string): void => {
@@ -100,7 +100,7 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     if (!isMemo(memo)) onBadLine({ line, problem: `the memo ${MEMO_RULE}` })
     else if (address !== null) onEntry(address, memo)
     else if (otherChain !== null) onSkipped(otherChain)
-    else onBadLine({ line, problem: 'it is not an EVM or Solana address' })
+    else onBadLine({ line, problem: 'not an EVM or Solana address' })
   }
 
   const takeCsv = (text: string): void => {
@@ -109,14 +109,14 @@ export const createLineReader = ({ format, onEntry, onBadLine, onSkipped }: Line
     if (typeof fields === 'string') onBadLine({ line, problem: fields })
     // The first line may be a header.
     else if (line === 1 && address.toLowerCase() === HEADER) return
-    else if (fields.length > 2) onBadLine({ line, problem: 'it has more than two fields' })
+    else if (fields.length > 2) onBadLine({ line, problem: 'more than two fields' })
     else takeEntry(address, unescapeFormula(memo))
   }
 
   const takeLine = (raw: string): void => {
     line += 1
     const text = (line === 1 && raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(1) : raw).trim()
-    if (dropping || text.length > LINE_MAX) onBadLine({ line, problem: `it has more than ${LINE_MAX} characters` })
+    if (dropping || text.length > LINE_MAX) onBadLine({ line, problem: `more than ${LINE_MAX} characters` })
     else if (text === '' || text.startsWith('#')) return
     else if (format === 'csv') takeCsv(text)
     else takeEntry(text, '')

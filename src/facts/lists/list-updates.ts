@@ -1,16 +1,15 @@
-// Orders the updates of changed lists. Organizations take turns, so that the changes of one organization never delay
-// the list of another. An update that is not complete in time is given up: the caller stops decisions with that list.
+// Schedules updates of changed lists. Organizations take turns, so that one organization's changes never delay
+// another's lists. An update that misses its deadline is abandoned: the caller stops decisions with that list.
 import { createFairSlots } from '../../lib/fair-slots.ts'
 import type { Clock, Timers } from '../../lib/time.ts'
 
 export interface ListUpdatesDependencies {
-  /** Reads one list and publishes it. @returns false if the update must be repeated */
+  /** Reads and publishes one list. @returns false if the update must be repeated */
   readonly update: (listId: string, reportedMs: number) => Promise<boolean>
-  /** Called if a change of the list is still not published after GIVE_UP_AFTER_MS. */
+  /** Called if a change is still unpublished after GIVE_UP_AFTER_MS. */
   readonly giveUp: (listId: string) => Promise<void>
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
-  /** Resolves after this many milliseconds. Replaced in tests. */
   readonly wait: (milliseconds: number) => Promise<void>
 }
 
@@ -18,14 +17,14 @@ export interface ListUpdates {
   /**
    * Call after each change of a list.
    * @param owner takes turns with other owners
-   * @param reportedMs time at which the change was reported (monotonic)
+   * @param reportedMs monotonic time of the report
    */
   add(owner: string, listId: string, reportedMs: number): void
-  /** Delays all updates until `loaded` has resolved or rejected. */
+  /** Delays all updates until `loaded` settles. */
   holdUntil(loaded: Promise<void>): void
-  /** Returns the report times of changes that are not published, by list. */
+  /** Returns the report times of unpublished changes. */
   waiting(): Iterable<readonly [listId: string, reportedMs: number]>
-  /** Resolves when every change added so far has been published or abandoned. */
+  /** Resolves when every change added so far is published or abandoned. */
   settled(): Promise<void>
   stop(): void
 }
@@ -33,27 +32,27 @@ export interface ListUpdates {
 interface PendingUpdate {
   reportedMs: number
   isRead: boolean
-  /** Report time of a change during the reading. Null if there was none. */
+  /** Report time of a change during the reading. */
   changedMs: number | null
 }
 
 interface Lane {
   readonly pending: Map<string, PendingUpdate>
   working: Promise<void> | null
-  /** Whether a list has changed since the start of the current round. */
+  /** A list has changed since the start of the current round. */
   woken: boolean
   nudge: () => void
 }
 
-/** Changes are due within a second. */
+/** Changes must be published within a second. */
 export const GIVE_UP_AFTER_MS = 2_000
 const FIRST_RETRY_MS = 100
 const LONGEST_RETRY_MS = 5_000
-/** Owners whose lists are read at the same time. */
+/** Number of owners whose lists are read at the same time. */
 const READERS = 4
 /**
- * Pause after an update, relative to its duration. Changes of one owner in quick succession thus become one update, and
- * leave time for other work.
+ * Pause after an update, relative to its duration. Merges an owner's changes in quick succession, and leaves time for
+ * other work.
  */
 const PAUSE_FACTOR = 1
 
@@ -66,7 +65,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
 
   const allPending = (): [string, PendingUpdate][] => [...lanes.values()].flatMap(({ pending }) => [...pending])
 
-  /** Gives up each overdue list and returns to it at its next check. */
+  /** Abandons overdue lists. */
   const checkTimes = async (): Promise<void> => {
     cancelTimer = null
     const overdueMs = clock.monotonicMs() - GIVE_UP_AFTER_MS
@@ -79,7 +78,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
     const pending = allPending()
     if (pending.length === 0) return
     const nowMs = clock.monotonicMs()
-    // Overdue lists are checked again, because their reading may be unable to end.
+    // Overdue lists are checked again, because reading them may never end.
     const delays = pending.map(([, { reportedMs }]) => reportedMs + GIVE_UP_AFTER_MS - nowMs)
     const next = Math.min(...delays.map((delayMs) => (delayMs > 0 ? delayMs : GIVE_UP_AFTER_MS)))
     cancelTimer = after(next, () => void checkTimes())
@@ -100,7 +99,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         }
         return true
       }
-      // The earlier time stays: the first change is not published either.
+      // Keeps the earlier time, because the first change is not published either.
       entry.changedMs = null
       if (clock.monotonicMs() - entry.reportedMs > GIVE_UP_AFTER_MS) await giveUp(listId)
       return false
@@ -123,7 +122,7 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
         if (!(await readOne(owner, lane, listId, entry))) failed = true
       }
       if (!failed || lane.woken) continue
-      // A list that changes in the meantime must not wait for an unreadable list.
+      // A changed list must not wait for an unreadable list.
       const nudged = new Promise<void>((resolve) => {
         lane.nudge = resolve
       })
@@ -138,7 +137,6 @@ export const createListUpdates = ({ update, giveUp, clock, after, wait }: ListUp
     lane.nudge()
     lane.working ??= work(owner, lane).finally(() => {
       lane.working = null
-      // A list may have changed after the last check.
       if (lane.pending.size > 0) wake(owner, lane)
       else lanes.delete(owner)
     })

@@ -1,18 +1,16 @@
-// Merges changes into the sorted chunks of a list. A chunk without changes passes through unread, and each turn of the
-// event loop handles a few hundred entries, because a list has up to a million entries with long notes.
+// Merges changes into the sorted chunks of a list. Unchanged chunks pass through unread. Each turn of the event loop
+// handles a few hundred entries, because a list has up to a million entries with long notes.
 import { LIST_CHUNK_KEYS, LIST_ENTRIES_MAX, type ListChunk, type ListEdit, type ListEntry } from '../../domain/list.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { ListTooLongError } from './entry-sink.ts'
 
-/** An added entry, or an edit that may remove one. */
 export type ListChange = ListEntry | ListEdit
 
-/** Entries handled per turn of the event loop. */
 const TURN_ENTRIES = 512
-/** A chunk with fewer entries is merged with the next, so that repeated merges don't split the list into small chunks. */
+/** Smaller chunks are merged with the next, so that repeated merges do not fragment the list. */
 const CHUNK_KEYS_MIN = LIST_CHUNK_KEYS / 2
 
-/** Order of chunks: EVM before Solana, then by bytes. */
+/** EVM before Solana, then by bytes. */
 export const compareKeys = (left: Uint8Array, right: Uint8Array): number =>
   left.length - right.length || Buffer.compare(left, right)
 
@@ -27,7 +25,6 @@ const chunkOf = (entries: readonly ListEntry[]): ListChunk => {
   return { width, keys, notes: entries.map(({ memo, author, addedAtSeconds }) => ({ memo, author, addedAtSeconds })) }
 }
 
-/** Splits entries of one width into chunks of about the same size. */
 const chunksOf = (entries: readonly ListEntry[]): ListChunk[] => {
   const size = Math.ceil(entries.length / Math.ceil(entries.length / LIST_CHUNK_KEYS))
   const chunks: ListChunk[] = []
@@ -86,8 +83,7 @@ async function* mergeAll(
 }
 
 /**
- * @param base chunks in order
- * @param changes in order; of entries with the same key, the change takes precedence
+ * @param changes in order; take precedence over entries with the same key
  * @throws ListTooLongError
  */
 export async function* mergeChunks(

@@ -1,5 +1,4 @@
-// Streams a list file of any supported format into entries. Nothing is applied: invalid lines are reported, and the
-// caller decides.
+// Streams a list file of any supported format into entries. Reports invalid lines, and applies nothing.
 
 import type { ListFormat } from '../../domain/list.ts'
 import { DetailedError, errorCodeOf } from '../../lib/named-error.ts'
@@ -11,24 +10,23 @@ import { createSdnReader } from './sdn-reader.ts'
 
 export interface ListReading {
   readonly entries: EntrySink
-  /** The first invalid lines. There may be more. */
+  /** The first invalid lines. */
   readonly badLines: readonly BadLine[]
   readonly badLineCount: number
   /** Number of addresses on unsupported chains, by asset. */
   readonly skipped: ReadonlyMap<string, number>
-  /** SHA-256 of the file, lower-case hex. */
+  /** SHA-256 of the file in lowercase hexadecimal. */
   readonly sha256: string
   readonly bytes: number
 }
 
-/** The file doesn't match its declared format. `detail` is for the operator. */
 export class ListFileInvalidError extends DetailedError {}
 
 const BAD_LINES_KEPT = 100
-/** Bytes decoded in one turn of the event loop, about a millisecond of work. */
+/** Bytes decoded per turn of the event loop, about a millisecond of work. */
 const SLICE_BYTES = 65_536
 
-/** @throws ListFileInvalidError, ListTooLongError, and errors of the bytes' source */
+/** @throws ListFileInvalidError, ListTooLongError, and errors of `bytes` */
 export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFormat): Promise<ListReading> => {
   const entries = createEntrySink()
   const badLines: BadLine[] = []
@@ -64,7 +62,7 @@ export const readList = async (bytes: AsyncIterable<Uint8Array>, format: ListFor
   } catch (error) {
     if (error instanceof XmlInvalidError) throw new ListFileInvalidError(error.detail)
     if (errorCodeOf(error) === 'ERR_ENCODING_INVALID_ENCODED_DATA') {
-      throw new ListFileInvalidError('it is not UTF-8 text')
+      throw new ListFileInvalidError('the file is not UTF-8 text')
     }
     throw error
   }

@@ -6,7 +6,7 @@ import type { ListImage } from '../../domain/list-image.ts'
 import { NamedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 
-/** A list as stored (src/store/lists/lists.ts). */
+/** As stored (src/store/lists/lists.ts). */
 export interface StoredListRow {
   readonly id: string
   readonly organizationId: string | null
@@ -14,7 +14,7 @@ export interface StoredListRow {
   readonly baseId: string | null
   readonly entryCount: number
   readonly version: number
-  /** Lists kept by people have no age. Other lists age. */
+  /** Only lists that people maintain have no age. */
   readonly keptBy: ListKeeper
   readonly isOfSanctioned: boolean
   readonly enablingId: string | null
@@ -38,19 +38,19 @@ export interface StoredLists {
   }
 }
 
-/** Chunks read in one turn: about a megabyte, a few milliseconds of work. */
+/** Chunks per turn: about a megabyte, a few milliseconds of work. */
 const CHUNKS_PER_TURN = 16
 
 export interface ReadList {
   readonly row: StoredListRow
   readonly image: ListImage
-  /** The base whose entries the image contains. Undefined if they could not be read. */
+  /** Base of the image's entries. Undefined if it could not be read. */
   readonly entriesOf: string | null | undefined
 }
 
 export class ListMovedError extends NamedError {}
 
-/** Packs the keys into a set, in ascending order within each width. Null if there are no keys. */
+/** Packs the keys into an address set. Null if there are no keys. */
 const setOf = (keys: readonly Uint8Array[]): SharedArrayBuffer | null => {
   if (keys.length === 0) return null
   const byWidth = (width: KeyWidth): readonly Uint8Array[] => keys.filter((key) => key.length === width)
@@ -70,7 +70,7 @@ const describe = (row: StoredListRow): Omit<ListImage, 'entries' | 'added' | 're
   confirmedAtSeconds: row.confirmedAtSeconds,
 })
 
-/** Returns a list that was not read: lookups in it are refused. */
+/** Represents a list that could not be read: lookups in it are rejected. */
 export const unread = (row: StoredListRow): ReadList => ({
   row,
   image: { ...describe(row), entries: EMPTY_ADDRESS_SET, added: null, removed: null, current: false },
@@ -100,7 +100,7 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
   const read = async (row: StoredListRow, known: ReadList | null): Promise<ReadList> => {
     const entries = known?.entriesOf === row.baseId ? known.image.entries : await readBase(row.baseId)
     const edits = await lists.readEditKeys(row.id)
-    // Single-entry changes belong to one base. Changes of a later base would hide entries of this one.
+    // Single-entry changes belong to one base. Changes of a later base would hide entries of this base.
     if ((await lists.findById(row.id))?.version !== row.version) throw new ListMovedError()
     const keysOf = (present: boolean): Uint8Array[] =>
       edits.filter((edit) => edit.present === present).map(({ key }) => key)
@@ -111,14 +111,13 @@ export const createListReader = ({ lists, bases }: StoredLists, onError: (error:
     }
   }
 
-  /** @returns null if the list was deleted */
   const readWhileItMoves = async (row: StoredListRow): Promise<ReadList | null> => {
     for (let current: StoredListRow | null = row; current !== null; current = await lists.findById(row.id)) {
       try {
         return await read(current, null)
       } catch (error) {
         if (error instanceof AddressSetInvalidError) {
-          // The stored data is no longer a valid list. The service starts anyway, but no decision may use this list.
+          // The stored data is not a valid list. The service starts anyway, but no decision can use this list.
           onError(error)
           return unread(row)
         }

@@ -1,5 +1,5 @@
 // Reads a list's source and, if the file is valid, replaces the list's content. Otherwise, the list keeps its last
-// valid content and ages; policies may refuse a list that is too old (threats row 14).
+// valid content and ages; policies can reject a list that is too old (threats row 14).
 
 import { createReadStream } from 'node:fs'
 import type { ListFormat, Reach } from '../../domain/list.ts'
@@ -17,7 +17,6 @@ import {
   replaceList,
 } from './write-list.ts'
 
-/** As stored (src/store/lists/list-sources.ts). */
 export interface RefreshedSource {
   readonly listId: string
   readonly location: string
@@ -26,7 +25,7 @@ export interface RefreshedSource {
   readonly skipsBadLines: boolean
   readonly intervalSeconds: number
   readonly fileSha256: string | null
-  /** Lease token. A result is written only while the source still has this token. */
+  /** Results are written only while the source still has this lease token. */
   readonly token: string
 }
 
@@ -34,14 +33,12 @@ export interface RefreshDependencies {
   readonly contents: ListContents
   readonly sources: {
     takeDue(leaseSeconds: number): Promise<RefreshedSource | null>
-    /** @returns false if the source was changed or leased again in the meantime */
+    /** @returns false if the source was changed or leased again */
     confirm(taken: RefreshedSource, nextDueAtSeconds: number): Promise<boolean>
     fail(taken: RefreshedSource, failure: string, nextDueAtSeconds: number): Promise<void>
   }
   readonly clock: Clock
-  /** Opens the bytes of a source. Replaced in tests. */
   readonly open?: (source: RefreshedSource, signal: AbortSignal | undefined) => AsyncIterable<Uint8Array>
-  /** Aborts the reading early. The source stays due. */
   readonly signal?: AbortSignal
 }
 
@@ -58,9 +55,9 @@ export type RefreshResult =
 const SOURCE_TIMEOUT_MS = 300_000
 /** sdn_advanced.xml has over a hundred million bytes, about as many as a list of a million entries with memos. */
 const SOURCE_BYTES_MAX = 1_073_741_824
-/** Longer than any reading, so that a lease doesn't expire during one. */
+/** Longer than any reading, so that no lease expires during one. */
 export const LEASE_SECONDS = 600
-/** Delay before a failed reading is retried. A shorter interval of the source takes precedence. */
+/** Retry delay in seconds, unless the source's interval is shorter. */
 const RETRY_SECONDS = 300
 const FAILURE_LENGTH_MAX = 300
 
@@ -77,7 +74,7 @@ async function* openFile(path: string, signal: AbortSignal | undefined): AsyncGe
     }
   } catch (error) {
     const code = errorCodeOf(error)
-    if (typeof code === 'string') throw new FetchFailedError(`the file can't be read (${code})`, error)
+    if (typeof code === 'string') throw new FetchFailedError(`the file could not be read (${code})`, error)
     throw error
   }
 }
@@ -92,33 +89,34 @@ const openSource = (
         reach,
         timeoutMs: SOURCE_TIMEOUT_MS,
         maxBytes: SOURCE_BYTES_MAX,
-        // Lines and CSV have no end of their own; an XML document ends with its root element.
+        // Lines and CSV have no end marker; an XML document ends with its root element.
         needsLength: format !== 'sdn-advanced',
         signal,
       })
     : openFile(location, signal)
 
-/** Returns one line for the operator: the text of the service's own errors, or the class of any other error. */
+/** Returns one line for the operator: the message of the service's own errors, otherwise the class of the error. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
-  const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'it failed'
+  const text = typeof detail === 'string' ? detail : error instanceof Error ? error.name : 'unexpected error'
   return text.slice(0, FAILURE_LENGTH_MAX)
 }
 
-/** @returns null if the file may become the list's content; otherwise the reason against it */
+/** @returns null if the file is acceptable, otherwise the reason */
 const refusalOf = ({ badLines, badLineCount, entries }: ListReading, skipsBadLines: boolean): string | null => {
   const [first] = badLines
   if (first !== undefined && !skipsBadLines) {
-    const others = badLineCount === 1 ? '' : `, and ${counted(badLineCount - 1, 'more bad line', 'more bad lines')}`
+    const others =
+      badLineCount === 1 ? '' : `, and ${counted(badLineCount - 1, 'more invalid line', 'more invalid lines')}`
     return `line ${first.line}: ${first.problem}${others}`
   }
-  // An empty file more likely means that the source is broken than that it has no entries.
-  return entries.added === 0 ? 'it holds no EVM or Solana address' : null
+  // An empty file more likely means a broken source than a list without entries.
+  return entries.added === 0 ? 'the file contains no EVM or Solana address' : null
 }
 
 /**
- * Reads one source that the caller has leased. If the source was changed or leased again in the meantime, nothing is
- * written and the result is a failure. Rejects only if the store fails.
+ * Reads one leased source. If it was changed or leased again, writes nothing and returns a failure. Rejects only if the
+ * store fails.
  */
 export const refreshList = async (
   dependencies: RefreshDependencies,
@@ -133,7 +131,7 @@ export const refreshList = async (
   }
   try {
     const reading = await readList(open(source, signal), source.format)
-    // A source that this process interrupted may end without an error.
+    // An interrupted source may end without an error.
     signal?.throwIfAborted()
     const refusal = refusalOf(reading, skipsBadLines)
     if (refusal !== null) return await failWith(refusal, null)
@@ -155,26 +153,24 @@ export const refreshList = async (
     await replaceList(contents, listId, entries.chunks(stamp), confirmation)
     return { status: 'loaded', ...result }
   } catch (error) {
-    return failWith(signal?.aborted ? 'it was interrupted' : describeFailure(error), error)
+    return failWith(signal?.aborted ? 'reading was interrupted' : describeFailure(error), error)
   }
 }
 
 export interface ListRefresher {
-  /** Reads every source that is due: a few concurrently, but only one per organization. */
+  /** Reads all due sources, but only one per organization at a time. */
   refreshDue(): Promise<void>
   start(): void
   stop(): Promise<void>
 }
 
 const CHECK_INTERVAL_MS = 5_000
-/** Each reader holds a whole list in memory. */
+/** Each reader keeps a whole list in memory. */
 const READERS = 4
 
-/** Refreshes sources on schedule. Several processes share the work. */
 export const createListRefresher = (
   dependencies: Omit<RefreshDependencies, 'signal'> & {
     readonly onResult: (result: RefreshResult) => void
-    /** Called if the store could not be queried. */
     readonly onError: (error: unknown) => void
   },
 ): ListRefresher => {
@@ -189,7 +185,7 @@ export const createListRefresher = (
     }
   }
 
-  // A reader that waits for a slow server doesn't block the other readers.
+  // A reader that waits for a slow server does not block the others.
   const readers = Array.from({ length: READERS }, () => singleFlight(read))
   const refreshDue = async (): Promise<void> => {
     await Promise.all(readers.map((reader) => reader()))

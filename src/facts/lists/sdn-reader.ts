@@ -1,6 +1,6 @@
-// Parses the digital currency addresses of the US Treasury's sdn_advanced.xml. The file defines feature types named
-// `Digital Currency Address - ` plus the asset; the address is the text of the feature's VersionDetail. Source: OFAC,
-// "Sanctions List Service, Advanced XML" (UN Advanced Sanctions Data Model).
+// Parses digital currency addresses of the US Treasury's sdn_advanced.xml. Feature types are named `Digital Currency
+// Address - ` plus the asset; the address is the text of the feature's VersionDetail. Source: OFAC, "Sanctions List
+// Service, Advanced XML" (UN Advanced Sanctions Data Model).
 import { parseAnyAddress } from '../../domain/address-key.ts'
 import { MEMO_LENGTH_MAX } from '../../domain/list.ts'
 import { createXmlScanner, XmlInvalidError, type XmlListener } from '../../lib/xml-scanner.ts'
@@ -18,25 +18,25 @@ export interface SdnReader {
 }
 
 export interface SdnReaderOptions {
-  /** Called with a memo that names the asset and the party: `ETH, SDN 12345`. */
+  /** The memo names asset and party: `ETH, SDN 12345`. */
   readonly onEntry: (canonicalAddress: string, memo: string) => void
   /** Called for an address on an unsupported chain, for example Bitcoin. */
   readonly onSkipped: (asset: string) => void
 }
 
 export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnReader => {
-  /** Feature type id → asset. */
+  /** By feature type id. */
   const assets = new Map<string, string>()
   let isSanctions = false
   let party = ''
   let featureTypeId: string | null = null
-  /** Asset of the current feature. Null outside a feature. */
+  /** Asset of the current feature; null outside a feature. */
   let asset: string | null = null
-  /** Text of the current element. Null if the text is not needed. */
+  /** Text of the current element; null if the text is not needed. */
   let text: string | null = null
 
   const takeAddress = (address: string, ofAsset: string): void => {
-    // Some details are references to a value and have no text.
+    // Details that reference a value have no text.
     if (address === '') return
     const canonical = address.length > ADDRESS_LENGTH_MAX ? null : parseAnyAddress(address)
     if (canonical === null) onSkipped(ofAsset)
@@ -72,7 +72,7 @@ export const createSdnReader = ({ onEntry, onSkipped }: SdnReaderOptions): SdnRe
     write: scanner.write,
     end: () => {
       scanner.end()
-      if (!isSanctions || assets.size === 0) throw new XmlInvalidError('it names no digital currency addresses')
+      if (!isSanctions || assets.size === 0) throw new XmlInvalidError('the file has no digital currency addresses')
     },
   }
 }

@@ -1,72 +1,68 @@
-// Keeps the store's lists in memory shared by all threads, and updates them from the change feed. A changed list is
-// reloaded and published atomically. If a change cannot be read in time, the list is published as not current, so that
-// no decision uses outdated content.
+// Keeps the store's lists in shared memory, and updates them from the change feed. A changed list is reloaded and
+// published atomically. If a change cannot be read in time, the list is published as not current, so that no decision
+// uses outdated content.
 import { type ListImage, type ListMembers, openListImage } from '../../domain/list-image.ts'
 import { type Clock, systemTimers, type Timers } from '../../lib/time.ts'
 import { createListUpdates } from './list-updates.ts'
 import { createListReader, ListMovedError, type ReadList, type StoredLists, unread } from './read-stored-list.ts'
 
 export interface ServedListsDependencies extends StoredLists {
-  /** Publishes new versions to the threads that read them, and removes deleted lists. */
+  /** Publishes new versions to the reading threads, and removes deleted lists. */
   readonly publish: (images: readonly ListImage[], removedIds: readonly string[]) => void
   readonly clock: Clock
-  /** Called for each failed reading, which is then retried. */
+  /** Called for each failed read, which is then retried. */
   readonly onError: (error: unknown) => void
-  /** Replaced in tests. */
   readonly after?: Timers['after']
-  /** Resolves after this many milliseconds. Replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
-/** One list, for metrics and similar uses. */
+/** For metrics. */
 export interface ServedList {
   readonly organizationId: string | null
   readonly name: string
   readonly entryCount: number
   readonly keptBy: ListImage['keptBy']
-  /** Seconds since the source confirmed the list. Null for lists kept by people and before the first confirmation. */
+  /** Null for lists that people maintain, and before the first confirmation. */
   readonly ageSeconds: number | null
   readonly current: boolean
 }
 
-/** One list, for lookups of addresses. */
+/** For address lookups. */
 export interface ListMembership extends ListMembers {
   readonly id: string
   readonly organizationId: string | null
   readonly name: string
-  /** Whether its publisher lists sanctioned persons. */
+  /** The publisher lists sanctioned persons. */
   readonly isOfSanctioned: boolean
-  /** Changes when its list of sanctioned persons is disabled and enabled again. Null if it has none. */
+  /** Changes when screening against the list is disabled and enabled again. Null without screening. */
   readonly enablingId: string | null
-  /** Increases with every change of its entries. */
+  /** Increases with each change of the entries. */
   readonly version: number
-  /** False: no decision may use the list. */
+  /** If false, no decision may use the list. */
   readonly current: boolean
 }
 
 export interface ServedLists {
-  /** Reads all lists. Call before the first job. Rejects if they cannot be read. */
+  /** Call before the first job. Rejects if the lists cannot be read. */
   load(): Promise<void>
-  /** Call after a change, creation or deletion of this list. @param owner organization id; null for a shared list */
+  /** @param owner organization id; null for a shared list */
   changed(listId: string, owner: string | null): void
-  /** Call if any list may have changed. */
   changedAll(): void
   /**
-   * Returns the time of the oldest reported change that isn't applied yet (monotonic milliseconds), or null. A list
-   * published as not current counts as applied.
+   * Monotonic time of the oldest reported change that is not applied, in milliseconds. A list published as not current
+   * counts as applied.
    */
   behindSinceMs(): number | null
-  /** Resolves when every change reported so far has been read or abandoned. */
+  /** Resolves when every change reported so far is read or abandoned. */
   settled(): Promise<void>
   all(): readonly ServedList[]
-  /** Returns all lists in their current state. */
   memberships(): readonly ListMembership[]
   stop(): void
 }
 
-/** Key of a change that may affect any list. No list has this id. */
+/** Pseudo list id of a change that may affect any list. */
 const EVERYTHING = '*'
-/** Owner of shared lists in the order of updates. No organization has this id. */
+/** Pseudo owner of shared lists. */
 const DEPLOYMENT = 'deployment'
 
 export const createServedLists = (dependencies: ServedListsDependencies): ServedLists => {
@@ -79,7 +75,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
     publish([next.image], [])
   }
 
-  /** Publishes a list that has been behind for too long as not current. */
+  /** Publishes an outdated list as not current. */
   const disown = async (listId: string): Promise<void> => {
     const known = held.get(listId)
     if (known?.image.current === false) return
@@ -136,7 +132,7 @@ export const createServedLists = (dependencies: ServedListsDependencies): Served
   return {
     load: () => {
       const loading = loadAll()
-      // Changes reported during loading are read afterwards: an older reading must not overwrite a newer one.
+      // Applies changes reported during loading afterwards, because an older read must not overwrite a newer one.
       updates.holdUntil(loading)
       return loading
     },

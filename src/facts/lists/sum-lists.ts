@@ -1,10 +1,8 @@
-// Sizes and ages of served lists, for metrics.
 import type { ServedList } from './serve-lists.ts'
 
 export interface ListSum {
   readonly name: string
   readonly entries: number
-  /** Null if no age is known. */
   readonly ageSeconds: number | null
 }
 

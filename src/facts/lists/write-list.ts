@@ -1,5 +1,5 @@
-// Replaces a list's content atomically. A file may replace a list or be added to it. A list is also rewritten unchanged
-// after many single-entry changes.
+// Replaces a list's content atomically. A file can replace a list or be added to it. After many single-entry changes, a
+// list is also rewritten unchanged.
 import { KEY_WIDTHS } from '../../domain/address-key.ts'
 import type { ListChunk, ListEdit, ListEntry } from '../../domain/list.ts'
 import { ListLimitError } from '../../domain/list-errors.ts'
@@ -7,7 +7,6 @@ import { DetailedError } from '../../lib/named-error.ts'
 import { nextTurn } from '../../lib/time.ts'
 import { compareKeys, mergeChunks } from './merge-chunks.ts'
 
-/** The part of the store used here (src/store/lists/lists.ts and list-bases.ts). */
 export interface ListContents {
   readonly bases: {
     begin(listId: string): Promise<string>
@@ -53,15 +52,15 @@ interface ScreeningConfirmation {
   readonly versionId: string
 }
 
-/** The list was deleted or changed while it was being written. None of the new content was applied. */
+/** The list was deleted or changed during the write. None of the new content was applied. */
 export class ListChangedError extends DetailedError {}
 
-/** Message for a list with a source or screening. */
-export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again meanwhile'
+/** For a list that a source or screening maintains. */
+export const KEEPER_CHANGED = 'the list’s source was changed, removed or read again during this operation'
 
-/** Chunks with short notes that one transaction stores: a few hundred kilobytes, a few milliseconds of work. */
+/** Chunks with short notes per transaction: a few hundred kilobytes, a few milliseconds of work. */
 const CHUNKS_A_TRANSACTION = 4
-/** Characters of notes after which a transaction stores no further chunk. */
+/** Number of note characters after which a transaction stores no further chunk. */
 const NOTES_A_TRANSACTION = 262_144
 const MERGE_ATTEMPTS = 3
 
@@ -69,7 +68,7 @@ const MERGE_ATTEMPTS = 3
 const notesLengthOf = (chunk: ListChunk): number =>
   chunk.storedNotes?.length ?? chunk.notes.reduce((length, { memo }) => length + memo.length, 0)
 
-/** Activates a base, or discards it if the organization has no room for it. */
+/** Activates a base, or discards it if the organization exceeds its limit. */
 const activate = async (
   { bases }: ListContents,
   activation: Parameters<ListContents['bases']['activate']>[0],
@@ -106,8 +105,8 @@ const stage = async ({ bases }: ListContents, listId: string, chunks: AsyncItera
 }
 
 /**
- * Makes sorted chunks the list's whole content.
- * @param confirmation for a list kept by a source or by screening; null for a list kept by people
+ * Replaces the list's whole content with sorted chunks.
+ * @param confirmation null for a list that people maintain
  * @throws ListChangedError; ListTooLongError and other errors of the chunks. The list is then unchanged.
  */
 export const replaceList = async (
@@ -120,7 +119,7 @@ export const replaceList = async (
   const result = await activate(contents, { listId, baseId, ifVersion: null, confirmation })
   if (result === 'activated') return
   await contents.bases.discard(baseId)
-  throw new ListChangedError(result === 'unknown' ? 'the list was removed meanwhile' : KEEPER_CHANGED)
+  throw new ListChangedError(result === 'unknown' ? 'the list was removed during this operation' : KEEPER_CHANGED)
 }
 
 async function* entriesOf(chunks: AsyncIterable<ListChunk>): AsyncGenerator<ListEntry> {
@@ -145,11 +144,11 @@ async function* chunksOfBase({ bases }: ListContents, baseId: string | null): As
   }
 }
 
-/** Yields the entries of one base in order, whether or not a list uses it. */
+/** Yields the entries of a base in order, even if no list uses it. */
 export const readBase = (contents: ListContents, baseId: string): AsyncGenerator<ListEntry> =>
   entriesOf(chunksOfBase(contents, baseId))
 
-/** Merges two sorted streams. For entries with the same key, the later stream takes precedence. */
+/** Merges two sorted streams. `later` takes precedence. */
 export async function* mergeEntries<Earlier extends ListEntry, Later extends ListEntry>(
   earlier: AsyncIterable<Earlier>,
   later: AsyncIterable<Later>,
@@ -172,19 +171,19 @@ async function* inKeyOrder(edits: readonly ListEdit[]): AsyncGenerator<ListEdit>
 }
 
 /**
- * Returns a list and the single-entry changes of its base, both of one version. The base stays readable for a minute.
+ * Returns a list and the single-entry changes of its base in the same version. The base stays readable for a minute.
  */
 const readSnapshot = async ({ lists }: ListContents, listId: string) => {
   for (;;) {
     const list = await lists.findById(listId)
-    if (list === null) throw new ListChangedError('the list was removed meanwhile')
+    if (list === null) throw new ListChangedError('the list was removed during this operation')
     const edits = await lists.readEdits(listId)
     if ((await lists.findById(listId))?.version === list.version) return { list, edits }
   }
 }
 
 /**
- * Yields the list's entries in order, with single-entry changes applied.
+ * Yields the entries in order, with single-entry changes applied.
  * @throws ListChangedError if the list doesn't exist
  */
 export async function* readEntries(contents: ListContents, listId: string): AsyncGenerator<ListEntry> {
@@ -202,8 +201,8 @@ async function* entriesOfSnapshot(
 }
 
 /**
- * Adds entries to the list's current content. For an existing entry, the note is replaced.
- * @param added called again if the list has changed in the meantime. @throws the errors of replaceList
+ * Adds entries to the list; replaces the notes of existing entries.
+ * @param added called again if the list has changed. @throws the errors of replaceList
  */
 export const extendList = async (
   contents: ListContents,
@@ -224,7 +223,7 @@ export const extendList = async (
     if (result === 'activated') return
     await contents.bases.discard(baseId)
   }
-  throw new ListChangedError('the list keeps changing: try again')
+  throw new ListChangedError('the list is changing too often: retry later')
 }
 
 async function* noChunks(): AsyncGenerator<ListChunk> {

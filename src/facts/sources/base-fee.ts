@@ -1,15 +1,13 @@
-// Queries a chain's nodes for the base fee of the latest block.
-
 import type { BaseFeeFacts } from '../../policy/sources/base-fee.ts'
 import { askChains } from '../ask-chains.ts'
 import { quantityOf } from '../evm-answer.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 import { type JsonRpc, RpcFailedError } from '../json-rpc.ts'
 
-/** @returns null for a block before EIP-1559, which has no base fee */
+/** @returns null for a block before EIP-1559 */
 const readBaseFee = async (rpc: JsonRpc): Promise<string | null> => {
   const block = await rpc.request('eth_getBlockByNumber', ['latest', false])
-  if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC answered what no node answers')
+  if (typeof block !== 'object' || block === null) throw new RpcFailedError('the RPC returned an invalid answer')
   const { baseFeePerGas: fee } = block as { readonly baseFeePerGas?: unknown }
   return fee === undefined || fee === null ? null : quantityOf(fee).toString()
 }

@@ -1,5 +1,3 @@
-// Looks up the client's address in the geography file. Null without a file.
-
 import type { GeographyFacts } from '../../policy/sources/geography.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 

@@ -1,5 +1,3 @@
-// Queries the identity API's records for the owner of an address.
-
 import type { IdentityFacts } from '../../policy/sources/identity.ts'
 import { representedOf } from '../collect.ts'
 import type { FactFetcher, IdentityOf, OpenFactFetcher } from '../fact-fetcher.ts'

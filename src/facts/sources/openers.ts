@@ -1,4 +1,4 @@
-// Imports the code that queries each fact source, at the start of a service. Signing threads and pages never load it.
+// Imports the queries of each fact source at startup. Signing threads and pages never load them.
 import type { SourceKind } from '../../policy/sources/all.ts'
 import type { OpenFactFetcher } from '../fact-fetcher.ts'
 

@@ -75,7 +75,7 @@ describe('collected entries', () => {
     const sink = createEntrySink()
     const memo = 'é'.repeat(200)
     for (let count = 0; count < 2 ** 26 / 400 - 1; count++) sink.add(`0x${'ab'.repeat(20)}`, memo)
-    expect(() => sink.add(`0x${'ab'.repeat(20)}`, memo)).toThrow('memos have more than 67108864 bytes')
+    expect(() => sink.add(`0x${'ab'.repeat(20)}`, memo)).toThrow('the memos of the list have more than 67108864 bytes')
   })
 
   test('keep nothing else of the file in memory', () => {

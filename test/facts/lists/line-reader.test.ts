@@ -38,7 +38,7 @@ describe('a text of addresses', () => {
     const { entries, bad } = read(`${A}\nnonsense\n\n${A.slice(0, -1)}\n${B}\n${SOLANA.toUpperCase()}\n${A} memo\n`)
     expect(entries.map(([address]) => address)).toEqual([A, B])
     expect(bad.map(({ line }) => line)).toEqual([2, 4, 6, 7])
-    expect(bad[0]?.problem).toBe('it is not an EVM or Solana address')
+    expect(bad[0]?.problem).toBe('not an EVM or Solana address')
   })
 
   test('may hold good addresses of other chains, which are left out and counted', () => {
@@ -82,9 +82,9 @@ describe('CSV of addresses', () => {
     const text = `${A},"open\n${A},a,b\n${A},"x"y\naddress,memo\n${A},${'m'.repeat(201)}\n${A},a\u202eb\n`
     expect(read(text, 'csv').bad).toEqual([
       { line: 1, problem: 'a quote is not closed' },
-      { line: 2, problem: 'it has more than two fields' },
+      { line: 2, problem: 'more than two fields' },
       { line: 3, problem: 'something follows a closing quote' },
-      { line: 4, problem: 'it is not an EVM or Solana address' },
+      { line: 4, problem: 'not an EVM or Solana address' },
       { line: 5, problem: 'the memo must be at most 200 characters without control characters' },
       { line: 6, problem: 'the memo must be at most 200 characters without control characters' },
     ])

@@ -88,7 +88,7 @@ describe('sdn_advanced.xml', () => {
     const text = sample.toString()
     expect(await problemOf(sample.subarray(0, -20), 'sdn-advanced')).toBe('it ends early')
     expect(await problemOf(sample.subarray(0, sample.length / 2), 'sdn-advanced')).toBe('it ends early')
-    const none = 'it names no digital currency addresses'
+    const none = 'the file has no digital currency addresses'
     expect(await problemOf(Buffer.from(text.replaceAll('Digital Currency', 'Postal')), 'sdn-advanced')).toBe(none)
     expect(await problemOf(Buffer.from('<html><body>maintenance</body></html>'), 'sdn-advanced')).toBe(none)
     expect(await problemOf(Buffer.from('0x1111111111111111111111111111111111111111\n'), 'sdn-advanced')).toBe(
@@ -99,8 +99,8 @@ describe('sdn_advanced.xml', () => {
 
 describe('a file that is no text', () => {
   test('is refused', async () => {
-    expect(await problemOf(Uint8Array.of(0xff, 0xfe, 0x41, 0x00), 'text')).toBe('it is not UTF-8 text')
-    expect(await problemOf(Uint8Array.of(0xc3), 'csv')).toBe('it is not UTF-8 text')
+    expect(await problemOf(Uint8Array.of(0xff, 0xfe, 0x41, 0x00), 'text')).toBe('the file is not UTF-8 text')
+    expect(await problemOf(Uint8Array.of(0xc3), 'csv')).toBe('the file is not UTF-8 text')
   })
 
   test('has its bad lines counted, and only the first of them kept', async () => {

@@ -93,14 +93,18 @@ describe('a list’s source', () => {
       expect(kept?.failure).toBe(result.failure)
       return result.failure
     }
-    expect(await failureOf(`${evm(2)}\nnonsense\n`)).toBe('line 2: it is not an EVM or Solana address')
-    expect(await failureOf(`x\ny\n${evm(2)}\n`)).toEndWith(', and 1 more bad line')
-    expect(await failureOf(`x\ny\n${evm(2)}\nz\n`)).toBe(
-      'line 1: it is not an EVM or Solana address, and 2 more bad lines',
+    expect(await failureOf(`${evm(2)}\nnonsense\n`)).toBe('line 2: not an EVM or Solana address')
+    expect(await failureOf(`x\ny\n${evm(2)}\n`)).toEndWith(
+      'line 1: not an EVM or Solana address, and 1 more invalid line',
     )
-    expect(await failureOf('')).toBe('it holds no EVM or Solana address')
-    expect(await failureOf('# maintenance\n')).toBe('it holds no EVM or Solana address')
-    expect(await failureOf(new FetchFailedError('the server answered 500'))).toBe('the server answered 500')
+    expect(await failureOf(`x\ny\n${evm(2)}\nz\n`)).toBe(
+      'line 1: not an EVM or Solana address, and 2 more invalid lines',
+    )
+    expect(await failureOf('')).toBe('the file contains no EVM or Solana address')
+    expect(await failureOf('# maintenance\n')).toBe('the file contains no EVM or Solana address')
+    expect(await failureOf(new FetchFailedError('the server responded with status 500'))).toBe(
+      'the server responded with status 500',
+    )
     // Of an error that is not ours, only the class is told.
     expect(await failureOf(new TypeError('secret path'))).toBe('TypeError')
   })
@@ -125,7 +129,7 @@ describe('a list’s source', () => {
         const result = await refreshList(dependencies(), source)
         return result.status === 'failed' ? result.failure : null
       }
-      const noLength = 'the server does not send the length of the file, so a truncated file looks complete'
+      const noLength = 'the server does not send the length of the file, so a truncated file would look complete'
       expect(await failureOf('text')).toBe(noLength)
       expect(await failureOf('csv')).toBe(noLength)
       // XML has an end of its own, so its length is not required.
@@ -147,7 +151,7 @@ describe('a list’s source', () => {
     }
     expect(await refreshList(dependencies({ open, signal: stopping.signal }), source)).toMatchObject({
       status: 'failed',
-      failure: 'it was interrupted',
+      failure: 'reading was interrupted',
     })
     expect(await addressesOf(list)).toEqual([])
   })
@@ -166,9 +170,11 @@ describe('a list’s source', () => {
     const { store, newList } = stored
     const list = await newList()
     const source = await store.listSources.set(list.id, { ...SETTINGS, location: join(folder.path, 'missing.txt') })
-    expect(await refreshList(dependencies(), source)).toMatchObject({ failure: "the file can't be read (ENOENT)" })
+    expect(await refreshList(dependencies(), source)).toMatchObject({ failure: 'the file could not be read (ENOENT)' })
     const url = await store.listSources.set(list.id, { ...SETTINGS, location: 'https://127.0.0.1/list.txt' })
-    expect(await refreshList(dependencies(), url)).toMatchObject({ failure: 'leads to an address that is not allowed' })
+    expect(await refreshList(dependencies(), url)).toMatchObject({
+      failure: 'resolves to an address that is not allowed',
+    })
   })
 
   test('that was taken away while it was read changes nothing', async () => {
@@ -329,7 +335,7 @@ describe('the schedule', () => {
     await refresher.stop()
     await refreshing
     expect(await store.listSources.find(list.id)).toMatchObject({
-      failure: 'it was interrupted',
+      failure: 'reading was interrupted',
       dueAtSeconds: clock.unixSeconds(),
     })
     await store.listSources.remove(list.id)

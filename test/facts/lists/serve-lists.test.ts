@@ -1,4 +1,4 @@
-// The lists in memory: what is changed is there, whole, and what can't be read is known to be unread.
+// The lists in memory: what is changed is there, whole, and what cannot be read is known to be unread.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { addressKey } from '../../../src/domain/address-key.ts'
 import { DependencyUnavailableError } from '../../../src/domain/errors.ts'

@@ -228,7 +228,7 @@ describe('a message that is not taken', () => {
     await addEndpoint(demo, 'https://10.0.0.1/hook')
     await register(demo)
     expect(await run()).toBe(1)
-    expect((await listed('waiting'))[0]?.lastFailure).toBe('the URL leads to an address that is not allowed')
+    expect((await listed('waiting'))[0]?.lastFailure).toBe('the URL resolves to an address that is not allowed')
   })
 
   test('of many is resent, or dies with its endpoint, in batches', async () => {

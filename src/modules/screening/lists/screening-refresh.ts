@@ -85,7 +85,7 @@ export const refreshScreeningLists = async (
     const list = await lists.takeDue(LEASE_SECONDS)
     if (list === null) return
     const result = await readOne(dependencies, list, lead, signal).catch((error: unknown) => {
-      return { failure: signal.aborted ? 'it was interrupted' : describeFailure(error) }
+      return { failure: signal.aborted ? 'reading was interrupted' : describeFailure(error) }
     })
     if (typeof result === 'string') {
       if (result !== 'outdated') log.info('read a sanctions list', { list: list.name, result })
