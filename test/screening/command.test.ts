@@ -67,7 +67,7 @@ describe('countersign screening', () => {
     expect(hits?.[0]?.why.map(({ part }) => part)).toEqual(['name', 'birth_date', 'country'])
     expect(none).toEqual({ id: '2', hits: [] })
     expect(emoji).toEqual({ id: '3', hits: [], problem: 'a name has fewer than two letters' })
-    expect(long).toEqual({ id: '4', hits: [], problem: 'a name is too long to be one' })
+    expect(long).toEqual({ id: '4', hits: [], problem: 'a name is too long' })
   })
 
   test('tells hits above the threshold of the organization only', async () => {
@@ -87,7 +87,7 @@ describe('countersign screening', () => {
 
   test('a known list has its format, and what is not the whole of it is refused', async () => {
     const { code, stderr } = await run('import', 'un-sc', UN)
-    expect([code, stderr]).toEqual([1, 'un-sc: it has 7 entries, and the whole list has at least 500\n'])
+    expect([code, stderr]).toEqual([1, 'un-sc: the file has 7 entries, but the complete list has at least 500\n'])
     expect(await temporary.store.screeningLists.list()).toEqual([])
     expect((await run('import', 'cut', UN, '--format', 'un-xml')).code).toBe(0)
     const refused = await run('import', 'cut', join(DATA, 'eu.xml'))
@@ -122,7 +122,7 @@ describe('countersign screening', () => {
     await shareWallets(temporary.store, temporary.clock)
     const shared = await temporary.store.lists.find(null, 'cut_sdn')
     expect(shared?.entryCount).toBeGreaterThan(0)
-    expect(stdout).toContain(` wallet addresses (${shared?.entryCount} of EVM or Solana), SHA-256 `)
+    expect(stdout).toContain(` wallet addresses (${shared?.entryCount} on EVM or Solana), SHA-256 `)
   })
 
   test('refuses the name of a list that people keep, and names that no shared list can have', async () => {

@@ -33,7 +33,7 @@ describe('a date of birth', () => {
       if (year >= 1960 && year <= 1980) expect(score).toEqual(between)
       else expect(score).not.toEqual(between)
     }
-    expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('about the listed year of birth')
+    expect(scoreBirthDate('1960', ['~1960'])?.detail).toBe('close to the listed year of birth')
     // One approximate year and an exact one are no span.
     expect(scoreBirthDate('1970', ['~1960', '1980'])?.points).toBe(-18)
   })

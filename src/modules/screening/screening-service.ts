@@ -1,6 +1,5 @@
-// Screening as a task of the leader: one process refreshes the lists, and repeats the comparison of sessions when they
-// change. The check runner compares submitted sessions, with this service's parts. Names are searched in a separate
-// process, off the request thread.
+// The leader's screening task: refreshes the lists, and compares sessions again when lists change. The check runner
+// compares submitted sessions with this service's parts. A separate process searches names, off the main thread.
 
 import type { Lead, LeaderTask } from '../../cluster/leader.ts'
 import { addressKey } from '../../domain/address-key.ts'
@@ -27,22 +26,21 @@ export interface ScreeningServiceDependencies {
   readonly store: Store
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
   readonly wallets: WalletSources
-  /** Stores repeated checks. */
   readonly storeAgain: StoreChecks
   readonly clock: Clock
   readonly log: Logger
   readonly processes?: ScreeningProcesses
-  /** Interval of checks for work. */
+  /** Interval for lists and names. */
   readonly everyMs?: number
-  /** The interval for everything but names, because organizations may change their lists and settings at any time. */
+  /** Interval for wallets. Organizations can change their lists and settings at any time. */
   readonly othersEveryMs?: number
 }
 
 export interface ScreeningService {
   readonly leaderTask: LeaderTask
-  /** For the check runner, in the leading process. */
+  /** For the check runner, in the leader. */
   readonly parts: readonly CheckPart[]
-  /** The last read lists, in the leading process. */
+  /** Lists in use; empty outside the leader. */
   lists(): FactMetrics['lists']
 }
 
@@ -104,7 +102,7 @@ export const createScreeningService = ({
     const shareUnshared = createWalletSharing({ store, processes, clock, log })
     const share = oneAtATime(
       () => shareUnshared(goesOn),
-      (error) => log.warn('could not look up the wallet addresses to share; will retry', { error }),
+      (error) => log.warn('could not share the wallet addresses of the sanctions lists; will retry', { error }),
     )
     const namesAgain = againWith(names, goesOn)
     const othersAgain = [listed, screened].map((part) => againWith(part, goesOn))

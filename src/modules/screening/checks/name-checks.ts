@@ -1,5 +1,5 @@
-// Compares the entered names of a session's person or company, and the names in the person's documents, with the names
-// on lists. Both are read in memory, and only the list's data is stored with the session.
+// Compares the names of a session's person or company, entered and from documents, with listed names. Entered names
+// stay in memory; only the list's data is stored with the session.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import {
@@ -23,13 +23,11 @@ import type { ListsInUse, ListVersions } from '../processes/list-versions.ts'
 import type { Screener } from '../processes/screening-processes.ts'
 
 export interface NameCheckDependencies {
-  /** The lists in use; null if there are none. */
   readonly listsInUse: () => Promise<ListsInUse | null>
-  /** Returns the process with the names of these lists. */
+  /** Returns the process that has indexed these versions. */
   readonly screenerFor: (versions: ListVersions) => Promise<Pick<Screener, 'screen'>>
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf' | 'screenedZonesOf'>
-  /** Called when the entered fields of a session could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
 
@@ -38,13 +36,13 @@ export interface NamedSubject {
   readonly subject: ScreenedSubject
 }
 
-/** Version of reading and comparing names. Sessions compared by another version are compared again. */
+/** Version of the matching algorithm. Changing it compares all sessions again. */
 const MATCHER = 'names 7'
 
 type NameSettings = Pick<ScreeningSettings, 'threshold'>
 const thresholdIn = ({ threshold }: NameSettings): number => threshold ?? DEFAULT_THRESHOLD
 
-/** Returns the version of an organization's name checks with these lists and settings. */
+/** Returns a key that changes when the lists, the threshold or the matching algorithm changes. */
 export const nameVersion = (versions: ListVersions, settings: NameSettings): string =>
   comparisonKey([MATCHER, versions, thresholdIn(settings)])
 
@@ -60,7 +58,6 @@ const subjectOfZone = (zone: Zone, at: number): NamedSubject => ({
   },
 })
 
-/** @param zones the zones of the person's documents */
 export const subjectsOf = (
   checkType: CheckType,
   fields: EvidenceFields,
@@ -86,18 +83,17 @@ export const subjectsOf = (
   return [...business, ...owners.map(({ name }, at) => ({ who: `owner ${at + 1}`, subject: { name } }))]
 }
 
-/** The data that a decision about a hit applies to, without its source. */
+/** Compared data of a subject. A decision about a hit remains valid while it is unchanged. */
 const basisOf = ({ isFromDocument: _, ...data }: ScreenedSubject): object => data
 
-const NO_NAME = 'no name to compare: nothing was entered, or it was erased'
+const NO_NAME = 'no name to compare: none was entered, or it was erased'
 const UNREADABLE = 'could not read the entered fields'
 
-/** The compared subjects of a session, or why there are none. */
 type Asked = { readonly problem: string } | { readonly subjects: readonly NamedSubject[] }
-/** `problem`: why a name could not be compared; null if all were. */
+/** `problem`: reason that a name could not be compared; null if all were compared. */
 interface Found {
   readonly hits: readonly FoundHit[]
-  /** The compared subjects, as `comparedSubject` of a hit. */
+  /** In the form of `FoundHit.comparedSubject`. */
   readonly subjects: readonly string[]
   readonly problem: string | null
 }
@@ -145,7 +141,7 @@ export const createNameChecks = (dependencies: NameCheckDependencies): RepeatedP
     }
   }
 
-  /** One request to the process for all sessions. */
+  /** Sends the subjects of all sessions to the process in one call. */
   const find = async (
     sessions: readonly Session[],
     versions: ListVersions,

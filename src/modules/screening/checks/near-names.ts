@@ -1,5 +1,5 @@
-// Compares an organization's newest sessions with the current lists, from a given score, to show the effect of another
-// threshold. Runs in a process that ends with the result; stores nothing.
+// Shows the effect of another threshold: compares an organization's newest sessions with the current lists, in a
+// process that exits afterwards. Stores nothing.
 import { fixedError } from '../../../domain/errors.ts'
 import type { NearName, NearNames } from '../../../domain/screening-hit.ts'
 import type { Session, SessionStatus } from '../../../domain/session.ts'
@@ -11,8 +11,8 @@ import { type Screener, type ScreeningProcesses, screeningProcesses } from '../p
 import { type NamedSubject, subjectsOf } from './name-checks.ts'
 
 /**
- * Listed names similar to the names in an organization's newest sessions, from a given score; null before a list was
- * read.
+ * Returns listed names similar to the names in an organization's newest sessions, with a score of `lowest` or higher.
+ * Null if no list has been read.
  */
 export const NEAR_NAMES =
   serviceKey<(organizationId: string, lowest: number) => Promise<NearNames | null>>('comparison of names')
@@ -23,13 +23,11 @@ export interface NearNamesDependencies {
   readonly processes?: Pick<ScreeningProcesses, 'startScreener'>
 }
 
-/** Maximum sessions of each status. Decrypting their fields is most of the work. */
+/** Per status. Decrypting the fields of sessions takes most of the time. */
 const SESSIONS_MAX = 500
 const STATUSES: readonly SessionStatus[] = ['submitted', 'completed']
-/** Sessions per request to the process. */
 const BATCH = 50
 
-/** Only one comparison runs at a time in this process. */
 class ComparisonBusyError extends fixedError('OVERLOADED', 'another comparison is running; try again in a moment', {
   retryAfterSeconds: 5,
 }) {}
@@ -57,7 +55,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     return lists.length === 0 ? null : processes.startScreener(lists)
   }
 
-  /** Sequential, so that the thread can handle requests in between. */
+  /** Decrypts sequentially, so that the thread can handle requests in between. */
   const read = async (sessions: readonly Session[]) => {
     const { screenedFieldsOf, screenedZonesOf } = await evidence()
     const fieldsOf = await screenedFieldsOf(sessions)
@@ -90,7 +88,7 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
     })
   }
 
-  /** The entered values stay in memory for one batch only. */
+  /** Keeps entered values in memory for one batch only. */
   const compareAll = async (screener: Screener, sessions: readonly Session[], lowest: number) => {
     const near: NearName[] = []
     let unread = 0
@@ -103,8 +101,8 @@ export const createNearNames = ({ store, evidence, processes = screeningProcesse
   }
 
   /**
-   * @returns null before a list was read
-   * @throws ComparisonBusyError during another comparison of this process, ScreeningProcessError
+   * @returns null if no list has been read
+   * @throws ComparisonBusyError if another comparison is running in this process, ScreeningProcessError
    */
   return async (organizationId: string, lowest: number): Promise<NearNames | null> => {
     if (isBusy) throw new ComparisonBusyError()

@@ -1,5 +1,5 @@
-// Refuses a decision that relies on a comparison with earlier lists or settings. Compares versions in the transaction of
-// the decision, because the lists in memory may be older than the stored lists.
+// Refuses a decision whose comparison used earlier lists or settings. Reads the versions in the decision's transaction,
+// because the lists in memory may be outdated.
 import { isUncompared, NAME_CHECK } from '../../../domain/screening-hit.ts'
 import type { Session } from '../../../domain/session.ts'
 import { ChecksPendingError } from '../../../domain/session-errors.ts'
@@ -17,7 +17,7 @@ export const requireCurrentLists = async (
   { organizationId, id }: Pick<Session, 'organizationId' | 'id'>,
 ): Promise<void> => {
   const made = await tables.sessionChecks.list(organizationId, id)
-  // A repeated comparison may fail again: a person decides the session.
+  // Repeating a failed comparison may fail again, so a person decides.
   if (isUncompared(made)) return
   const settings = await tables.screeningSettings.read(organizationId)
   const versions = versionsOf(await tables.screeningLists.list())

@@ -1,5 +1,6 @@
 // Queries an organization's external screeners about a session's wallets. A flagged wallet is a hit, which a person
-// clears or confirms. A screener that times out gives `not-done`: it is queried again, and rejects nobody.
+// clears or confirms. If a screener times out, the outcome is `not-done`, nobody is rejected, and the query is
+// repeated.
 import { type FoundHit, WALLET_CHECKS } from '../../../domain/screening-hit.ts'
 import type { SessionWallet } from '../../../domain/wallet.ts'
 import { type NewSessionCheck, NOTHING, type RepeatedPart } from '../../../identity/checks/checks.ts'
@@ -13,26 +14,24 @@ export interface ScreenerAnswer {
 }
 
 export interface ScreenerCheckDependencies extends WalletScreeningDependencies {
-  /** Names of all configured screeners. */
   readonly screeners: readonly string[]
-  /** @returns null if the screener gave no answer; never rejects */
+  /** @returns null if the screener did not respond; never rejects */
   readonly ask: (screener: string, wallet: SessionWallet) => Promise<ScreenerAnswer | null>
   /** Returns a key that changes when the sanctions lists change. */
   readonly listsKey: () => Promise<string>
-  /** Resolves after the given milliseconds; replaced in tests. */
   readonly wait?: (milliseconds: number) => Promise<void>
 }
 
 const PART = `${WALLET_CHECKS}.screeners`
-/** Limit for all wallets of one session, because other sessions wait. Later answers are used by the next attempt. */
+/** For all wallets of one session, because other sessions wait. The next attempt uses responses that arrive later. */
 const TIME_LIMIT_MS = 3_000
-/** Concurrent queries of all sessions, because attestation requests query the same screeners. */
+/** Concurrent queries for all sessions. Attestation requests query the same screeners. */
 const QUESTIONS_MAX = 8
 const SURE = 100
 const SILENT = 'it did not respond, or returned neither a flag nor a valid score'
 const NOT_CONFIGURED = 'the screener is not configured'
 
-/** Whether the answer is a hit; null if it contains neither a flag nor a usable score. */
+/** Null if the answer contains neither a flag nor a usable score. */
 const isHit = ({ flagged, score }: ScreenerAnswer, fromScore: number | null): boolean | null => {
   if (flagged === true) return true
   if (score !== null && fromScore !== null) return score >= fromScore
@@ -69,7 +68,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     subject: 'wallet',
     score: SURE,
     why: [{ part: 'screener', points: SURE, detail: describe(answer) }],
-    // Without the chain, because the same answer about an address on another chain is the same hit.
+    // Excludes the chain: the same answer for an address on another chain is the same hit.
     compared: JSON.stringify([addressText, answer.flagged, answer.score, answer.categories]),
     comparedSubject: addressText,
   })
@@ -97,7 +96,7 @@ export const createScreenerChecks = (dependencies: ScreenerCheckDependencies): R
     const subjects = wallets.map(({ addressText }) => addressText)
     const found = { name, subjects, hits: [...hits], settings: comparisonKey([fromScore]) }
     if (answered === wallets.length) return { ...found, version, detail, outcome: 'passed' }
-    // Without a version it is queried again with the others.
+    // An empty version makes the next pass repeat the query.
     return { ...found, version: '', outcome: 'not-done', detail: { ...detail, problem: SILENT }, isTriedAgain: true }
   }
 

@@ -1,5 +1,5 @@
-// Looks up a session's wallets in address lists. An organization may name the lists; the default is the shared
-// sanctions lists and its own deny list. A listed wallet is a hit, which a person clears or confirms.
+// Looks up a session's wallets in address lists. Defaults to the shared sanctions lists and the organization's deny
+// list. A listed wallet is a hit, which a person clears or confirms.
 import type { WalletAddress } from '../../../domain/address.ts'
 import { screeningListName } from '../../../domain/list.ts'
 import {
@@ -17,22 +17,22 @@ import { enabledName } from '../processes/list-versions.ts'
 
 export interface AddressListInUse {
   readonly id: string
-  /** Null: a shared list of the deployment. */
+  /** Null for a list that all organizations share. */
   readonly organizationId: string | null
   readonly name: string
-  /** Whether the list contains sanctioned people. */
+  /** Whether the list contains wallets from a sanctions list. */
   readonly isOfSanctioned: boolean
-  /** Changes when its sanctions list was disabled and enabled again; null without a sanctions list. */
+  /** Changes when the sanctions list is disabled and enabled again; null for other lists. */
   readonly enablingId: string | null
   readonly version: number
-  /** False while the list has changed and its new content is unreadable. */
+  /** False if the list has changed and its new content could not be read. */
   readonly current: boolean
   has(address: WalletAddress): boolean
 }
 
 export interface WalletScreeningDependencies {
   readonly settings: (organizationId: string | null) => Promise<ScreeningSettingsOfAll>
-  /** The wallets by session id, without sessions that have none. */
+  /** Wallets by session id; omits sessions without wallets. */
   readonly walletsOf: (
     organizationId: string,
     sessionIds: readonly string[],
@@ -41,23 +41,25 @@ export interface WalletScreeningDependencies {
 
 export interface WalletCheckDependencies extends WalletScreeningDependencies {
   readonly lists: () => readonly AddressListInUse[]
-  /** The memo of a list's entry; null if there is no such entry. */
+  /** Returns an entry's memo; null if the list does not contain the address. */
   readonly memoOf: (listId: string, address: WalletAddress) => Promise<string | null>
 }
 
-/** Version of the wallet lookup. Wallets looked up by another version are looked up again. */
+/** Version of the lookup. Changing it looks up all wallets again. */
 const LOOKUP = 'wallets 2'
-/** The name of the part and of its only check. */
+/** Name of the part and of its only check. */
 export const WALLET_CHECK = `${WALLET_CHECKS}.lists`
-/** The organization's deny list, which may not exist before its first entry. */
+/** Name of the deny list, which is created with its first entry. */
 const DENY = 'deny'
 /** An address matches exactly or not at all, so each hit has the highest score. */
 const SURE = 100
 
-/** The new content of a changed list is unreadable. */
 class ListBehindError extends NamedError {}
 
-/** The wallets of each session, in the sessions' order. An address connected on several chains occurs once for each. */
+/**
+ * Returns the wallets of each session, in the order of the sessions. An address connected on several chains occurs once
+ * per chain.
+ */
 export const walletsOfEach = async (
   walletsOf: WalletScreeningDependencies['walletsOf'],
   organizationId: string,
@@ -77,7 +79,6 @@ type WalletSettings = Pick<ScreeningSettings, 'addressLists'>
 const byOwner = <List extends ListVersion>(lists: readonly List[]): ReadonlyMap<string | null, readonly List[]> =>
   Map.groupBy(lists, ({ organizationId }) => organizationId)
 
-/** The lists for an organization's wallets. */
 const listsFor = <List extends ListVersion>(
   lists: ReadonlyMap<string | null, readonly List[]>,
   organizationId: string,
@@ -86,7 +87,7 @@ const listsFor = <List extends ListVersion>(
   [...(lists.get(null) ?? []), ...(lists.get(organizationId) ?? [])]
     .filter(
       ({ name, organizationId: owner, isOfSanctioned }) =>
-        // Other shared lists do not count: they may contain partners, for example.
+        // Other shared lists may contain partners, for example.
         named?.includes(name) ?? (owner === null ? isOfSanctioned : name === DENY),
     )
     .sort((left, right) => (left.name < right.name ? -1 : 1))
@@ -96,7 +97,7 @@ const versionsFor = (used: readonly ListVersion[]) => used.map(({ id, version })
 const versionWith = (used: readonly ListVersion[], { addressLists: named }: WalletSettings): string =>
   used.length + (named?.length ?? 0) === 0 ? NOTHING : comparisonKey([LOOKUP, versionsFor(used), named])
 
-/** Returns the version of an organization's wallet checks with these lists and settings. */
+/** Returns a key that changes when the lists used or the settings change. */
 export const walletVersion = (
   lists: readonly ListVersion[],
   organizationId: string,
@@ -120,7 +121,7 @@ export const createWalletChecks = (dependencies: WalletCheckDependencies): Repea
             subject: 'wallet',
             score: SURE,
             why: [{ part: 'address', points: SURE, detail: 'the address is on the list' }],
-            // The memo is the list's name if the wallet was shared before memos named the entry.
+            // Old memos contain only the list's name.
             compared: memo === screeningListName(name) ? address : JSON.stringify([address, memo]),
             comparedSubject: address,
           }

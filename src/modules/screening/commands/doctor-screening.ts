@@ -6,14 +6,14 @@ import { PROGRAM } from '../../../program/labels.ts'
 import type { Finding } from '../../../setup/finding.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** The same threshold as in deploy/prometheus/alerts.yaml. */
+/** Same threshold as in deploy/prometheus/alerts.yaml. */
 const LIST_OLD_SECONDS = 2 * 86_400
 
 const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Promise<Finding[]> =>
   (await screeningLists.list()).map(({ name, urls, confirmedAtSeconds, intervalSeconds, failure }): Finding => {
     const subject = `screening ${name}`
     const age = confirmedAtSeconds === null ? null : nowSeconds - confirmedAtSeconds
-    const said = age === null ? 'it was never read' : `it was confirmed ${durationText(age)} ago`
+    const said = age === null ? 'never read' : `confirmed ${durationText(age)} ago`
     const reason = failure === null ? '' : `, and the last attempt failed: ${failure}`
     const isOld = age === null || age > Math.max(LIST_OLD_SECONDS, 2 * intervalSeconds)
     if (!isOld && reason === '') return { check: 'list', subject, result: 'ok', detail: said }
@@ -22,7 +22,7 @@ const inspectLists = async ({ screeningLists }: Store, nowSeconds: number): Prom
     return { check: 'list', subject, result: isOld ? 'problem' : 'note', detail: `${said}${reason}: ${advice}` }
   })
 
-/** Verified people with an undecided hit, who are in no queue. */
+/** Reports verified people with an undecided hit, because no queue shows them. */
 const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Finding[]> => {
   const findings: Finding[] = []
   for (const { id, slug } of await organizations.list()) {
@@ -31,7 +31,7 @@ const inspectHits = async ({ organizations, sessionCounts }: Store): Promise<Fin
     const who = `${exact ? '' : 'over '}${count} verified session${count === 1 ? ' has' : 's have'}`
     const detail =
       `${who} an undecided hit: ` +
-      `${PROGRAM} session list --status completed --hits open --org ${slug}, and the dashboard’s reviews`
+      `${PROGRAM} session list --status completed --hits open --org ${slug}, or open Reviews in the dashboard`
     findings.push({ check: 'hits', subject: slug, result: 'note', detail })
   }
   return findings

@@ -1,5 +1,5 @@
-// `countersign screening check` and `screening-list import`: compare a file of names with the sanctions lists, and fill
-// a list from files.
+// `countersign screening check` compares a file of names with the sanctions lists; `screening-list import` fills a list
+// from files.
 import { readFileSync } from 'node:fs'
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { parseWhole } from '../../../command-line/option-values.ts'
@@ -26,7 +26,7 @@ const readGiven = (path: string): Uint8Array => {
 }
 
 const ALIASES_MISSING =
-  'warning: aliases and countries of the US Treasury’s lists are in separate files: without alt.csv and add.csv, people are found only by their main name'
+  'warning: without alt.csv and add.csv, people are found only by their primary name: the US Treasury publishes aliases and countries in these files'
 
 const formatGiven = (given: string | undefined): ScreeningFormat | undefined => {
   const format = SCREENING_FORMATS.find((known) => known === given)
@@ -45,7 +45,7 @@ const importList = async (context: CommandContext): Promise<number> => {
   const known = await store.screeningLists.find(name)
   const format = given ?? publisher?.format ?? SCREENING_FORMATS.find((each) => each === known?.format)
   if (format === undefined)
-    throw new UsageError(`--format is required for your own lists: ${SCREENING_FORMATS.join(', ')}`)
+    throw new UsageError(`--format is required for your own lists: use one of ${SCREENING_FORMATS.join(', ')}`)
   const files = paths.map(readGiven)
   const version = known?.version ?? null
   try {
@@ -70,7 +70,7 @@ const importList = async (context: CommandContext): Promise<number> => {
     const { entries: count, names, sha256 } = packed
     const wallets = [...new Set(entries.flatMap((entry) => entry.wallets))]
     const shared = wallets.filter((wallet) => parseAnyAddress(wallet) !== null).length
-    const ofWallets = `${counted(wallets.length, 'wallet address', 'wallet addresses')} (${shared} of EVM or Solana)`
+    const ofWallets = `${counted(wallets.length, 'wallet address', 'wallet addresses')} (${shared} on EVM or Solana)`
     print(context, list ?? {}, `${name}: ${count} entries with ${names} names and ${ofWallets}, SHA-256 ${sha256}\n`)
     return 0
   } catch (error) {
@@ -101,7 +101,8 @@ const readLines = (path: string): readonly Line[] => {
       number,
       number,
     ]
-    if (id === -1 || name === -1) throw new CommandFailedError(`${path}: the first line must be ${COLUMNS.join(',')}`)
+    if (id === -1 || name === -1)
+      throw new CommandFailedError(`${path}: the first line must be the header ${COLUMNS.join(',')}`)
     return [...rows].map((row) => ({
       id: row[id] ?? '',
       name: row[name] ?? '',
@@ -136,7 +137,8 @@ const check = async (context: CommandContext): Promise<number> => {
     const bytes = version === null ? null : await store.screeningLists.readVersion(version.id)
     if (bytes !== null) lists.push({ list: name, entries: unpackEntries(bytes) })
   }
-  if (lists.length === 0) throw new CommandFailedError(`no list has been read yet: see ${PROGRAM} screening-list list`)
+  if (lists.length === 0)
+    throw new CommandFailedError(`no sanctions list has been read yet: run ${PROGRAM} screening-list list to see why`)
   const lines = readLines(path)
   const screening = openScreening(buildScreening(lists))
   for (const { id, name, birthDate, country } of lines) {
@@ -165,10 +167,10 @@ export const SCREENING_LIST_COMMANDS: readonly Command[] = [
     verb: 'import',
     summary: 'Import a sanctions list from the publisher’s files',
     description:
-      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. An incomplete file is refused, and the current content remains. Imported lists are not fetched.',
+      'For example: ofac-sdn sdn.csv alt.csv add.csv sdn_comments.csv, or un-sc consolidated.xml. Refuses incomplete files and keeps the current content. The service doesn’t fetch imported lists.',
     words: [
       { name: 'LIST', help: 'Name of the list' },
-      { name: 'FILE', help: 'File of the publisher', many: true },
+      { name: 'FILE', help: 'File from the publisher', many: true },
     ],
     options: [
       text('format', 'FORMAT', `Required for your own lists. One of ${SCREENING_FORMATS.join(', ')}`, {
@@ -184,16 +186,16 @@ export const SCREENING_COMMANDS: readonly Command[] = [
   {
     noun: 'screening',
     verb: 'check',
-    summary: 'Compare the people of a CSV file with the lists',
-    description: 'Prints one line for each line of the file, also with --json.',
+    summary: 'Compare the people in a CSV file with the sanctions lists',
+    description: 'Prints one line per person, with or without --json.',
     options: [
-      text('file', 'FILE', 'CSV with the columns id,name,birth_date,country; the last two may be empty', {
+      text('file', 'FILE', 'CSV with the columns id,name,birth_date,country; birth_date and country may be empty', {
         required: true,
       }),
       text(
         'threshold',
         'SCORE',
-        `Minimum score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}. Defaults to the organization’s`,
+        `Minimum score of a hit, ${THRESHOLD_MIN} to ${THRESHOLD_MAX}. Defaults to the organization’s setting`,
       ),
       ORG,
     ],

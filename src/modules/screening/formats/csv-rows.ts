@@ -1,12 +1,11 @@
-// Reads a whole CSV file into rows (RFC 4180): fields may contain line breaks, quotes are doubled. Only unquoted fields
-// are trimmed.
+// Parses CSV (RFC 4180): fields may contain line breaks, and quotes are doubled. Trims only unquoted fields.
 import { DetailedError } from '../../../lib/named-error.ts'
 
-/** `detail` is for the operator and contains no data of the file. */
+/** `detail` is for the operator and contains no data from the file. */
 export class ScreeningListInvalidError extends DetailedError {}
 
 const FIELD_MAX = 65_536
-/** OFAC's files end with this character, like DOS files. */
+/** OFAC's files end with this DOS end-of-file character. */
 const END_OF_FILE = '\u001a'
 
 export function* csvRows(text: string): Generator<readonly string[]> {
@@ -22,7 +21,7 @@ export function* csvRows(text: string): Generator<readonly string[]> {
       for (;;) {
         const quote = text.indexOf('"', from)
         if (quote === -1 || quote >= end)
-          throw new ScreeningListInvalidError('a quote is not closed: it ends early, or is not CSV')
+          throw new ScreeningListInvalidError('a quote is not closed: the file is truncated or not CSV')
         field += text.slice(from, quote)
         from = quote + 1
         if (text[from] !== '"') break
@@ -36,8 +35,7 @@ export function* csvRows(text: string): Generator<readonly string[]> {
       while (stop < end && text[stop] !== ',' && text[stop] !== '\n') stop += 1
       field = text.slice(at, stop)
     }
-    if (field.length > FIELD_MAX)
-      throw new ScreeningListInvalidError('it has a field that is too long: it is another format')
+    if (field.length > FIELD_MAX) throw new ScreeningListInvalidError('a field is too long: the file is not CSV')
     row.push(isQuoted ? field : field.trim())
     const isLast = stop >= end || text[stop] === '\n'
     at = stop + 1

@@ -1,10 +1,9 @@
-// A version's entries in their stored form: compressed JSON, one entry per line. Equal entries in the same order give
-// equal lines, whose hash identifies a version.
+// Stored form of a version's entries: compressed JSON, one entry per line. The hash of the lines identifies the
+// version.
 import { MEMO_LENGTH_MAX } from '../../../domain/list.ts'
 import type { ListedEntry } from '../matching/entry.ts'
 
 export interface PackedEntries {
-  /** Zstandard. */
   readonly bytes: Uint8Array
   /** SHA-256 of the lines, lower-case hex. */
   readonly sha256: string
@@ -30,7 +29,7 @@ export const packEntries = (entries: readonly ListedEntry[]): PackedEntries => {
   }
 }
 
-/** Yields one entry at a time, so that only one is in memory. */
+/** Parses one entry at a time to save memory. */
 export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   const lines = Bun.zstdDecompressSync(packed)
   const decoder = new TextDecoder()
@@ -50,7 +49,7 @@ export function* unpackEntries(packed: Uint8Array): Generator<ListedEntry> {
   }
 }
 
-/** The wallets of packed entries, each with the entries that list it as an address list's memo. */
+/** Returns the wallets of packed entries. Each memo names the entries that contain the wallet. */
 export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: string, memo: string])[] => {
   const memos = new Map<string, string[]>()
   for (const { id, names, wallets } of unpackEntries(packed)) {
@@ -60,6 +59,6 @@ export const listedWallets = (packed: Uint8Array): readonly (readonly [wallet: s
       memos.set(wallet, listed)
     }
   }
-  // Sorted, so that the order of the entries is irrelevant.
+  // Sorted, so that the order of entries doesn't change the memo.
   return [...memos].map(([wallet, listed]) => [wallet, listed.sort().join('; ').slice(0, MEMO_LENGTH_MAX)])
 }

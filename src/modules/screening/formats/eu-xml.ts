@@ -1,4 +1,4 @@
-// The European Union's consolidated financial sanctions list, schema 1.1, with all data in attributes. Source:
+// The European Union's consolidated financial sanctions list, schema 1.1. All data is in attributes. Source:
 // https://webgate.ec.europa.eu/fsd/fsf, "XML (Based on XSD) - v1.1".
 import type { ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
@@ -56,7 +56,7 @@ export const readEuXml = (text: string): readonly ListedEntry[] => {
     new Set(['sanctionEntity']),
     (root) => {
       if (root !== 'export')
-        throw new ScreeningListInvalidError('it is not a financial sanctions list of the European Union')
+        throw new ScreeningListInvalidError('the file is not the European Union’s financial sanctions list')
     },
     (element) => entries.push(entryOf(element)),
   )

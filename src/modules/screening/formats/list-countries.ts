@@ -2,7 +2,7 @@
 import { COUNTRY_CODES, isCountryCode } from '../../../identity/evidence/countries.ts'
 import { toAscii } from '../matching/names/fold.ts'
 
-/** Publishers' names that differ from the common ones. */
+/** Names that differ from those of `Intl.DisplayNames`. */
 const OTHERWISE: Readonly<Record<string, string>> = {
   burma: 'MM',
   'congo democratic republic of the': 'CD',

@@ -1,7 +1,6 @@
-// The US Treasury's legacy CSV: sdn.csv (or cons_prim.csv), the aliases of alt.csv, the addresses of add.csv, and in
-// sdn_comments.csv the rest of remarks truncated at 1,000 characters. There is no header; `-0-` means empty; remarks
-// contain an entry's dates, countries and digital currency addresses. Source: OFAC, "SDN List data formats and data
-// schemas".
+// The US Treasury's legacy CSV: entries in sdn.csv or cons_prim.csv, aliases in alt.csv, addresses in add.csv. Remarks
+// contain dates, countries and digital currency addresses; sdn_comments.csv continues remarks longer than 1,000
+// characters. The files have no header; `-0-` means empty. Source: OFAC, "SDN List data formats and data schemas".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -11,7 +10,7 @@ const COLUMNS_PRIMARY = 12
 const COLUMNS_ALIAS = 5
 const COLUMNS_ADDRESS = 6
 const COLUMNS_COMMENT = 2
-/** The primary file truncates remarks here, even within a word. */
+/** The primary file truncates remarks at this length, even within a word. */
 const REMARKS_CUT_AT = 1_000
 const ENTITY_NUMBER = /^\d{1,9}$/
 
@@ -29,14 +28,12 @@ const rowsOf = (text: string, columns: number, file: string): readonly (readonly
   const isBad = (row: readonly string[]): boolean => row.length !== columns || !ENTITY_NUMBER.test(row[0] ?? '')
   const bad = rows.findIndex(isBad)
   if (bad !== -1) {
-    throw new ScreeningListInvalidError(
-      `${file}: row ${bad + 1} has not the ${columns} columns of this file, or no number first`,
-    )
+    throw new ScreeningListInvalidError(`${file}: row ${bad + 1} must have ${columns} columns and start with a number`)
   }
   return rows
 }
 
-/** Converts "LAST, First Middle" to the spoken order. */
+/** Converts "LAST, First Middle" to "First Middle LAST". */
 const spoken = (name: string, kind: EntryKind): string => {
   const comma = name.indexOf(',')
   return kind !== 'person' || comma === -1 ? name : `${name.slice(comma + 1).trim()} ${name.slice(0, comma)}`.trim()
@@ -87,7 +84,7 @@ const groupOf = (rows: readonly (readonly string[])[], column: number): Readonly
 }
 
 /**
- * Appends the rest unchanged: a word, or the space between words, may be on either side of the cut.
+ * Appends the rest without a separator: the cut may be within a word or next to a space.
  * @throws ScreeningListInvalidError if the rest is missing, since it may contain wallets and aliases
  */
 const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonly string[]> | null): string => {
@@ -96,7 +93,7 @@ const wholeRemarks = (row: readonly string[], rests: ReadonlyMap<string, readonl
   // Complete remarks end with a period, and may have exactly this length.
   if (remarks.length < REMARKS_CUT_AT || (rests !== null && remarks.trimEnd().endsWith('.'))) return remarks
   throw new ScreeningListInvalidError(
-    `the remarks of entry ${row[0]} are cut at ${REMARKS_CUT_AT} characters: also import the comments file (sdn_comments.csv or cons_comments.csv) of the same day`,
+    `the remarks of entry ${row[0]} are truncated at ${REMARKS_CUT_AT} characters: also import the comments file (sdn_comments.csv or cons_comments.csv) from the same day`,
   )
 }
 
@@ -109,10 +106,10 @@ export const readOfacCsv = (files: {
 }): readonly ListedEntry[] => {
   const grouped = (text: string | null, columns: number, column: number, file: string) =>
     groupOf(text === null ? [] : rowsOf(text, columns, file), column)
-  const primary = rowsOf(files.primary, COLUMNS_PRIMARY, 'the file of entries')
-  const aliases = grouped(files.aliases, COLUMNS_ALIAS, 3, 'the file of aliases')
-  const places = grouped(files.addresses, COLUMNS_ADDRESS, 4, 'the file of addresses')
-  const rests = files.comments === null ? null : grouped(files.comments, COLUMNS_COMMENT, 1, 'the file of comments')
+  const primary = rowsOf(files.primary, COLUMNS_PRIMARY, 'primary file')
+  const aliases = grouped(files.aliases, COLUMNS_ALIAS, 3, 'alias file')
+  const places = grouped(files.addresses, COLUMNS_ADDRESS, 4, 'address file')
+  const rests = files.comments === null ? null : grouped(files.comments, COLUMNS_COMMENT, 1, 'comments file')
   return primary.map((row) => {
     const id = row[0] ?? ''
     const kind = KINDS[given(row[2])] ?? 'other'

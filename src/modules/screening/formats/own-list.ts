@@ -1,6 +1,6 @@
-// An operator's own lists, in three formats: CSV with a header, JSON lines or an array with the same fields, and
-// FollowTheMoney entities, the export format of OpenSanctions. Source: https://followthemoney.tech/explorer,
-// docs/screening.md "A list of your own".
+// The operator's own lists: CSV with a header, JSON (lines or an array) with the same fields, and FollowTheMoney
+// entities, the export format of OpenSanctions. Source: https://followthemoney.tech/explorer, docs/screening.md "A list
+// of your own".
 import { ENTRY_KINDS, type EntryKind, type ListedEntry } from '../matching/entry.ts'
 import { csvRows, ScreeningListInvalidError } from './csv-rows.ts'
 import { countryCodeOf } from './list-countries.ts'
@@ -40,13 +40,15 @@ export const readOwnCsv = (text: string): readonly ListedEntry[] => {
   const header = rows.next()
   const columns = header.done === true ? [] : header.value.map((column) => column.toLowerCase())
   if (!columns.includes('id') || !columns.includes('name')) {
-    throw new ScreeningListInvalidError(`its first line has to name its columns, of ${COLUMNS.join(', ')}`)
+    throw new ScreeningListInvalidError(
+      `the first line must be a header with id, name and any of the other columns: ${COLUMNS.join(', ')}`,
+    )
   }
   const entries: ListedEntry[] = []
   for (const row of rows) {
     if (row.length !== columns.length) {
       throw new ScreeningListInvalidError(
-        `entry ${entries.length + 1} has ${row.length} fields, and the header ${columns.length}`,
+        `entry ${entries.length + 1} has ${row.length} fields, but the header has ${columns.length}`,
       )
     }
     entries.push(ofFields(Object.fromEntries(columns.map((column, at) => [column, row[at]])), entries.length + 1))
@@ -66,13 +68,12 @@ const SCHEMAS: Readonly<Record<string, EntryKind>> = {
 
 const fieldsIn = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 
-/** Wallet addresses that an export nests in their holder. */
 const nestedKeys = (wallets: unknown): readonly string[] =>
   (Array.isArray(wallets) ? wallets : []).flatMap((wallet) =>
     textsOf(fieldsIn(fieldsIn(wallet)['properties'])['publicKey']),
   )
 
-/** @returns null for entities other than people and companies, such as addresses, sanctions and passports */
+/** @returns null for entities that are not listed subjects, such as addresses and passports */
 const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | null => {
   const kind = SCHEMAS[String(schema)]
   if (kind === undefined || typeof id !== 'string') return null
@@ -88,7 +89,7 @@ const ofEntity = ({ id, schema, caption, properties }: Fields): ListedEntry | nu
 }
 
 /**
- * Adds wallets, which are separate entities, to their holders. Without a listed holder, a wallet becomes an entry
+ * Adds wallets, which are separate entities, to their holders. A wallet without a listed holder becomes an entry
  * without names.
  */
 const withWallets = (entries: readonly ListedEntry[], entities: readonly Fields[]): readonly ListedEntry[] => {
@@ -114,8 +115,7 @@ const parsed = (text: string): readonly unknown[] => {
     if (Array.isArray(whole)) return whole
     return text.split('\n').flatMap((line) => (line.trim() === '' ? [] : [JSON.parse(line) as unknown]))
   } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new ScreeningListInvalidError('it is neither JSON lines nor an array of JSON')
+    if (error instanceof SyntaxError) throw new ScreeningListInvalidError('the file must be JSON lines or a JSON array')
     throw error
   }
 }

@@ -1,5 +1,4 @@
-// The known lists: publisher, addresses, files and update interval. The addresses are the publishers' own. Redirects
-// are followed only to the hosts given here.
+// Known lists. URLs are the publishers' own; redirects are followed only to the hosts given here.
 
 export const SCREENING_FORMATS = ['ofac-csv', 'un-xml', 'eu-xml', 'uk-xml', 'csv', 'json'] as const
 export type ScreeningFormat = (typeof SCREENING_FORMATS)[number]
@@ -8,12 +7,11 @@ export interface Publisher {
   readonly list: string
   readonly title: string
   readonly format: ScreeningFormat
-  /** In the format's reading order. */
+  /** In the order that the format's reader expects. */
   readonly urls: readonly string[]
-  /** Hosts to which the publisher's address may redirect. */
   readonly redirectsTo: readonly string[]
   readonly intervalSeconds: number
-  /** With fewer entries a list is incomplete. */
+  /** A list with fewer entries is considered incomplete. */
   readonly entriesMin: number
 }
 

@@ -1,5 +1,5 @@
-// Reads the files of one list into its entries, and refuses implausible lists: truncated, empty, in another format,
-// full of one letter, or changed too much in size. The existing list then stays.
+// Parses the files of a list, and refuses implausible content: truncated, empty, in another format, or much smaller or
+// larger than before.
 import { counted } from '../../../lib/counted.ts'
 import { XmlInvalidError } from '../../../lib/xml-scanner.ts'
 import type { ListedEntry } from '../matching/entry.ts'
@@ -12,16 +12,15 @@ import type { ScreeningFormat } from './publishers.ts'
 import { readUkXml } from './uk-xml.ts'
 import { readUnXml } from './un-xml.ts'
 
-/** A larger list is refused, because it would exhaust the memory of the search process. */
+/** A larger list would exhaust the memory of the search process. */
 const LIST_ENTRIES_MAX = 500_000
-/** Minimum and maximum size of a list relative to its previous entries. */
+/** Minimum and maximum size relative to the previous version. */
 const SHRINKS_TO = 0.8
 const GROWS_TO = 5
-/** Up to this size, growth is unlimited. */
+/** Number of entries up to which growth is unlimited. */
 const GROWS_FREELY_TO = 1_000
 /** Minimum share of entries with comparable names. */
 const COMPARABLE_SHARE_MIN = 0.9
-/** Minimum share of distinct names. */
 const DISTINCT_SHARE_MIN = 0.3
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -31,7 +30,7 @@ const textOf = (bytes: Uint8Array): string => {
     return decoder.decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // OFAC's files used this encoding before, with accents in addresses.
+    // Older OFAC files use this encoding.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }
@@ -40,9 +39,9 @@ const HTML = /^\s*(?:<!doctype html|<html)/i
 
 const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly ListedEntry[] => {
   const [first = '', second = null, third = null, fourth = null] = texts
-  if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('it is a web page')
+  if (texts.some((text) => HTML.test(text))) throw new ScreeningListInvalidError('the file is a web page')
   const others = texts.length - (format === 'ofac-csv' ? Math.min(4, texts.length) : 1)
-  if (others > 0) throw new ScreeningListInvalidError(`the format ${format} is not of ${texts.length} files`)
+  if (others > 0) throw new ScreeningListInvalidError(`the format ${format} does not support ${texts.length} files`)
   switch (format) {
     case 'ofac-csv':
       return readOfacCsv({ primary: first, aliases: second, addresses: third, comments: fourth })
@@ -60,20 +59,20 @@ const ofFormat = (format: ScreeningFormat, texts: readonly string[]): readonly L
 }
 
 export interface ListExpectations {
-  /** With fewer entries a list is incomplete. */
+  /** A list with fewer entries is considered incomplete. */
   readonly entriesMin: number
-  /** The list's current size; null before the first version. */
+  /** Size of the current version; null if there is none. */
   readonly now: { readonly entries: number; readonly names: number } | null
 }
 
 /** @throws ScreeningListInvalidError */
 const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: ListExpectations): void => {
   const count = entries.length
-  if (count === 0) throw new ScreeningListInvalidError('it holds no entry')
-  if (count > LIST_ENTRIES_MAX) throw new ScreeningListInvalidError(`it has more than ${LIST_ENTRIES_MAX} entries`)
+  if (count === 0) throw new ScreeningListInvalidError('the list is empty')
+  if (count > LIST_ENTRIES_MAX) throw new ScreeningListInvalidError(`the list exceeds ${LIST_ENTRIES_MAX} entries`)
   if (count < entriesMin)
     throw new ScreeningListInvalidError(
-      `it has ${counted(count, 'entry', 'entries')}, and the whole list has at least ${entriesMin}`,
+      `the file has ${counted(count, 'entry', 'entries')}, but the complete list has at least ${entriesMin}`,
     )
   const namesCount = entries.reduce((sum, entry) => sum + entry.names.length, 0)
   for (const [what, has, had] of [
@@ -82,12 +81,12 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
   ] as const) {
     if (had === undefined) continue
     if (has < had * SHRINKS_TO || (has > GROWS_FREELY_TO && has > had * GROWS_TO)) {
-      throw new ScreeningListInvalidError(`it has ${has} ${what}, and the list has ${had} now`)
+      throw new ScreeningListInvalidError(`the file has ${has} ${what}, but the current list has ${had}`)
     }
   }
   const ids = new Set(entries.map(({ id }) => id))
   if (ids.size !== count || ids.has(''))
-    throw new ScreeningListInvalidError('two of its entries have the same number, or one has none')
+    throw new ScreeningListInvalidError('an entry has no id, or two entries have the same id')
   // A wallet can be an entry without a name.
   const names = entries.flatMap(({ names: [name = ''], wallets }) => (name === '' && wallets.length > 0 ? [] : [name]))
   const comparable = names.filter((name) => {
@@ -95,12 +94,12 @@ const checkEntries = (entries: readonly ListedEntry[], { entriesMin, now }: List
     return new Set(reading.words.map(({ written }) => written).join('')).size > 1
   })
   if (comparable.length < names.length * COMPARABLE_SHARE_MIN)
-    throw new ScreeningListInvalidError('most of its names do not look like names')
+    throw new ScreeningListInvalidError('most names do not look like names')
   if (new Set(names).size < names.length * DISTINCT_SHARE_MIN)
-    throw new ScreeningListInvalidError('most of its names are the same')
+    throw new ScreeningListInvalidError('most names are identical')
 }
 
-/** @throws ScreeningListInvalidError with one line for the operator */
+/** @throws ScreeningListInvalidError with a one-line detail for the operator */
 export const readScreeningList = (
   format: ScreeningFormat,
   files: readonly Uint8Array[],

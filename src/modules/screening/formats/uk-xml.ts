@@ -1,4 +1,4 @@
-// The UK Sanctions List. The parts Name1 to Name6 form a name; Name6 is the family name or the whole name. Source:
+// The UK Sanctions List. Name1 to Name6 form a name; Name6 is the family name or the complete name. Source:
 // https://www.gov.uk/government/publications/the-uk-sanctions-list, "Format guide".
 import type { EntryKind, ListedEntry } from '../matching/entry.ts'
 import { ScreeningListInvalidError } from './csv-rows.ts'
@@ -44,7 +44,7 @@ export const readUkXml = (text: string): readonly ListedEntry[] => {
     text,
     new Set(['Designation']),
     (root) => {
-      if (root !== 'Designations') throw new ScreeningListInvalidError('it is not a UK Sanctions List')
+      if (root !== 'Designations') throw new ScreeningListInvalidError('the file is not the UK Sanctions List')
     },
     (element) => entries.push(entryOf(element)),
   )

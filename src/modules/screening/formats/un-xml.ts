@@ -64,7 +64,7 @@ export const readUnXml = (text: string): readonly ListedEntry[] => {
     new Set(['INDIVIDUAL', 'ENTITY']),
     (root) => {
       if (root !== 'CONSOLIDATED_LIST')
-        throw new ScreeningListInvalidError('it is not a consolidated list of the Security Council')
+        throw new ScreeningListInvalidError('the file is not the Security Council’s consolidated list')
     },
     (element) => entries.push(entryOf(element)),
   )

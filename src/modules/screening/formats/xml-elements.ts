@@ -1,11 +1,11 @@
-// Reads XML into the elements that a list format needs: each is passed on whole when it closes, and others are skipped.
+// Extracts the elements that a list format needs from XML. Each is passed on when it closes; others are skipped.
 import { createXmlScanner } from '../../../lib/xml-scanner.ts'
 
 export interface XmlElement {
   readonly name: string
   readonly attribute: (name: string) => string
   readonly children: readonly XmlElement[]
-  /** The text of this element without its children's. */
+  /** Text of this element, without its children. */
   readonly text: string
 }
 
@@ -16,15 +16,15 @@ interface OpenElement {
   text: string
 }
 
-/** Descendants of this element, at any depth. */
+/** Returns descendants with this name, at any depth. */
 export const elementsOf = (element: XmlElement, name: string): readonly XmlElement[] =>
   element.children.flatMap((child) => [...(child.name === name ? [child] : []), ...elementsOf(child, name)])
 
-/** Text of the first child with this name; empty if there is none. */
+/** Returns the text of the first child with this name; empty if there is none. */
 export const childText = (element: XmlElement, name: string): string =>
   element.children.find((child) => child.name === name)?.text.trim() ?? ''
 
-/** @param wanted names of the elements to pass on @throws XmlInvalidError */
+/** @param wanted Names of the elements to pass on @throws XmlInvalidError */
 export const readXmlElements = (
   text: string,
   wanted: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// Shares the digital currency addresses of a sanctions list as an address list, which policies read by name. The store
-// records which version is shared, so that after a crash or a failure the version in use is shared again.
+// Copies the digital currency addresses of a sanctions list to a shared address list, for use in policies. The store
+// records which version was copied, so that the copy is repeated after a crash or failure.
 import { parseAnyAddress } from '../../../domain/address-key.ts'
 import { createEntrySink } from '../../../facts/lists/entry-sink.ts'
 import { replaceList } from '../../../facts/lists/write-list.ts'
@@ -33,7 +33,7 @@ const shareVersion = async (
   const wallets = await processes.readWallets(packed)
   for (const [wallet, memo] of wallets) {
     const address = parseAnyAddress(wallet)
-    // Addresses of unsupported chains, such as Bitcoin's, are skipped.
+    // Null for addresses on unsupported chains, such as Bitcoin.
     if (address !== null) sink.add(address, memo)
   }
   const skipped = wallets.length - sink.added
@@ -46,14 +46,14 @@ const shareVersion = async (
 }
 
 /**
- * Returns a function that shares the wallets of each unshared version. A version that can't be shared is logged and
- * retried after a minute; its shared list keeps its content and ages.
+ * Returns a function that shares the wallets of each unshared version. If sharing fails, the address list keeps its
+ * content, and sharing is retried after a minute.
  */
 export const createWalletSharing = (
   dependencies: WalletSharingDependencies,
 ): ((goesOn: () => boolean) => Promise<void>) => {
   const { store, clock, log } = dependencies
-  /** When to retry a failed version, by its id. */
+  /** Version id → time of the next attempt. */
   const retries = new Map<string, number>()
   return async (goesOn) => {
     for (const version of await store.screeningLists.unshared()) {

@@ -1,5 +1,5 @@
-// Refreshes due lists: fetches them if they have changed, parses them in a separate process, checks them, and stores a
-// version. After any failure, the list keeps its content and ages.
+// Refreshes due lists: fetches changed files, parses and checks them in a separate process, and stores a version. After
+// a failure, the list keeps its content.
 
 import type { Lead } from '../../../cluster/leader.ts'
 import { fetchFiles } from '../../../facts/lists/fetch-files.ts'
@@ -14,23 +14,22 @@ export interface ScreeningRefreshDependencies {
   readonly processes: Pick<ScreeningProcesses, 'readFiles'>
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
-  /** For tests. */
   readonly fetch?: typeof fetchFiles
 }
 
-/** The largest known list has 25 MB. */
+/** The largest known list is 25 MB. */
 const FILE_BYTES_MAX = 268_435_456
 const FETCH_TIME_LIMIT_MS = 300_000
-/** Longer than any read can take. */
+/** Longer than any refresh can take. */
 const LEASE_SECONDS = 900
 const RETRY_SECONDS = 600
 /** Formats in which a truncated file may look complete. */
 const FORMATS_WITHOUT_END: ReadonlySet<string> = new Set(['ofac-csv', 'csv'])
 
-/** One line for the operator: the text of known errors, but only the class of others. */
+/** Returns one line for the operator: the detail of known errors, but only the class of others. */
 const describeFailure = (error: unknown): string => {
   const detail = (error as { detail?: unknown } | null)?.detail
-  return typeof detail === 'string' ? detail.slice(0, 300) : error instanceof Error ? error.name : 'it failed'
+  return typeof detail === 'string' ? detail.slice(0, 300) : error instanceof Error ? error.name : 'unknown error'
 }
 
 const readOne = async (
@@ -45,7 +44,7 @@ const readOne = async (
     urls: list.urls,
     redirectsTo: publisher?.redirectsTo ?? [],
     reach: list.reach,
-    // Without content, an unchanged file would leave the list empty.
+    // For a list without content, "not modified" would leave the list empty.
     validators: list.version === null ? {} : list.validators,
     maxBytes: FILE_BYTES_MAX,
     timeoutMs: FETCH_TIME_LIMIT_MS,
@@ -67,14 +66,14 @@ const readOne = async (
       now: list.version === null ? null : { entries: list.version.entries, names: list.version.names },
     },
   })
-  if (packed === null) return { failure: refusal ?? 'could not read it' }
+  if (packed === null) return { failure: refusal ?? 'could not read the file' }
   if (!lead.leads()) return 'outdated'
   const { token } = list
   const { validators } = fetched
   return (await lists.replace(list.name, packed, { token, validators, nextDueAtSeconds })) ?? 'outdated'
 }
 
-/** Reads every due list in sequence. Rejects only if the store fails. */
+/** Refreshes due lists one after another. Rejects only if the store fails. */
 export const refreshScreeningLists = async (
   dependencies: ScreeningRefreshDependencies,
   lead: Pick<Lead, 'leads'>,

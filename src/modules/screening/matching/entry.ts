@@ -1,15 +1,15 @@
-// One entry of a published list, in the common shape of all formats.
+// Listed entries in the common shape of all formats, and subjects to compare with them.
 
 export const ENTRY_KINDS = ['person', 'organization', 'vessel', 'aircraft', 'other'] as const
 export type EntryKind = (typeof ENTRY_KINDS)[number]
 
 export interface ListedEntry {
-  /** The publisher's id; unique within its list. */
+  /** Publisher's id, unique within the list. */
   readonly id: string
   readonly kind: EntryKind
-  /** The primary name first, then aliases. Empty for a wallet without a listed holder. */
+  /** Primary name, then aliases. Empty for a wallet without a listed holder. */
   readonly names: readonly string[]
-  /** `1970`, `1970-05` or `1970-05-03`; with the prefix `~` if approximate. */
+  /** `1970`, `1970-05` or `1970-05-03`; prefix `~` if approximate. */
   readonly birthDates: readonly string[]
   /** ISO 3166-1 alpha-2: nationality, citizenship, place of birth, or where a company is registered. */
   readonly countries: readonly string[]
@@ -17,22 +17,18 @@ export interface ListedEntry {
   readonly wallets: readonly string[]
 }
 
-/** The subject to search for. */
 export interface ScreenedSubject {
   readonly name: string
   /**
-   * Compared with people only, or with companies and people. By default like `organization`, but with people only if
-   * there is a date of birth.
+   * `person` is compared with people, `organization` with companies and people. Defaults to `person` if a date of birth
+   * is given, else to `organization`.
    */
   readonly kind?: 'person' | 'organization' | undefined
-  /** Like in ListedEntry, without `~`. */
+  /** As in ListedEntry, without `~`. */
   readonly birthDate?: string | undefined
   readonly country?: string | undefined
-  /**
-   * From a document's zone, which contains the date and the country. Only then do differences from the listed ones
-   * lower the score.
-   */
+  /** From a document's machine-readable zone. Only then can a different date or country lower the score. */
   readonly isFromDocument?: boolean
-  /** The name is truncated. */
+  /** Whether the name is truncated. */
   readonly isCut?: boolean
 }

@@ -1,5 +1,5 @@
-// Points that a date of birth and a country add to or subtract from a name's score. Lists often contain errors and
-// several dates, so a difference lowers a score but never rules out a person.
+// Adjusts a name's score by date of birth and country. Lists often contain errors and several dates, so a difference
+// lowers the score but never rules out a person.
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
 import type { NameKind } from './names/read-scripts.ts'
 import type { ScorePart } from './screen-subject.ts'
@@ -33,22 +33,22 @@ const compareDates = (
 ): { readonly points: number; readonly detail: string } => {
   const years = Math.abs(given.year - listed.year)
   if (listed.isAbout) {
-    if (years <= YEARS_ABOUT) return { points: 2, detail: 'about the listed year of birth' }
+    if (years <= YEARS_ABOUT) return { points: 2, detail: 'close to the listed year of birth' }
   } else if (years === 0) {
-    if (given.month === 0 || listed.month === 0) return { points: 4, detail: 'the listed year of birth' }
+    if (given.month === 0 || listed.month === 0) return { points: 4, detail: 'matches the listed year of birth' }
     if (given.month === listed.month && (given.day === listed.day || given.day === 0 || listed.day === 0)) {
-      return { points: 8, detail: 'the listed date of birth' }
+      return { points: 8, detail: 'matches the listed date of birth' }
     }
     if (given.month === listed.day && given.day === listed.month) {
-      return { points: 6, detail: 'the listed date of birth with day and month exchanged' }
+      return { points: 6, detail: 'matches the listed date of birth with day and month swapped' }
     }
-    return { points: 0, detail: 'the listed year of birth, on another day' }
+    return { points: 0, detail: 'matches the listed year of birth, but not the day' }
   }
-  if (years <= 1) return { points: -4, detail: 'a year from the listed birth' }
-  return { points: years <= YEARS_ABOUT + 1 ? -10 : -18, detail: `${years} years from the listed birth` }
+  if (years <= 1) return { points: -4, detail: '1 year from the listed birth date' }
+  return { points: years <= YEARS_ABOUT + 1 ? -10 : -18, detail: `${years} years from the listed birth date` }
 }
 
-/** @returns null if either has no date */
+/** @returns null if either date is missing */
 export const scoreBirthDate = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   const date = given === undefined ? null : readDate(given)
   const dates = listed.flatMap((text) => readDate(text) ?? [])
@@ -61,15 +61,15 @@ export const scoreBirthDate = (given: string | undefined, listed: readonly strin
   return best === undefined ? null : { part: 'birth_date', ...best }
 }
 
-/** @returns null if either has no country */
+/** @returns null if either country is missing */
 const scoreCountry = (given: string | undefined, listed: readonly string[]): ScorePart | null => {
   if (given === undefined || listed.length === 0) return null
   return listed.includes(given.toUpperCase())
-    ? { part: 'country', points: 2, detail: `a listed country: ${given.toUpperCase()}` }
-    : { part: 'country', points: -3, detail: `listed with ${listed.join(', ')}` }
+    ? { part: 'country', points: 2, detail: `matches a listed country: ${given.toUpperCase()}` }
+    : { part: 'country', points: -3, detail: `listed countries: ${listed.join(', ')}` }
 }
 
-/** @returns points for the date of birth, for people only, and for the country; entered values lower no score */
+/** @returns points for the date of birth (people only) and the country; never negative for entered values */
 export const narrowParts = (
   { birthDate, country, isFromDocument }: ScreenedSubject,
   kind: NameKind,

@@ -1,6 +1,5 @@
-// Screens one person or company against the lists: finds similar names, then adjusts by date of birth and country. The
-// score is the sum of its parts, which each hit includes. Hits contain no input, so a session can keep them outside its
-// evidence.
+// Compares a person or company with the lists: finds similar names, then adjusts the score by date of birth and
+// country. Hits contain no input, so they can be stored outside the session's evidence.
 import { createHash } from 'node:crypto'
 import { below, decodeFlat, encodeFlat, openTexts, packTexts, prefixed, wordsIn } from '../../../lib/flat-arrays.ts'
 import type { ListedEntry, ScreenedSubject } from './entry.ts'
@@ -14,17 +13,15 @@ import { narrowParts } from './narrow.ts'
 
 export interface ScorePart {
   readonly part: 'name' | 'birth_date' | 'country'
-  /** 0 to 100 for a name; for the other parts, the points added or subtracted. */
+  /** 0 to 100 for the name; added or subtracted points for the other parts. */
   readonly points: number
   readonly detail: string
 }
 
 export interface ScreeningHit {
-  /** Name of the list. */
   readonly list: string
-  /** The entry's id in it. */
   readonly entry: string
-  /** The entry's most similar name. */
+  /** Most similar name of the entry. */
   readonly name: string
   /** 0 to 100. */
   readonly score: number
@@ -34,16 +31,16 @@ export interface ScreeningHit {
 }
 
 export interface ScreeningAnswer {
-  /** The highest score first; one hit per entry. */
+  /** Highest score first, one hit per entry. */
   readonly hits: readonly ScreeningHit[]
-  /** Why the comparison was incomplete; null if complete. */
+  /** Reason that the comparison is incomplete; null if complete. */
   readonly problem: NameProblem | null
 }
 
 export interface Screening {
   /** Number of searchable names. */
   readonly names: number
-  /** @param threshold lowest score of a hit, 0 to 100; an identical name is always a hit */
+  /** @param threshold Minimum score of a hit, 0 to 100. An identical name is always a hit. */
   screen(subject: ScreenedSubject, threshold: number): ScreeningAnswer
 }
 
@@ -57,13 +54,13 @@ export interface ScreenedList {
  * the threshold are compared too.
  */
 const LIFT_MAX = 10.5
-/** Divided words resemble others by chance, unless they match a name almost completely. */
+/** Divided words match a name by chance unless they match it almost completely. */
 const DIVIDED_SIMILARITY_MIN = 0.9
-/** Points of a one-word name that is only a part of the other name, if date or country agree. */
+/** Points of a one-word name that is part of the other name, if date or country match. */
 const ONLY_WORD_POINTS = 73
-/** Minimum points of date and country together: a rare word needs the country, a common one the year. */
+/** Minimum points of date and country: a rare word requires the country, a common word the year. */
 const ONLY_WORD_NARROWING_MIN = { rare: 2, common: 4 } as const
-/** More hits are dropped, and the name has a problem, because the correct one may be among them. */
+/** Further hits are dropped and reported as a problem, because the correct one may be among them. */
 const HITS_MAX = 50
 
 /** Six times the work for the most expensive listed name. */
@@ -73,16 +70,16 @@ const NEAR_WORDS_SHOWN = 8
 
 const describeName = ({ comparison }: FoundName): string => {
   const words = comparison.words.slice(0, NEAR_WORDS_SHOWN).map(({ listed, similarity, distance }) => {
-    if (similarity === 1) return `${listed} the same`
-    if (distance === null) return `${listed} alike`
+    if (similarity === 1) return `${listed} identical`
+    if (distance === null) return `${listed} similar`
     return `${listed} ${distance} ${distance === 1 ? 'letter' : 'letters'} off`
   })
-  const missing = comparison.missing.length === 0 ? [] : [`listed and not given: ${comparison.missing.join(' ')}`]
-  const extra = comparison.extra.length === 0 ? [] : [`${comparison.extra.length} given and not listed`]
+  const missing = comparison.missing.length === 0 ? [] : [`listed but not given: ${comparison.missing.join(' ')}`]
+  const extra = comparison.extra.length === 0 ? [] : [`${comparison.extra.length} given but not listed`]
   return [...words, ...missing, ...extra].join(', ')
 }
 
-/** An entry's dates and countries as text: thirty thousand small objects take more memory. */
+/** Stored as text, because tens of thousands of small objects take more memory. */
 interface EntryFacts {
   readonly birthDates: readonly string[]
   readonly countries: readonly string[]
@@ -101,14 +98,14 @@ const unpackFacts = (packed: string): EntryFacts => {
 
 const CONTENT_LENGTH = 22
 
-/** 128 bits. Independent of the order of names, dates and countries. */
+/** Returns 128 bits, independent of the order of names, dates and countries. */
 const hashContent = ({ kind, names, birthDates, countries }: ListedEntry): string =>
   createHash('sha256')
     .update(JSON.stringify([kind, [...names].sort(), [...birthDates].sort(), [...countries].sort()]))
     .digest('base64url')
     .slice(0, CONTENT_LENGTH)
 
-/** Arranges the names of lists in one memory block that `openScreening` uses directly. */
+/** Builds one memory block with the indexed names of all lists, for `openScreening`. */
 export const buildScreening = (lists: readonly ScreenedList[]): Uint8Array => {
   const builders = { person: createNameIndexBuilder(), organization: createNameIndexBuilder() }
   /** Indexed by entry number. */
@@ -173,14 +170,14 @@ export const openScreening = (image: Uint8Array): Screening => {
     organization: createNameFinder(indexes.organization),
   }
 
-  /** @returns null if the score is below the threshold. A date or a country never rules out an identical name. */
+  /** @returns null below the threshold. Dates and countries never rule out an identical name. */
   const hitOf = (
     subject: ScreenedSubject,
     kind: NameKind,
     found: FoundName,
     threshold: number,
   ): ScreeningHit | null => {
-    // Only an identical name gets all points.
+    // Only an identical name gets 100 points.
     const pointsMax = found.comparison.similarity === 1 ? 100 : 99
     const namePoints = Math.min(pointsMax, Math.round(found.comparison.similarity * 100))
     const narrowed = narrowParts(subject, kind, unpackFacts(factsOf(found.entry)))
@@ -201,7 +198,7 @@ export const openScreening = (image: Uint8Array): Screening => {
     }
   }
 
-  /** Searches the name as read, and with its letters divided into listed words. */
+  /** Searches for the name as written, and with its letters divided into listed words. */
   const find = ({ words, others, within, spelled, divisible }: NameReading, kind: NameKind, minimum: number) => {
     if (words.length === 0) return { found: [], problem: null }
     const budget: WorkBudget = { left: WORK_MAX }
@@ -233,7 +230,7 @@ export const openScreening = (image: Uint8Array): Screening => {
   return {
     names: indexes.person.names + indexes.organization.names,
     screen: (subject, threshold) => {
-      // A subject with a date of birth is not a company. A company may have its owner's name.
+      // A subject with a date of birth is a person. A company may have its owner's name.
       const isPerson = subject.kind === 'person' || (subject.kind === undefined && subject.birthDate !== undefined)
       const kinds: readonly NameKind[] = isPerson ? ['person'] : ['organization', 'person']
       const answers = kinds.map((each) => screenAs(subject, each, threshold))

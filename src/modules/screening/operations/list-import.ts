@@ -1,5 +1,5 @@
-// Imports a sanctions list from local files, for the command line only: the command has read the files and packed their
-// entries, so a request carries no path.
+// Imports a sanctions list from local files. Command line only: the command reads the files and sends the packed
+// entries, so a request contains no path.
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes } from '../../../admin/route.ts'
 import { Type } from '../../../admin/schema.ts'
@@ -10,7 +10,7 @@ const COUNT = Type.Integer({ minimum: 0 })
 export const SCREENING_COMMANDS = [
   declareRoutes('Screening')('importScreeningList', 'PUT', '/screening/lists/{list}/content-here', {
     access: DEPLOYMENT,
-    summary: 'Replace a list’s content with entries that were read on this machine',
+    summary: 'Replace a list’s content with entries read from local files',
     rawBody: [PACKED],
     query: Type.Object({
       sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),

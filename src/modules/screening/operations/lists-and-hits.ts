@@ -1,4 +1,4 @@
-// The sanctions lists, and the hits of a session: compared subjects, results, and reviewers' decisions.
+// Sanctions lists, and the hits of a session with reviewers' decisions.
 
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { DEPLOYMENT, declareRoutes, REVIEWER } from '../../../admin/route.ts'
@@ -28,7 +28,7 @@ const SCREENING_LIST = named(
     name: Type.String(),
     title: nullable(Type.String()),
     format: oneOf(SCREENING_FORMATS),
-    hosts: Type.Array(Type.String(), { description: 'URLs from which the list is fetched; empty for imported lists' }),
+    hosts: Type.Array(Type.String(), { description: 'Hosts from which the list is fetched; empty for imported lists' }),
     every_seconds: Type.Integer(),
     entries: Type.Integer({ description: 'Number of entries; 0 before the first read' }),
     names: Type.Integer(),
@@ -36,10 +36,10 @@ const SCREENING_LIST = named(
     sha256: nullable(Type.String({ description: 'SHA-256 of the version’s entries' })),
     changed_at: nullable(time()),
     confirmed_at: Type.Union([time(), Type.Null()], { description: 'Time of the last successful read' }),
-    age_seconds: nullable(Type.Integer({ description: 'Age since the last successful read' })),
+    age_seconds: nullable(Type.Integer({ description: 'Seconds since the last successful read' })),
     attempted_at: nullable(time()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that the last attempt failed. The previous content remains',
+      description: 'Reason that the last attempt failed; the list keeps its previous content',
     }),
   }),
   ['name', 'entries', 'names', 'age_seconds', 'failure'],
@@ -49,7 +49,7 @@ const showList = (list: ScreeningList, nowSeconds: number): Static<typeof SCREEN
   name: list.name,
   title: publisherOf(list.name)?.title ?? null,
   format: list.format as (typeof SCREENING_FORMATS)[number],
-  // The host suffices, because paths and queries may contain tokens.
+  // Paths and queries may contain tokens.
   hosts: [...new Set(list.urls.map((url) => URL.parse(url)?.host ?? ''))],
   every_seconds: list.intervalSeconds,
   entries: list.version?.entries ?? 0,
@@ -86,7 +86,6 @@ const settingsOf = (
   }
 }
 
-/** Whether the format and addresses are the publisher's. */
 const isPublished = (name: string, { format, urls }: ReturnType<typeof settingsOf>): boolean => {
   const publisher = publisherOf(name)
   return format === publisher?.format && urls.join() === publisher.urls.join()
@@ -106,8 +105,8 @@ const HIT_FIELDS = {
   }),
   list: Type.String({ description: 'Name of the list or screener' }),
   entry: Type.String({ description: 'Publisher’s entry number; for a wallet, its address' }),
-  version: Type.String({ description: 'Version of the list; null for screeners' }),
-  name: Type.String({ description: 'Similar listed name' }),
+  version: Type.String({ description: 'Version of the list; empty for screeners' }),
+  name: Type.String({ description: 'Listed name that is similar' }),
   subject: Type.String({ description: 'Subject of the hit: `person`, `business`, `owner 1` or `wallet`' }),
   score: Type.Integer(),
   why: Type.Array(closed({ part: Type.String(), points: Type.Integer(), detail: Type.String() })),
@@ -121,7 +120,7 @@ const HIT = closed(HIT_FIELDS)
 const ENDED_HIT = closed({ ...HIT_FIELDS, ended_at: time() })
 
 const OUTCOMES = ['off', 'waiting', 'passed', 'look', 'failed', 'not-done'] as const
-/** Name of the check part that compares with lists. */
+/** Name of the check part that compares names. */
 const PART = 'lists'
 
 const CHECK = named(
@@ -138,7 +137,7 @@ const CHECK = named(
     versions: Type.Array(closed({ list: Type.String(), version: Type.String() })),
     hits: Type.Array(HIT),
     ended_hits: Type.Array(ENDED_HIT, {
-      description: 'Decided hits whose entries are no longer found, newest first. A new listing creates a new hit',
+      description: 'Decided hits whose entries no longer match, newest first. A new listing creates a new hit',
     }),
   }),
 )
@@ -166,13 +165,13 @@ interface NamesDetail {
   readonly problem?: string
 }
 
-/** Reads only the session's data, because a review polls while it waits. */
+/** Reads only this session's data: a review polls this while checks run. */
 const checkOf = async (
   tables: Pick<Tables, 'screeningChecks' | 'sessionChecks'>,
   organizationId: string,
   sessionId: string,
 ): Promise<Static<typeof CHECK>> => {
-  // Before the check is read, because a session leaves the queue only after its checks are stored.
+  // Must precede the read of checks: a session leaves the queue only after its checks are stored.
   const waiting = await tables.sessionChecks.isPending(organizationId, sessionId)
   const checks = await tables.sessionChecks.list(organizationId, sessionId)
   const check = checks.find(({ name }) => name === PART || name.startsWith(`${PART}.`))
@@ -182,7 +181,7 @@ const checkOf = async (
     outcome: OUTCOMES.find((known) => known === check?.outcome) ?? (waiting ? 'waiting' : 'off'),
     detail:
       detail.problem ??
-      (check?.outcome === 'not-done' ? 'a service error, which does not count against the person' : null),
+      (check?.outcome === 'not-done' ? 'service error; this does not count against the person' : null),
     threshold: detail.threshold ?? null,
     checked_at: timeOrNull(check?.checkedAtSeconds ?? null),
     versions: Object.entries(detail.versions ?? {}).map(([list, version]) => ({ list, version })),
@@ -207,10 +206,10 @@ export const SCREENING_ROUTES = [
   route('enableScreeningList', 'PUT', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
     command: { name: 'screening-list enable', fields: { urls: { option: 'fetch-url' } } },
-    summary: 'Start screening sessions against a list',
+    summary: 'Enable a screening list',
     description:
-      `A list of a known publisher (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) needs only its name. Any other ` +
-      'list needs `format`, and `urls` to fetch it; without URLs, import its files.',
+      `Sessions are then compared with the list. A known list (${PUBLISHERS.map(({ list }) => `\`${list}\``).join(', ')}) ` +
+      'requires only its name. Other lists require `format`, and `urls` to fetch them; without URLs, import their files.',
     body: closed({
       format: Type.Optional(oneOf(SCREENING_FORMATS)),
       urls: Type.Optional(
@@ -223,8 +222,8 @@ export const SCREENING_ROUTES = [
     answer: SCREENING_LIST,
     secondPerson: {
       action: 'screening.list',
-      // A publisher's list only adds hits. Other content changes the decisions of policies that use the shared list of
-      // its wallets.
+      // A publisher's list only adds hits. Other content also changes the shared list of its wallets, which policies
+      // may read.
       needs: async ({ screeningLists }, { params: { list }, body }) =>
         (await screeningLists.find(list)) === null &&
         !(await screeningLists.hasRemains(list)) &&
@@ -268,8 +267,8 @@ export const SCREENING_ROUTES = [
   route('disableScreeningList', 'DELETE', `${LISTS}/{list}`, {
     access: DEPLOYMENT,
     command: { name: 'screening-list disable' },
-    summary: 'Stop screening sessions against a list',
-    description: 'Versions and hits of the list remain.',
+    summary: 'Disable a screening list',
+    description: 'Sessions are no longer compared with the list. Its versions and hits remain.',
     secondPerson: {
       action: 'screening.list-end',
       see: async (tables, { params }) => {
@@ -324,7 +323,7 @@ export const SCREENING_ROUTES = [
         note({
           action: 'screening.hit',
           subject: session.id,
-          // Without the entry: a hit's listed name is erased with the evidence, and this log stays.
+          // Excludes the listed name: it is erased with the evidence, but the audit log remains.
           detail: { hit: hit.id, list: hit.list, version: hit.versionId, state: [before, hit.state] },
         })
         return checkOf(tables, organization.id, session.id)

@@ -1,4 +1,3 @@
-// The module's operations and their service.
 import { provide } from '../../../lib/service-key.ts'
 import type { ModuleOperations } from '../../../module-interface/operations.ts'
 import { createNearNames, NEAR_NAMES } from '../checks/near-names.ts'
@@ -9,7 +8,7 @@ import { THRESHOLD_TRIAL_ROUTES } from './threshold-trial.ts'
 
 export const ROUTES = [...SCREENING_ROUTES, ...SCREENING_SETTINGS_ROUTES, ...THRESHOLD_TRIAL_ROUTES] as const
 
-/** Operations with local files, which no request may name. */
+/** Operations on local files, which API requests cannot access. */
 export const COMMANDS = SCREENING_COMMANDS
 
 export const operations: ModuleOperations = {

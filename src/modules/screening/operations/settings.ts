@@ -1,5 +1,5 @@
-// An organization's screening settings: the score of a hit, the lists and screeners for wallets, and the consequence of
-// a new hit for verified people.
+// An organization's screening settings: hit threshold, lists and screeners for wallets, and the action for new hits of
+// verified people.
 
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, oneOf, partial, type Static, Type } from '../../../admin/schema.ts'
@@ -64,7 +64,7 @@ const showSettings = (settings: ScreeningSettings): Static<typeof SETTINGS> => (
 
 const requireKnown = (field: string, names: readonly string[] | null | undefined, known: ReadonlySet<string>): void => {
   const unknown = names?.find((name) => !known.has(name))
-  if (unknown !== undefined) throw new FieldInvalidError(field, `contains ${unknown}, which does not exist`)
+  if (unknown !== undefined) throw new FieldInvalidError(field, `contains "${unknown}", which does not exist`)
 }
 
 type Changed = Partial<Static<ReturnType<typeof closed<typeof CHANGEABLE>>>>
@@ -81,15 +81,14 @@ const changedSettings = (before: ScreeningSettings, body: Changed): ScreeningSet
 const hasAll = (names: readonly string[], wanted: readonly string[]): boolean =>
   wanted.every((name) => names.includes(name))
 
-/** Whether a hit, or the consequence of a new one, could disappear. */
+/** Whether the change can remove hits or weaken the action for new ones. */
 const loosens = (before: ScreeningSettings, after: ScreeningSettings): boolean =>
   (after.threshold ?? DEFAULT_THRESHOLD) > (before.threshold ?? DEFAULT_THRESHOLD) ||
   HIT_ACTIONS.indexOf(after.onNewHit) < HIT_ACTIONS.indexOf(before.onNewHit) ||
-  // The default lists differ between deployments, and change.
+  // The default lists vary, so any change from or to them may remove a list.
   (before.addressLists === null
     ? after.addressLists !== null
     : after.addressLists === null || !hasAll(after.addressLists, before.addressLists)) ||
-  // By default all screeners are queried.
   (after.screeners !== null && (before.screeners === null || !hasAll(after.screeners, before.screeners))) ||
   (after.screenerScore ?? Number.POSITIVE_INFINITY) > (before.screenerScore ?? Number.POSITIVE_INFINITY) ||
   (before.screenersAgain && !after.screenersAgain)
@@ -111,8 +110,8 @@ export const SCREENING_SETTINGS_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Change the screening settings',
     description:
-      'Omitted fields do not change. Submitted and verified sessions are compared again with the changed settings. Screeners are ' +
-      'queried again if `screeners_again` is true.',
+      'Omitted fields do not change. Submitted and verified sessions are compared again. Screeners are ' +
+      'queried again only if `screeners_again` is true.',
     body: partial(CHANGEABLE),
     answer: SETTINGS,
     secondPerson: {

@@ -1,5 +1,4 @@
-// The effect of another threshold: the newest sessions compared with the current lists, by score, with the decisions on
-// existing hits.
+// The effect of another threshold: hits of the newest sessions by score, with the decisions on existing hits.
 
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
@@ -10,7 +9,7 @@ import { NEAR_NAMES } from '../checks/near-names.ts'
 
 const route = declareRoutes('Screening')
 
-/** Maximum names of a response that a person can review. */
+/** As many as a person can review. */
 const NAMES_MAX = 500
 
 const NEAR = closed({
@@ -18,7 +17,7 @@ const NEAR = closed({
   subject: Type.String({ description: 'Subject of the hit: `person`, `business` or `owner 1`' }),
   list: Type.String(),
   entry: Type.String(),
-  name: Type.String({ description: 'Similar listed name' }),
+  name: Type.String({ description: 'Listed name that is similar' }),
   score: Type.Integer(),
   state: Type.Union([oneOf(HIT_STATES), Type.Null()], {
     description: 'Null if it is not a hit at the current threshold',
@@ -51,7 +50,7 @@ export const THRESHOLD_TRIAL_ROUTES = [
     alone: 'reads',
     summary: 'Compare the hits of other thresholds',
     description:
-      'Compares the newest submitted and completed sessions, 500 of each, with today’s lists in a separate process. Takes a few seconds, changes nothing, and is recorded in the audit log.',
+      'Compares the newest submitted and completed sessions, 500 of each, with the current lists. Takes a few seconds, changes nothing, and is recorded in the audit log.',
     body: closed({}),
     answer: TRIAL,
     errors: [409],

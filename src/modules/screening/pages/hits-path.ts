@@ -1,2 +1,2 @@
-/** The queue of verified sessions that have an open hit. */
+/** Queue of verified sessions with an open hit. */
 export const VERIFIED_HITS = '/reviews?status=completed&hits=open'

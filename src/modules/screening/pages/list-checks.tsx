@@ -1,5 +1,5 @@
-// Similar names of sanctions lists for a session's people, and its listed or flagged wallets. A hit is cleared or
-// confirmed with a reason, which is kept; a session with an open hit can't be completed.
+// Hits of a session: similar names on sanctions lists, and listed or flagged wallets. Reviewers clear or confirm each
+// hit with a reason.
 import { useEffect } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
@@ -45,7 +45,7 @@ const BY_NAME: Readonly<Record<Decided, Decision>> = {
 const BY_WALLET: Readonly<Record<Decided, Decision>> = {
   cleared: {
     word: 'No concern',
-    title: 'Wallet of no concern',
+    title: 'No concern about this wallet',
     label: CLEAR,
     hint: 'For example, listed by mistake. Stored with the session.',
   },
@@ -60,7 +60,7 @@ const BY_WALLET: Readonly<Record<Decided, Decision>> = {
 const isWallet = ({ subject }: Hit): boolean => subject === 'wallet'
 const decisionOf = (hit: Hit, state: Decided): Decision => (isWallet(hit) ? BY_WALLET : BY_NAME)[state]
 
-/** After erasure no name is left. */
+/** Erasure removes the name. */
 const nameOf = ({ name }: Hit): string => (name === '' ? 'Erased' : name)
 
 const placeOf = (hit: Hit): string => {
@@ -145,10 +145,10 @@ export const ListChecks = ({ session, onDecided, onOpenHits }: ReviewSectionProp
             : 'The session can’t be completed while a hit is open.'
       }
     >
-      {outcome === 'waiting' && <p class="soft">Comparing names.</p>}
+      {outcome === 'waiting' && <p class="soft">Comparing names…</p>}
       {outcome === 'not-done' && <p class="soft">Names were not compared: {detail}.</p>}
       {outcome === 'passed' && hits.length === 0 && (
-        <p class="soft">No match on {versions.map(({ list }) => list).join(', ')}.</p>
+        <p class="soft">No match in {versions.map(({ list }) => list).join(', ')}.</p>
       )}
       {rows.length > 0 && (
         <Table

@@ -27,7 +27,7 @@ export const screeningPages: ModulePages = {
         ]),
     ...lists
       .filter(({ of }) => of === 'people')
-      // The deployment's administrator reads these lists on its machine.
+      // No link: only administrators of the deployment can manage these lists.
       .map((list) => listAttention('Sanctions list', list, nowMs, null)),
   ],
   load: async () => (await import('./parts.ts')).PARTS,

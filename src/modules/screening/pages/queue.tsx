@@ -1,10 +1,9 @@
-// Hits in the review queue: a notice, a filter and a column.
+// Parts of the review queue: a notice, a filter and a column.
 import type { Session } from '../../../dashboard/page/api/types.ts'
 import type { QueueParts } from '../../../dashboard/page/module-pages.ts'
 import { Badge } from '../../../dashboard/page/ui/parts.tsx'
 import { VerifiedHits } from './verified-hits.tsx'
 
-/** Hits that need a decision come first. */
 const Hits = ({ open, confirmed, cleared }: Session['hits']) => (
   <>
     {open > 0 && <Badge tone="warn">{open} open</Badge>}{' '}

@@ -1,4 +1,4 @@
-// Settings for hits, wallet screening, and the consequence of new hits for verified people.
+// Settings for hits, wallet screening, and new hits of verified people.
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'
@@ -7,12 +7,11 @@ import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'
 import { Notice } from '../../../dashboard/page/ui/problem.tsx'
 import { SettingsCard } from '../../../dashboard/page/ui/settings-card.tsx'
 
-/** Represents an empty list of names. */
 const NONE = 'none'
 
 const textOf = (names: readonly string[] | null): string =>
   names === null ? '' : names.length === 0 ? NONE : names.join(', ')
-/** Null for the default, undefined for no change. */
+/** Returns null for the default, undefined for no change. */
 const namesIn = (text: string | null | undefined): readonly string[] | null | undefined => {
   if (typeof text !== 'string') return text
   return text === NONE ? [] : text.split(/[\s,]+/).filter((name) => name !== '')
@@ -40,7 +39,7 @@ export const ScreeningCard = ({ mayChange }: SettingsCardProps) => {
           radio: true,
           value: settings.on_new_hit,
           choices: {
-            review: ['Wait for review', 'The person stays verified. The overview shows the hit until it is decided.'],
+            review: ['Wait for a review', 'The person stays verified. The overview shows the hit until it is decided.'],
             retry: ['Send the person back', 'The person is not verified until they submit again and pass.'],
             revoke: ['Revoke immediately', 'The session is rejected permanently, even if the hit is wrong.'],
           },

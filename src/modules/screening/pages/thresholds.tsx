@@ -1,5 +1,4 @@
-// The effect of another threshold: the number of newest sessions with a hit from each score, and the names between the
-// current and the selected threshold.
+// The effect of another threshold: hits per threshold, and the names between the current and the selected threshold.
 
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
@@ -28,7 +27,7 @@ const Counts = ({ trial }: { readonly trial: ThresholdTrial }) => (
   <Card
     flush
     title="Hits by threshold"
-    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session', 'sessions')} submitted or completed.${
+    text={`Compared with today’s lists: ${trial.exact ? '' : 'the newest '}${counted(trial.sessions, 'session', 'sessions')} that were submitted or completed.${
       trial.unread === 0 ? '' : ` ${trial.unread.toLocaleString('en')} of them could not be read.`
     }`}
   >
@@ -93,7 +92,7 @@ const Between = ({ trial }: { readonly trial: ThresholdTrial }) => {
             Score: { align: 'end', narrow: true, cell: ({ score }) => score },
             State: {
               narrow: true,
-              cell: ({ state }) => (state === null ? <span class="faint">no hit</span> : DECIDED[state]),
+              cell: ({ state }) => (state === null ? <span class="faint">Not a hit</span> : DECIDED[state]),
             },
           }}
         />

@@ -1,4 +1,4 @@
-// Shows above the queue that a verified person has an undecided hit, because such a session is in no queue.
+// Notice above the queue: sessions of verified people with an undecided hit are in no queue.
 
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
@@ -23,7 +23,7 @@ export const VerifiedHits = () => {
         </ButtonLink>
       }
     >
-      <p>A list change matched a name or wallet. Clear or confirm each hit, and revoke the session if necessary.</p>
+      <p>A changed list matches a name or wallet. Clear or confirm each hit, and revoke the session if necessary.</p>
     </Notice>
   )
 }

@@ -1,5 +1,5 @@
-// Runs the process with the names of all lists, in the leading process only. It starts with the first comparison and is
-// replaced when a list changes. Callers during a start wait for the same process.
+// Runs the process that indexes the names of all lists, in the leader only. Starts it with the first comparison and
+// replaces it when a list changes. Callers during a start wait for the same process.
 import { ComparisonChangedError } from '../../../identity/checks/checks.ts'
 import type { Clock } from '../../../lib/time.ts'
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
@@ -8,7 +8,7 @@ import type { Logger } from '../../../telemetry/log.ts'
 import { enabledName, type ListsInUse, type ListVersions, packLists, versionsOf } from './list-versions.ts'
 import type { Screener, ScreeningProcesses } from './screening-processes.ts'
 
-/** The lists have changed since the caller read their versions, or another process is the leader now. */
+/** The lists changed after the caller read their versions, or this process is no longer the leader. */
 class ListsChangedError extends ComparisonChangedError {}
 
 export interface HeldScreenerDependencies {
@@ -24,7 +24,7 @@ interface Held {
 }
 
 const close = async (former: Held | null): Promise<void> => {
-  // A screener that failed to start has already ended.
+  // A screener that failed to start has already exited.
   const screener = await former?.starting.catch(() => null)
   await screener?.close()
 }
@@ -45,13 +45,12 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
     const packed = await packLists(lists, versions)
     const screener = await processes.startScreener(packed)
     log.info('loaded the sanctions lists', { lists: packed.length })
-    // Close the former screener last, because it serves requests until then.
+    // The former screener handles requests until this point.
     await close(former)
     return screener
   }
 
   return {
-    /** Allows comparisons from now on. */
     open: (): void => {
       isOpen = true
     },
@@ -60,10 +59,8 @@ export const createHeldScreener = ({ lists, processes, clock, log }: HeldScreene
       metrics = []
       await closeHeld()
     },
-    /** The last read lists. */
     metrics: () => metrics,
 
-    /** The lists in use; null if there are none. */
     inUse: async (): Promise<ListsInUse | null> => {
       const inUse = (await lists.list()).filter(({ version }) => version !== null)
       metrics = inUse.map(({ name, version, confirmedAtSeconds }) => ({

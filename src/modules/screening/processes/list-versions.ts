@@ -1,4 +1,4 @@
-// The versions of the sanctions lists in use, and their packed names for a screening process.
+// Versions of the sanctions lists in use, and their packed entries.
 
 import type { ScreeningListTable } from '../../../store/lists/screening-lists.ts'
 import type { PackedList } from '../worker/screening-protocol.ts'
@@ -8,22 +8,22 @@ export type ListVersions = Readonly<Record<string, string>>
 
 export interface ListsInUse {
   readonly versions: ListVersions
-  /** The `enabledName` of each list, sorted. */
+  /** `enabledName` of each list, sorted. */
   readonly enabled: readonly string[]
 }
 
 /**
- * A name that changes when the list is disabled and enabled again, so that hits of the former list are not compared
- * with it.
+ * Returns a name that changes when the list is disabled and enabled again, so that earlier hits don't apply to the new
+ * list.
  */
 export const enabledName = (name: string, enablingId: string): string =>
   enablingId === '' ? name : `${name} ${enablingId}`
 
-/** Omits lists that were never read. */
+/** Omits lists that have not been read. */
 export const versionsOf = (lists: Awaited<ReturnType<ScreeningListTable['list']>>): ListVersions =>
   Object.fromEntries(lists.flatMap(({ name, version }) => (version === null ? [] : [[name, version.id]])))
 
-/** Omits versions that were replaced meanwhile. */
+/** Omits versions that have been replaced in the meantime. */
 export const packLists = async (
   lists: Pick<ScreeningListTable, 'readVersion'>,
   versions: ListVersions,

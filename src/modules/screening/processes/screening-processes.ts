@@ -1,5 +1,5 @@
-// The processes of screening. One reads a list's files, one its wallet addresses, and one indexes the names of all
-// lists; these end with their result. Another stays to screen. None gets a secret; each is killed after a time limit.
+// Screening processes. Three exit with their result: they parse a list's files, extract its wallets, and index all
+// names. One keeps running and compares names. None receives secrets; each has a time limit.
 
 import { sendToChild } from '../../../cluster/send.ts'
 import { SubjectsFailedError } from '../../../identity/checks/checks.ts'
@@ -19,14 +19,13 @@ import {
   type ScreeningReply,
 } from '../worker/screening-protocol.ts'
 
-/** The process did not start, or has ended. */
 class ScreeningProcessError extends NamedError {}
 
-/** The process ended or was killed during the comparison of these subjects. */
+/** The process exited or was killed while comparing these subjects. */
 class ScreeningEndedError extends SubjectsFailedError {}
 
 export interface Screener {
-  /** Calls take turns, a few subjects at a time. @throws ScreeningProcessError, ScreeningEndedError */
+  /** Concurrent calls take turns, a few subjects at a time. @throws ScreeningProcessError, ScreeningEndedError */
   screen(subjects: readonly ScreenedSubject[], threshold: number): Promise<readonly ScreeningAnswer[]>
   hasEnded(): boolean
   close(): Promise<void>
@@ -35,7 +34,7 @@ export interface Screener {
 export interface ScreeningProcesses {
   /** @throws ScreeningProcessError */
   readFiles(files: FilesToRead): Promise<ListFilesReading>
-  /** The wallet addresses of packed entries, with their memos. @throws ScreeningProcessError */
+  /** Returns the wallet addresses of packed entries, with memos. @throws ScreeningProcessError */
   readWallets(packed: Uint8Array): Promise<ReturnType<typeof listedWallets>>
   /** Resolves when the screener is ready. @throws ScreeningProcessError */
   startScreener(lists: readonly PackedList[]): Promise<Screener>
@@ -43,14 +42,12 @@ export interface ScreeningProcesses {
 
 const READING_TIME_LIMIT_MS = 300_000
 const START_TIME_LIMIT_MS = 60_000
-/** Subjects per request to the process. */
 const QUESTION_SUBJECTS = 8
-/** Many times the duration of the most expensive name. */
+/** Many times the cost of the most expensive name. */
 const SUBJECT_TIME_LIMIT_MS = 10_000
 
 const environment = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '' })
 
-/** @returns the process's stdout */
 const transformed = async (script: string, input: Uint8Array): Promise<Uint8Array> => {
   const program = ownProcess(`src/modules/screening/worker/${script}`)
   const child = Bun.spawn([...program.words], {
@@ -108,9 +105,8 @@ const startScreener = async (image: Uint8Array): Promise<Screener> => {
     if (answers === null) throw new ScreeningEndedError('the screening process exited before it responded')
     return answers
   }
-  /** Resolves when the process is idle. */
   let free: Promise<void> = Promise.resolve()
-  /** The time limit of a request starts with its turn, so that others can't use it up. */
+  /** Starts a request's time limit with its turn, so that earlier requests don't use it up. */
   const askInTurn: typeof ask = async (...question) => {
     const turn = Promise.withResolvers<void>()
     const before = free

@@ -1,5 +1,5 @@
-// Entry of the process that indexes the names of lists: it reads the lists from standard input, writes the index to
-// standard output, and ends, which frees its memory.
+// Process that indexes the names of lists: reads the lists from stdin and writes the index to stdout. Exiting frees its
+// memory.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { unpackEntries } from '../formats/entry-lines.ts'

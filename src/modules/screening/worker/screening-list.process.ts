@@ -1,6 +1,5 @@
-// Entry of the process that reads a list's files. The files are large and untrusted, so a separate process that can be
-// killed reads them without delaying requests. Input: one line of JSON, then the files. Output: one line of JSON, then
-// the packed entries.
+// Process that parses a list's files, which are large and untrusted: it can be killed and doesn't delay requests.
+// Input: one line of JSON, then the files. Output: one line of JSON, then the packed entries.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { ScreeningListInvalidError } from '../formats/csv-rows.ts'

@@ -1,5 +1,5 @@
-// The messages between the service and the screening processes. Large data goes over standard input and output: one
-// line of JSON that describes the bytes, then the bytes.
+// Messages between the service and the screening processes. Large data uses stdin and stdout: one line of JSON that
+// describes the bytes, then the bytes.
 
 import { headOf, withHead } from '../../../lib/headed-bytes.ts'
 import type { PackedEntries } from '../formats/entry-lines.ts'
@@ -8,15 +8,15 @@ import type { ListExpectations } from '../formats/read-screening-list.ts'
 import type { ScreenedSubject } from '../matching/entry.ts'
 import type { ScreeningAnswer } from '../matching/screen-subject.ts'
 
-/** The next request follows the response to this one. */
+/** Sent one at a time: the next request follows the response. */
 export interface ScreeningQuestion {
   readonly subjects: readonly ScreenedSubject[]
-  /** Lowest score of a hit, 0 to 100. */
+  /** Minimum score of a hit, 0 to 100. */
   readonly threshold: number
 }
 
 export type ScreeningReply =
-  /** The process is ready. `names`: number of searched names. */
+  /** `names`: number of indexed names. */
   | { readonly type: 'ready'; readonly names: number }
   | { readonly type: 'answer'; readonly answers: readonly ScreeningAnswer[] }
 
@@ -67,7 +67,7 @@ export const decodeFiles = (input: Uint8Array): FilesToRead => {
 export interface ListFilesReading {
   /** Null if the files were refused. */
   readonly packed: PackedEntries | null
-  /** Why the files were refused, in one line for the operator; null if they were read. */
+  /** Reason for the refusal, in one line for the operator; null if the files were read. */
   readonly refusal: string | null
 }
 

@@ -1,5 +1,5 @@
-// Entry of the process that reads the wallet addresses of a list's version. Input: the packed entries. Output: JSON
-// with the addresses and the memos of their entries.
+// Process that extracts the wallet addresses of a list's version. Input: packed entries. Output: JSON with addresses
+// and memos.
 
 import { stayInBackground } from '../../../../workers/background-process.ts'
 import { listedWallets } from '../formats/entry-lines.ts'

@@ -1,5 +1,5 @@
-// Entry of the process that screens: it reads the indexed names from standard input and handles requests until the
-// service ends it. When a list changes, a new process replaces it.
+// Process that compares names: reads the index from stdin, then handles requests until the service kills it. A new
+// process replaces it when a list changes.
 
 import { ASKED_PRIORITY, stayInBackground } from '../../../../workers/background-process.ts'
 import { openScreening } from '../matching/screen-subject.ts'
@@ -13,7 +13,7 @@ process.on('disconnect', () => process.exit(0))
 
 const screening = openScreening(await Bun.stdin.bytes())
 
-/** Requests between two garbage collections. Without them, the heap grows to several times its used size. */
+/** Subjects between two garbage collections. Without them, the heap grows to several times its used size. */
 const COLLECTED_AFTER = 50
 let since = 0
 

@@ -1,21 +1,21 @@
-// Reads words in scripts without short vowels, whose letters have several Latin spellings.
+// Reads words in scripts without short vowels. Letters have several Latin spellings.
 import { type Skeleton, skeletonFrom } from './consonants.ts'
 import { WORD_MAX } from './fold.ts'
 import { alternatives, combine } from './spellings.ts'
 
-/** Maximum readings of one word. Names have at most 36. */
+/** Per word. Real names have at most 36. */
 const READINGS_MAX = 64
 
 export interface Abjad {
   isRead(letter: string): boolean
-  /** @returns the most likely reading first; none for a word without consonants */
+  /** @returns readings, most likely first; empty for a word without consonants */
   skeletonsOf(letters: string): readonly Skeleton[]
   hasMoreReadings(letters: string): boolean
 }
 
 /**
- * @param table per letter: the letter, a space, and its Latin consonants; `-` for none
- * @param gaps signs of the table that are vowels
+ * @param table Per letter: the letter, a space, and its Latin consonants; `-` for none
+ * @param gaps Signs in the table that are vowels
  */
 export const createAbjad = (table: string, gaps: string): Abjad => {
   const sounds: ReadonlyMap<string, readonly string[]> = new Map(

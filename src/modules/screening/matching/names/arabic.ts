@@ -1,5 +1,5 @@
-// Reads words in Arabic letters, including Persian, Pashto and Urdu: without short vowels, with several Latin spellings
-// of a letter, and with two-word names that Latin joins (`نصر الله`, Nasrallah).
+// Reads words in Arabic script, including Persian, Pashto and Urdu: no short vowels, several Latin spellings per
+// letter, and two-word names that Latin may join (`نصر الله`, Nasrallah).
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
 
@@ -9,7 +9,6 @@ export interface ArabicWord {
   readonly skeletons: readonly Skeleton[]
 }
 
-/** Forms of one letter. */
 const FORMS: Readonly<Record<string, string>> = {
   أ: 'ا',
   إ: 'ا',
@@ -42,14 +41,14 @@ const FORMS: Readonly<Record<string, string>> = {
   ء: 'ع',
 }
 
-/** A, W and Y are the long vowels; E is an optional letter. */
+/** A, W and Y are long vowels; E is an optional letter. */
 const ABJAD = createAbjad(
   `ا A;ع E;و W v;ي Y;ب b p;پ p b;ت t;ة A t;ە A -;ث t s;ج j g;چ C s;ح h;خ h k;د d;ذ d z;ر r;ز z;ژ z j;س s;ش s C;ص s;ض d z;ط t;ظ z d t;
   غ g;ف f v;ق k g;ك k;گ g k;ل l;م m;ن n;ه h;ۀ h -;ټ t;ٹ t;ځ z j;څ s C;ډ d;ڈ d;ړ r;ڑ r;ږ z g;ښ s h;ڼ n;ں n;ڤ v;ڨ g;ڭ g`,
   'AWYE',
 )
 
-/** Whole words with a known form, in the spelling of the titles, particles and same names. */
+/** Words with a known Latin spelling, as in words.ts. */
 const KNOWN: ReadonlyMap<string, string> = new Map(
   `
   عبد abdul; بن bin; ابن ibn; بنت bint; ولد ould; ال al; ابو abu; ابي abi; ام umm; الله allah; علي ali; طه taha; عيسي isa
@@ -67,9 +66,9 @@ const SERVANT = 'عبد'
 const FATHER = 'ابو'
 const GOD = 'الله'
 const FAITH = 'الدين'
-/** Its misspellings after "servant". */
+/** Misspellings of "God" after "servant". */
 const GOD_MISSPELT = /^او?ل[هة]$/
-/** "And" and the article, joined to the word. */
+/** "And" or the article as a prefix. */
 const ARTICLE = /^و?ال(?=..)/u
 /** Second words that Latin joins to the first. */
 const JOINED_SECOND: ReadonlySet<string> = new Set([
@@ -85,7 +84,7 @@ const JOINED_SECOND: ReadonlySet<string> = new Set([
 ])
 /** First words that may be joined to the second. */
 const PREFIXES: readonly string[] = [SERVANT, FATHER, 'محمد', 'علي', 'امير', 'غلام']
-/** Minimum letters of a word that may be two. */
+/** Minimum letters of a word that may consist of two. */
 const PREFIXED_MIN = 6
 
 const normalized = (piece: string): string => [...piece].map((letter) => FORMS[letter] ?? letter).join('')
@@ -94,11 +93,11 @@ export const isArabicLetterRead = (letter: string): boolean => ABJAD.isRead(FORM
 
 interface Part {
   readonly text: string
-  /** How Latin may join it to the next or previous part. */
+  /** How Latin may join this part to the next. */
   readonly joins: 'prefix' | 'suffix' | null
 }
 
-/** Splits joined words: "servant of", "father of", and a name with "of God" or "of the faith". */
+/** Splits words joined with "servant of", "father of", "of God" or "of the faith". */
 const splitPiece = (piece: string): readonly string[] => {
   for (const prefix of PREFIXES) {
     if (piece.startsWith(prefix) && piece.length >= PREFIXED_MIN) return [prefix, piece.slice(prefix.length)]
@@ -123,8 +122,8 @@ const partsOf = (pieces: readonly string[]): readonly Part[] => {
 }
 
 /**
- * A final h marks a vowel or is silent, like the Persian h before the suffix `ای`; after some consonants Latin has a
- * digraph.
+ * A final h marks a vowel or is silent, as does the Persian h before the suffix `ای`. After some consonants, Latin
+ * writes a digraph.
  */
 const FINAL_H = /ه$/
 const MAYBE_SILENT = /ح$|ه(?=اي$)|(?<=[تدذزسشصضطظقكگ])[هح]/g
@@ -133,7 +132,7 @@ const heard = (letters: string): string => letters.replace(FINAL_H, 'ە').replac
 const skeletonsOf = (letters: string): readonly Skeleton[] => ABJAD.skeletonsOf(heard(letters))
 export const hasMoreArabicReadings = (piece: string): boolean => ABJAD.hasMoreReadings(heard(normalized(piece)))
 
-/** @param labelOf returns the displayed Latin text of a word */
+/** @param labelOf Returns the Latin text to display */
 const wordOf = (letters: string, labelOf: (text: string) => string): ArabicWord => {
   const known = KNOWN.get(letters)
   if (known !== undefined) return { text: known, skeletons: [] }
@@ -175,10 +174,10 @@ const readParts = (
   ]
 }
 
-/** Reads neighbouring words in Arabic letters. Returns each way that Latin joins them, at least one. */
+/** Reads adjacent Arabic words. Returns each way that Latin may join them, at least one. */
 export type ArabicReader = (pieces: readonly string[]) => readonly (readonly ArabicWord[])[]
 
-/** The reader caches its words, because the ways to cut a name share most of them. */
+/** Caches words, because the ways to cut a name share most of them. */
 export const createArabicReader = (labelOf: (text: string) => string): ArabicReader => {
   const words = new Map<string, ArabicWord>()
   return (pieces) =>

@@ -1,4 +1,4 @@
-// Builds the index of a list's names (name-index.ts): flat arrays hold thirty thousand names in a few megabytes.
+// Builds the index that name-index.ts opens. Flat arrays store tens of thousands of names in a few megabytes.
 import { type FlatArrays, prefixed } from '../../../../lib/flat-arrays.ts'
 import { skeletonOf } from './consonants.ts'
 import { joinsOf } from './joined-words.ts'
@@ -11,12 +11,12 @@ interface WordDraft {
   readonly written: string
   readonly folded: string
   readonly skeleton: string
-  /** 1: a join; 2: written without vowels. */
+  /** Bit 0: join of two words; bit 1: written without vowels. */
   readonly flags: number
   readonly names: number[]
 }
 
-/** Groups numbers by another number: `groups[starts[n]]` to `groups[starts[n + 1]]`. */
+/** Returns the members of group n as `members[starts[n]]` to `members[starts[n + 1]]`, exclusive. */
 const grouped = (groupOf: Uint32Array, groups: number) => {
   const starts = new Uint32Array(groups + 1)
   for (const group of groupOf) starts[group + 1] = starts[group + 1]! + 1
@@ -27,7 +27,7 @@ const grouped = (groupOf: Uint32Array, groups: number) => {
   return { starts, members }
 }
 
-/** The distinct written or folded forms of some drafts, each with its drafts. */
+/** Returns the distinct forms of the selected drafts, each with its drafts. */
 const buildWords = (
   drafts: readonly WordDraft[],
   isOne: (draft: WordDraft) => boolean,
@@ -42,7 +42,7 @@ const buildWords = (
 }
 
 export interface NameIndexBuilder {
-  /** @param entry identifies the name's entry for the caller */
+  /** @param entry Number of the name's entry */
   add(words: readonly NameWord[], entry: number): void
   build(): FlatArrays
 }
@@ -106,7 +106,6 @@ export const createNameIndexBuilder = (): NameIndexBuilder => {
         ...prefixed('joinsFolded', joinsFolded.arrays),
         flags: Uint8Array.from(drafts, ({ flags }) => flags),
         skeletons: hashes,
-        // Words without joins, sorted by consonants.
         bySkeleton: Uint32Array.from(drafts.keys())
           .filter((word) => isSingle(drafts[word]!))
           .sort((left, right) => hashes[left]! - hashes[right]!),

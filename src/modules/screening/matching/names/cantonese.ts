@@ -34,6 +34,6 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([INITIALS.get(initial) ?? [initial], FINALS.get(final) ?? [final]])
 }
 
-/** @param readings Jyutping readings of each character @returns every spelling in lower case */
+/** @param readings Jyutping readings of each character @returns every spelling, in lower case */
 export const spellCantonese = (readings: readonly (readonly string[])[]): readonly string[] =>
   combine(readings.map((each) => each.flatMap(spellSyllable)))

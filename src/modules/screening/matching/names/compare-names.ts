@@ -1,11 +1,11 @@
-// Compares a name with an indexed one, word by word in any order. The similarity is 1 for an identical name, and lower
-// for misspelt, missing or different words. Common words count less than rare ones.
+// Compares a name with an indexed name, word by word in any order. The similarity is 1 for an identical name, and lower
+// for misspelled, missing or different words. Common words count less than rare ones.
 import { foldWord } from './fold.ts'
 import type { NameIndex, WordMatch } from './name-index.ts'
 import { isSmall, roleAt, wordAt } from './packed-word.ts'
 import type { NameWord, WordRole } from './read-name.ts'
 
-/** How strongly each kind of word identifies a person or company. */
+/** How strongly a word identifies a person or company, by role. */
 const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
   name: 1,
   initial: 0.35,
@@ -18,28 +18,26 @@ const ROLE_WEIGHT: Readonly<Record<WordRole, number>> = {
 const COMMONNESS = 0.045
 const WEIGHT_MIN = 0.5
 const INITIAL_SIMILARITY = 0.92
-/** For any two particles. */
+/** Of any two particles. */
 const PARTICLES_SIMILARITY = 0.7
-/** Less similar words are different words. */
+/** Words below this similarity are different. */
 const SIMILARITY_MIN = 0.5
 /** Share of the similarity that remains if only one of several words matches. */
 const ONE_WORD_SHARE = 0.88
-/** For pairing unmatched words. */
+/** Limits for pairing unmatched words. */
 const LEFT_OVER_LENGTH_MIN = 3
 const LEFT_OVER_DISTANCE_MAX = 2
-/** Similarity of a name that contains all words of the listed one, regardless of other words. */
+/** Minimum similarity of a name that contains all words of the listed name. */
 const WHOLE_LISTED_SIMILARITY = 0.8
-/** All words are identical or sound alike; allows for floating-point error in the sum. */
+/** Minimum similarity of words that are identical or sound alike; allows for floating-point error. */
 const WHOLE_MIN = 0.97 - 1e-6
-/** Shorter listed names occur in other names by chance. */
 const WHOLE_LENGTH_MIN = 9
-/** Shorter one-word names occur in other names by chance. */
 const ONLY_WORD_LENGTH_MIN = 3
-/** Maximum listed names with a rare word. */
+/** Maximum number of listed names that contain a rare word. */
 const RARE_MAX = 20
-/** Weight of the name with fewer matched words. */
+/** Weight of the less completely matched name. */
 const STRICTER_SHARE = 0.62
-/** For names in syllables, which are written completely. */
+/** For names in syllabic scripts, which omit nothing. */
 const SYLLABIC_STRICTER_SHARE = 0.85
 
 export const weightOf = (role: WordRole, frequency: number): number =>
@@ -47,16 +45,16 @@ export const weightOf = (role: WordRole, frequency: number): number =>
     ? ROLE_WEIGHT[role] * Math.max(WEIGHT_MIN, 1 - COMMONNESS * Math.log2(Math.max(1, frequency)))
     : ROLE_WEIGHT[role]
 
-/** A query word, or two neighbours joined, with the similar words of the index. */
+/** A query word, or two adjacent words joined, with the similar words in the index. */
 export interface QueryPart {
   readonly word: NameWord
-  /** One bit for each query word that it represents. */
+  /** Bit mask of the query words it covers. */
   readonly mask: number
   readonly weight: number
-  /** The indexed word with the same spelling, or -1. */
+  /** Indexed word with the same spelling, or -1. */
   readonly same: number
   readonly matches: ReadonlyMap<number, WordMatch>
-  /** Name → the position and similarity of a matching join in it. */
+  /** Name → matching join in that name. */
   readonly joins: ReadonlyMap<number, WordMatch>
 }
 
@@ -70,9 +68,9 @@ export interface ComparedWord {
 export interface NameComparison {
   /** 0 to 1. */
   readonly similarity: number
-  /** Whether the other name contains all words of the listed one. */
+  /** Whether the query contains all words of the listed name. */
   readonly hasWhole: boolean
-  /** One name is a single word that the other contains among more: a rare or a common word. */
+  /** Rarity of the shared word if one name is a single word contained in the other; otherwise null. */
   readonly sharedOnlyWord: 'rare' | 'common' | null
   readonly words: readonly ComparedWord[]
   /** Words only in the listed name. */
@@ -122,7 +120,7 @@ const pairOf = (index: NameIndex, part: QueryPart, word: number, role: WordRole)
   return { word, similarity: INITIAL_SIMILARITY, distance: null }
 }
 
-/** All possible pairs of words, the most similar first. */
+/** Returns all possible pairs of words, most similar first. */
 const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number): readonly Pairing[] => {
   const listed = index.wordsOf(name)
   const pairings: Pairing[] = []
@@ -153,7 +151,7 @@ const pairingsOf = (index: NameIndex, parts: readonly QueryPart[], name: number)
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** Unmatched words after the clear pairs; next to these, they may contain more typing errors. */
+/** Pairs the words left unmatched by the clear pairs, and tolerates more typing errors. */
 const leftOvers = (
   index: NameIndex,
   words: readonly NameWord[],
@@ -183,7 +181,7 @@ const leftOvers = (
   return pairings.sort((left, right) => right.gain - left.gain)
 }
 
-/** The position in the name of the join's two words. */
+/** Returns the position of the join's first word in the name, or -1. */
 const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): number => {
   const wanted = index.textOf(join)
   for (let at = 0; at + 1 < listed.length; at++) {
@@ -193,8 +191,8 @@ const placeOfJoin = (index: NameIndex, listed: Uint32Array, join: number): numbe
 }
 
 /**
- * Pairs the words of both names to explain the most weight.
- * @param words the query's words, weighted by `weights`
+ * Greedily pairs the words of both names to match the most weight.
+ * @param words Words of the query, weighted by `weights`
  */
 export const compareNames = (
   index: NameIndex,
@@ -212,7 +210,7 @@ export const compareNames = (
   let listedTotal = 0
   let listedGain = 0
   let smallListed = 0
-  // A name in syllables has no particles: `il` and `lo` are names in it.
+  // A name in a syllabic script has no particles: `il` and `lo` are names.
   const isSyllabic = words.some(({ spellings }) => spellings.length > 0)
   const roleIn = (at: number): WordRole => {
     const role = roleAt(listed[at]!)
@@ -229,7 +227,7 @@ export const compareNames = (
     let ofList = 0
     for (let at = 0; at < words.length; at++) if ((part.mask & bit(at)) !== 0) asked += weights[at]!
     for (let at = 0; at < listed.length; at++) if ((listedMask & bit(at)) !== 0) ofList += listedWeight(at)
-    // A misspelt particle or title looks like a name, so it gets the listed word's weight.
+    // A misspelled particle or title looks like a name, so it gets the listed word's weight.
     if ((listedMask & (listedMask - 1)) === 0 && isSmall(roleAt(listed[31 - Math.clz32(listedMask)]!)))
       asked = Math.min(asked, ofList)
     askedTotal += asked

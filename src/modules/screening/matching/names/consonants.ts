@@ -1,8 +1,11 @@
-// The consonants of a word, for comparison with words in scripts without short vowels.
+// Consonant skeletons, for comparison with words in scripts without short vowels.
 
 export interface Skeleton {
   readonly consonants: string
-  /** Vowels before, between and after the consonants: one more than these. Null if `consonants` is a word of vowels. */
+  /**
+   * Vowels before, between and after the consonants, so one more than consonants. Null if `consonants` is a word of
+   * vowels only.
+   */
   readonly gaps: readonly string[] | null
 }
 
@@ -24,7 +27,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
 ]
 const VOWELS = /[aeiouwy]/
 
-/** Merges repeated consonants, and collects the vowels between consonants in gaps. */
+/** Merges repeated consonants and collects the vowels between them. */
 export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string) => boolean): Skeleton => {
   let consonants = ''
   const gaps = ['']
@@ -39,7 +42,7 @@ export const skeletonFrom = (letters: Iterable<string>, isVowel: (letter: string
   return { consonants, gaps }
 }
 
-/** @param word lower-case ASCII letters and digits */
+/** @param word Lower-case ASCII letters and digits */
 export const skeletonOf = (word: string): Skeleton => {
   let text = word
   for (const [pattern, replacement] of RULES) text = text.replaceAll(pattern, replacement)
@@ -47,9 +50,9 @@ export const skeletonOf = (word: string): Skeleton => {
   return skeleton.consonants === '' ? { consonants: word, gaps: null } : skeleton
 }
 
-/** Marks a gap with a sound that Latin omits, whatever its vowel. */
+/** Sign for a sound that Latin omits, with any vowel. */
 const DROPPED_SOUND = 'E'
-/** Latin letters for a long Arabic vowel, by its sign in a gap. */
+/** Latin spellings of a long Arabic vowel, by its sign in a gap. */
 const LONG_VOWELS: Readonly<Record<string, RegExp>> = { A: /[aeo]/, W: /[ouw]/, Y: /[iye]/ }
 /** Latin spellings of a short vowel. */
 const SHORT_VOWEL = /^(?:[aeiou]?|ou|oo|ee|aa)$/
@@ -62,7 +65,7 @@ const fits = (written: string, vowels: string, isInner: boolean): boolean => {
   return [...written].every((sign) => LONG_VOWELS[sign]?.test(vowels) ?? true)
 }
 
-/** The first vowel may be any, long or short. */
+/** The first vowel may be any vowel, long or short. */
 const fitsFirst = (written: string, vowels: string): boolean => {
   const signs = written.replaceAll(DROPPED_SOUND, '')
   if (signs === '') return written !== '' || vowels === ''
@@ -79,11 +82,9 @@ const misfits = (arabic: Skeleton, latin: Skeleton): number => {
   return arabic.gaps?.filter(isMisfit).length ?? 0
 }
 
-/**
- * Similarity of words with the same consonants, by the number of written letters: more agreement is stronger evidence.
- */
+/** Similarity by the number of letters: more matching letters are stronger evidence. */
 const LIKENESS = [0.6, 0.7, 0.85, 0.92]
-/** Remaining share of the similarity if one or several long vowels differ, by the number of consonants. */
+/** Factor if one or several long vowels differ, by the number of consonants. */
 const MISFIT_SHARE: readonly (readonly [one: number, several: number])[] = [
   [0.6, 0.5],
   [0.75, 0.5],
@@ -93,8 +94,8 @@ const limited = <Item>(items: readonly Item[], length: number): Item => items[Ma
 
 /**
  * Similarity of two words with the same consonants.
- * @param latin null if the other word has no vowels either
- * @returns 0 to 1; not for words with the same spelling
+ * @param latin Null if the other word has no vowels either
+ * @returns 0 to 1
  */
 export const likenessOf = (word: Skeleton, latin: Skeleton | null): number => {
   const { consonants, gaps } = word

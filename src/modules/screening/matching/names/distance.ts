@@ -1,21 +1,23 @@
-// Edit distance with transposition of neighbours (optimal string alignment), which computes a row's columns together in
-// the bits of one number. Source: H. Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit
-// distances" (2003).
+// Edit distance with transposition of adjacent letters (optimal string alignment), computed bit-parallel. Source: H.
+// Hyyrö, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances" (2003).
 
-/** Maximum word length that fits into the bits of one number. */
+/** Maximum word length: the bits of one number. */
 export const PATTERN_MAX = 32
 
 const ALPHABET = 128
 const positions = new Int32Array(ALPHABET)
 
-/** @returns a function for the distance to this word, of one to PATTERN_MAX ASCII bytes. Valid until the next call. */
+/**
+ * Returns a function that computes the distance to a pattern of 1 to PATTERN_MAX ASCII bytes. Valid until the next
+ * call.
+ */
 export const distanceFrom = (pattern: Uint8Array) => {
   const length = pattern.length
   positions.fill(0)
   for (let at = 0; at < length; at++) positions[pattern[at]! & 127]! |= 1 << at
   const last = 1 << (length - 1)
 
-  /** @returns the distance to the bytes between `start` and `end`; any larger distance is some number above `bound` */
+  /** @returns the distance to the bytes from `start` to `end`; some number above `bound` if it exceeds `bound` */
   return (bytes: Uint8Array, start: number, end: number, bound: number): number => {
     let vertical = -1
     let verticalLess = 0
@@ -30,7 +32,7 @@ export const distanceFrom = (pattern: Uint8Array) => {
       let less = diagonal & vertical
       if ((more & last) !== 0) distance += 1
       else if ((less & last) !== 0) distance -= 1
-      // Each remaining letter can reduce it by one.
+      // Each remaining letter can reduce the distance by one.
       if (distance - (end - at - 1) > bound) return distance
       more = (more << 1) | 1
       less <<= 1

@@ -1,17 +1,16 @@
-// Divides the letters of a name into listed words if its own words are joined or split (`NicolasMaduroMoros`, `Ma du
-// ro`): all its letters, and the letters of each listed name that they contain completely.
+// Divides the letters of a name with joined or split words (`NicolasMaduroMoros`, `Ma du ro`) into listed words: once
+// all letters, and once for each listed name that the letters contain completely.
 import { WORD_MAX } from './fold.ts'
 import { HASH_START, hashOf, hashWith } from './word-hash.ts'
 import type { WordTable } from './word-table.ts'
 
 const LISTED_MIN = 2
-/** Words with a lower average length prove nothing. */
+/** Minimum average length; shorter words match by chance. */
 const LENGTH_MIN = 3
 /** Shorter listed names occur in other names by chance. */
 const WHOLE_LETTERS_MIN = 9
-/** Maximum compared names, the longest first. */
+/** Longest names first. */
 const WHOLE_NAMES_MAX = 8
-/** Maximum positions tried for one word. */
 const PLACES_MAX = 4
 
 interface Place {
@@ -19,14 +18,13 @@ interface Place {
   readonly end: number
 }
 
-/** The parts of an index that the divider needs. */
 export interface DividedIndex {
   readonly words: WordTable
   readonly names: number
-  /** Words with the spelling or the sound of the table's row. */
+  /** Visits words with the spelling or the sound of the table's row. */
   soundingLike(row: number, visit: (word: number) => void): void
   namesWith(word: number): Uint32Array
-  /** The distinctive words of a name. */
+  /** Distinctive words of a name. */
   tellingWords(name: number): readonly number[]
 }
 
@@ -53,8 +51,8 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
   }
 
   /**
-   * Maximizes the sum of the squared lengths of listed words. Other words stay unchanged.
-   * @param written the original words @returns null if the letters contain no listed words
+   * Maximizes the sum of squared lengths of listed words; keeps other words.
+   * @param written Original words @returns null if listed words cover too little of the text
    */
   const divideAll = (
     letters: string,
@@ -80,7 +78,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** Assigns each word a separate position; null if impossible. */
+  /** Assigns non-overlapping positions to the words; null if impossible. */
   const placed = (wanted: readonly (readonly Place[])[], taken: readonly Place[]): readonly Place[] | null => {
     const [first, ...others] = wanted
     if (first === undefined) return taken
@@ -92,7 +90,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return null
   }
 
-  /** Listed names with all distinctive words in the letters, as positions of these words. */
+  /** Returns the positions of the distinctive words of each listed name that the letters contain completely. */
   const wholeNames = (letters: string, places: readonly Place[]): readonly (readonly Place[])[] => {
     const placesOf = new Map<number, Place[]>()
     const rows = new Map<string, number>()
@@ -108,7 +106,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     if (counts.length !== names) counts = new Uint8Array(names)
     const touched: number[] = []
     for (const [word, { length }] of placesOf) {
-      // Two words of the name, or one that it may contain twice.
+      // Two different words, or one word at two positions.
       for (const name of namesWith(word)) {
         const count = ++counts[name]!
         if (count === 2 || (count === 1 && length > 1)) touched.push(name)
@@ -130,7 +128,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     return found
   }
 
-  /** @param texts neighbouring words @returns each way to divide them; none if they are divided correctly already */
+  /** @param texts Adjacent words @returns each other way to divide their letters */
   return (texts: readonly string[]): readonly (readonly string[])[] => {
     const letters = texts.join('')
     const places = listedPlaces(letters)
@@ -142,7 +140,7 @@ export const createDivider = ({ words, names, soundingLike, namesWith, tellingWo
     const sizeOf = (each: readonly Place[]): number => each.reduce((sum, { start, end }) => sum + end - start, 0)
     const isWritten = ({ start, end }: Place): boolean =>
       written.some((word) => word.start === start && word.end === end)
-    /** The words of a listed name, the remains of divided words, and the unchanged words. */
+    /** Returns the words of a listed name, the remains of divided words, and unchanged words. */
     const asWords = (chosen: readonly Place[]): readonly string[] => {
       const cuts = [...chosen].sort((one, other) => one.start - other.start)
       const found: string[] = []

@@ -1,6 +1,6 @@
-// Reads names in Chinese characters and in Hangul: the family name first, mostly without spaces. Chinese characters are
-// read in Mandarin, Korean and Cantonese, since they do not reveal the language. Signs next to a name, such as a title,
-// are separate words, so a name is searched at every position.
+// Reads names in Chinese characters and Hangul: family name first, mostly without spaces. Chinese characters don't
+// reveal the language, so they are read in Mandarin, Korean and Cantonese. Other characters, such as a title, may
+// adjoin a name, so each position is tried.
 import { spellCantonese } from './cantonese.ts'
 import { toAscii } from './fold.ts'
 import { readingsOf } from './han-readings.ts'
@@ -10,14 +10,14 @@ import { combine } from './spellings.ts'
 
 export interface EastAsianWord {
   readonly text: string
-  /** All spellings of the word, including its text; empty if the text is the only one. */
+  /** All spellings including `text`; empty if `text` is the only one. */
   readonly spellings: readonly string[]
 }
 
 const HANGUL = /\p{Script=Hangul}/u
 const NOT_ASCII_WORD = /[^a-z0-9]/g
 
-/** Two-syllable family names in the transliteration's spelling. */
+/** Two-syllable family names, transliterated. */
 const TWO_SYLLABLES: ReadonlySet<string> = new Set([
   'ouyang',
   'sima',
@@ -27,17 +27,16 @@ const TWO_SYLLABLES: ReadonlySet<string> = new Set([
   'dongfang',
   'huangfu',
 ])
-/** Characters with a different reading as a family name. */
+/** Characters that are read differently as a family name. */
 const FAMILY_READINGS: ReadonlyMap<string, string> = new Map(
   '曾 zeng,单 shan,單 shan,解 xie,仇 qiu,查 zha,朴 piao,盖 ge,蓋 ge,区 ou,區 ou,翟 zhai,缪 miao,繆 miao,覃 qin,樂 yue,乐 yue,种 chong'
     .split(',')
     .map((row) => [row.slice(0, 1), row.slice(2)]),
 )
-/** The longest personal name without spaces: two and two signs. */
+/** Longest name without spaces: two characters each for family name and given name. */
 const UNSPACED_MAX = 4
-/** Shorter names are not searched among other signs. */
+/** Minimum length of a name among other characters. */
 const WITHIN_MIN = 3
-/** Longer texts are not read. */
 const SIGNS_MAX = 12
 
 type Signs = readonly string[]
@@ -52,7 +51,7 @@ const spelled = (spellings: readonly string[]): EastAsianWord => ({ text: spelli
 const plain = (signs: Signs): EastAsianWord => ({ text: pinyin(signs), spellings: [] })
 const isRead = (words: Words): boolean => words.every(({ text }) => text !== '')
 
-/** The Hangul texts of all readings; empty if a sign has no reading. */
+/** Returns the Hangul texts of all readings; empty if a character has no reading. */
 const inHangul = (signs: Signs): readonly string[] =>
   combine(signs.map((sign) => (isHangul(sign) ? [sign] : readingsOf(sign, 'korean'))))
 
@@ -64,7 +63,7 @@ const inMandarin = (syllables: readonly string[]): EastAsianWord => spelled(spel
 const inCantonese = (signs: Signs): EastAsianWord =>
   spelled(spellCantonese(signs.map((sign) => readingsOf(sign, 'cantonese'))))
 
-/** @param signs two to four, the family name first */
+/** @param signs Two to four characters, family name first */
 const readName = (signs: Signs): readonly Words[] => {
   const isTwo = hasHangul(signs)
     ? familyLength(signs.join('')) === 2
@@ -72,7 +71,7 @@ const readName = (signs: Signs): readonly Words[] => {
   const [family, given] = [signs.slice(0, isTwo ? 2 : 1), signs.slice(isTwo ? 2 : 1)]
   const korean = [inKorean(family, spellFamilyName), inKorean(given, spellGivenName)]
   if (hasHangul(signs)) return [korean].filter(isRead)
-  // A married woman's name in Hong Kong: her husband's family name, her own, and her given name.
+  // Married name in Hong Kong: the husband's family name, the woman's own, and her given name.
   const isMarried = given.length === UNSPACED_MAX - 1
   const readings = [
     [inMandarin([FAMILY_READINGS.get(family.join('')) ?? pinyin(family)]), inMandarin(syllablesOf(given))],
@@ -96,7 +95,7 @@ const readPart = (signs: Signs): readonly Words[] => {
   ].filter(isRead)
 }
 
-/** Possible positions of a name among more signs: any three or four signs, or a piece of two. */
+/** Possible positions of a name in a longer text: any three or four characters, or a piece of two. */
 const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [start: number, end: number])[] => {
   const places: (readonly [number, number])[] = []
   for (let length = WITHIN_MIN; length <= Math.min(UNSPACED_MAX, count - 1); length++) {
@@ -110,7 +109,7 @@ const placesOf = (pieces: readonly Signs[], count: number): readonly (readonly [
   return places
 }
 
-/** The signs of the pieces as one name; null if they do not form one. */
+/** Returns the characters as one name; null if they do not form one. */
 const asOneName = (pieces: readonly Signs[]): Signs | null => {
   const signs = pieces.flat()
   if (signs.length < 2 || signs.length > UNSPACED_MAX) return null
@@ -121,9 +120,9 @@ const asOneName = (pieces: readonly Signs[]): Signs | null => {
 }
 
 /**
- * @param texts neighbouring words in Hangul and Chinese characters
- * @param isWhole whether there are no words in another script
- * @returns each reading as one name; none if unreadable
+ * @param texts Adjacent words in Hangul and Chinese characters
+ * @param isWhole Whether there are no words in another script
+ * @returns each reading as one name; empty if unreadable
  */
 export const readEastAsian = (texts: readonly string[], isWhole: boolean): readonly Words[] => {
   const pieces = texts.map((text) => [...text])
@@ -136,7 +135,7 @@ export const readEastAsian = (texts: readonly string[], isWhole: boolean): reado
   return ways.length > 0 || (isMixed && signs.length <= UNSPACED_MAX) ? ways : [pieces.map(plain)]
 }
 
-/** Like `readEastAsian`, with some signs as a name and the others as separate words. */
+/** Reads some of the characters as a name, and the others as separate words. */
 export const readWithin = (texts: readonly string[]): readonly Words[] => {
   const pieces = texts.map((text) => [...text])
   const signs = pieces.flat()

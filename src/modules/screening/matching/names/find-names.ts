@@ -1,4 +1,4 @@
-// Finds indexed names that are similar to a given one: first collects names with shared words, then compares each.
+// Finds indexed names similar to a query: first collects names with shared words, then compares each.
 import { compareNames, isInitialOf, type NameComparison, type QueryPart, weightOf } from './compare-names.ts'
 import { joinsOf } from './joined-words.ts'
 import type { NameIndex, WordMatch } from './name-index.ts'
@@ -12,16 +12,16 @@ export interface FoundName {
 }
 
 /**
- * Maximum compared names, those that share the most with the query. Others are compared only if the query may contain
+ * Number of names compared, those that share the most with the query. Others are compared only if the query may contain
  * them completely.
  */
 const COMPARED_MAX = 200
-/** Minimum shared weight of compared names. */
+/** Minimum shared weight of compared names, relative to the query. */
 const SHARED_MIN = 0.4
-/** Limits the total weight of the query's words, so that added words hide no listed name. */
+/** Limits the total weight of the query, so that added words cannot hide a listed name. */
 const TOTAL_MAX = 3
 
-/** With this share of its words' weight, the query may contain a listed name completely, regardless of other words. */
+/** Shared part of a listed name's weight above which the query may contain it completely. */
 const WHOLE_SHARED_MIN = 0.95
 
 const isSearched = (role: WordRole): boolean => role === 'name' || role === 'common'
@@ -31,16 +31,16 @@ const NONE: ReadonlyMap<number, WordMatch> = new Map()
 const startsAlike = (index: NameIndex, name: number, part: QueryPart): boolean =>
   index.wordsOf(name).some((packed) => isInitialOf(index, wordAt(packed), part.word))
 
-/** Remaining work for one name, in compared words, shared by its readings. Negative: exhausted. */
+/** Remaining work for one name and all its readings, in compared words. Negative if exhausted. */
 export interface WorkBudget {
   left: number
 }
 
-/** The reusable state for searching one index. */
+/** Reusable state for searches in one index. */
 export interface NameFinder {
   /**
-   * @param minimum less similar names are omitted, unless one name is a single word of the other
-   * @returns nothing once the budget is exhausted
+   * @param minimum Minimum similarity, except for one-word names contained in the other name
+   * @returns an empty array if the budget is exhausted
    */
   find(words: readonly NameWord[], minimum: number, budget: WorkBudget): readonly FoundName[]
 }
@@ -49,7 +49,7 @@ export const createNameFinder = (index: NameIndex): NameFinder => {
   /** Indexed by name; zero between calls. */
   const shared = new Float32Array(index.names)
   const lastPart = new Int32Array(index.names)
-  /** The weight of the searched words, by name. */
+  /** Weight of the searched words, by name. */
   const own = Float32Array.from({ length: index.names }, (_, name) =>
     index.wordsOf(name).reduce((sum, packed) => {
       const role = roleAt(packed)

@@ -1,15 +1,12 @@
-// Normalizes a word of a name for comparison: ASCII, lower case, with spellings of different alphabets and languages
-// merged (`Sergej` and `Sergey`, `Qadhafi` and `Kadafi`).
+// Normalizes a word for comparison: ASCII, lower case, with one spelling for different alphabets and languages
+// (`Sergej` and `Sergey`, `Qadhafi` and `Kadafi`).
 import anyAscii from 'any-ascii'
 import { SAME_NAMES } from './words.ts'
 
-/** Longer words are truncated; no name has one. */
+/** Longer words are truncated; real names have none. */
 export const WORD_MAX = 32
 
-/**
- * The text's ASCII letters in lower case, digits and spaces, transliterated from any script; other characters are
- * dropped.
- */
+/** Transliterates text of any script to lower-case ASCII. */
 export const toAscii = (text: string): string => anyAscii(text).toLowerCase()
 
 /** Applied in order, each to the previous result. */
@@ -44,12 +41,12 @@ const byRules = (word: string): string => {
   return folded
 }
 
-/** Any spelling of a name → its first spelling. */
+/** Spelling of a name → its first spelling. */
 const SAME = new Map(SAME_NAMES.flatMap((group) => group.map((name) => [byRules(name), byRules(group[0] ?? '')])))
 
 /**
- * @param word lower-case ASCII letters and digits
- * @returns the form for comparisons; spellings of one name often share it
+ * @param word Lower-case ASCII letters and digits @returns the form for comparison, which spellings of one name often
+ * share
  */
 export const foldWord = (word: string): string => {
   const folded = byRules(word.slice(0, WORD_MAX))

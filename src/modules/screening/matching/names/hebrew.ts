@@ -1,5 +1,5 @@
-// Reads words in Hebrew letters, some of which are a consonant or a vowel. Source: the romanizations of the Academy of
-// the Hebrew Language (2006) and of BGN/PCGN, and their usual simplifications.
+// Reads words in Hebrew script, where some letters are a consonant or a vowel. Source: romanizations of the Academy of
+// the Hebrew Language (2006) and BGN/PCGN, with common simplifications.
 import { createAbjad } from './abjad.ts'
 import type { Skeleton } from './consonants.ts'
 
@@ -13,7 +13,7 @@ const plain = (letter: string): string => FINAL_FORMS[letter] ?? letter
 
 /** Marks a final vowel. */
 const FINAL_H = /ה$/
-/** Latin has a digraph for the preceding letter (`Yitzhak`). */
+/** Latin writes the preceding letter as a digraph (`Yitzhak`). */
 const AFTER_DIGRAPH = /(?<=[גדזטכסצקשת])[הח]/g
 /** `Jacob` and `Yaakov`. */
 const FIRST_Y = /^י/

@@ -1,4 +1,4 @@
-// Neighbouring words of a name that some people write as one.
+// Adjacent words of a name that may be written as one.
 import { foldWord, WORD_MAX } from './fold.ts'
 import type { NameWord } from './read-name.ts'
 import { JOINING_PARTICLES } from './words.ts'
@@ -6,7 +6,6 @@ import { JOINING_PARTICLES } from './words.ts'
 /** Second syllables of Korean given names that are particles in other names. */
 const KOREAN_SECOND: ReadonlySet<string> = new Set(['il', 'an', 'do'])
 
-/** Two neighbours that may be joined. */
 export const joinsOf = (
   words: readonly NameWord[],
 ): readonly { readonly at: number; readonly written: string; readonly folded: string }[] => {

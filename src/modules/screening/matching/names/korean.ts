@@ -69,21 +69,20 @@ const spellSyllable = (syllable: string): readonly string[] => {
   return combine([leads, VOWEL_SPELLINGS[vowel] ?? [], TAIL_SPELLINGS[at % TAILS] ?? []])
 }
 
-/** @returns length of the leading family name */
 export const familyLength = (syllables: string): number =>
   syllables.length > 2 && TWO_SYLLABLES.has(syllables.slice(0, 2)) ? 2 : 1
 
-/** @param syllables in Hangul @returns every spelling in lower case, Revised Romanization first */
+/** @param syllables Hangul @returns every spelling in lower case, Revised Romanization first */
 export const spellGivenName = (syllables: string): readonly string[] => combine([...syllables].map(spellSyllable))
 
-/** Like `spellGivenName`. */
+/** Adds irregular spellings to those of `spellGivenName`. */
 export const spellFamilyName = (syllables: string): readonly string[] => [
   ...new Set([...spellGivenName(syllables), ...(FAMILY_NAMES.get(syllables) ?? [])]),
 ]
 
 let revised: ReadonlyMap<string, string> | undefined
 
-/** Syllables by their spelling in the Revised Romanization; several share one. */
+/** Maps each Revised Romanization to its first syllable; several syllables share a spelling. */
 const byRevised = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>()
   for (let at = 0; at < LEADS.length * VOWELS * TAILS; at++) {
@@ -95,8 +94,8 @@ const byRevised = (): ReadonlyMap<string, string> => {
 }
 
 /**
- * Reads a family name and a two-syllable given name in Revised Romanization, which lists seldom use.
- * @param words in lower-case ASCII @returns each reading in Hangul; none for other names
+ * Reads a family name and a two-syllable given name in Revised Romanization, which lists rarely use.
+ * @param words Lower-case ASCII @returns each reading in Hangul; empty for other names
  */
 export const fromRevised = (words: readonly string[]): readonly (readonly [family: string, given: string])[] => {
   if (words.length < 2 || words.length > 3) return []

@@ -26,7 +26,7 @@ const FINALS: readonly (readonly [RegExp, string])[] = [
   [/^tsi$/, 'tzu'],
   [/^si$/, 'ssu'],
 ]
-/** The i of `ji`, `qi` and `xi` is a vowel; after `zh` or `z`, for example, it is not. */
+/** The i in `ji`, `qi` and `xi` is a true vowel, unlike the i after `zh` or `z`. */
 const VOWEL_I = /^[jqx]i$/
 
 const toWadeGiles = (syllable: string): string => {
@@ -37,7 +37,7 @@ const toWadeGiles = (syllable: string): string => {
   return text
 }
 
-/** @param syllables in Pinyin @returns every spelling in lower case, Pinyin first */
+/** @param syllables Pinyin @returns every spelling in lower case, Pinyin first */
 export const spellMandarin = (syllables: readonly string[]): readonly string[] => [
   ...new Set([syllables.join(''), ...combine(syllables.map((syllable) => [syllable, toWadeGiles(syllable)]))]),
 ]

@@ -1,15 +1,15 @@
-// Caches the similar words of a word, because given names recur often.
+// Caches similar words, because given names recur often.
 import { LRUCache } from 'lru-cache'
 import type { WordMatch } from './name-index.ts'
 import type { NameWord } from './read-name.ts'
 
 const CACHED_WORDS_MAX = 2_048
 
-/** Matches as typed arrays, because objects would take ten times the memory. */
+/** Typed arrays, because objects take ten times the memory. */
 interface PackedMatches {
   readonly words: Uint32Array
   readonly similarities: Float32Array
-  /** -1: none. */
+  /** -1 for no distance. */
   readonly distances: Int8Array
 }
 
@@ -33,7 +33,7 @@ const keyOf = ({ written, skeletons, isExact }: NameWord): string => {
 
 type Search = (word: NameWord, thorough: boolean) => readonly WordMatch[]
 
-/** A word with several spellings is not cached: its key would have to contain them all. */
+/** Words with several spellings are not cached, because the key would have to contain all spellings. */
 export const createMatchCache = (search: Search): Search => {
   const matches = () => new LRUCache<string, PackedMatches>({ max: CACHED_WORDS_MAX })
   const [thoroughMatches, otherMatches] = [matches(), matches()]

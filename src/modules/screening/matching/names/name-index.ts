@@ -1,5 +1,5 @@
-// The names of a list, indexed to find similar ones without a full scan: the distinct words in their written and folded
-// forms, and the names with each word.
+// Index for finding similar names without a full scan: distinct words in their written and folded forms, and the names
+// that contain each word.
 import { below, bytesIn, type FlatArrays, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { likenessOf, skeletonOf } from './consonants.ts'
 import { createDivider } from './divide-words.ts'
@@ -11,7 +11,7 @@ import { openWordTable } from './word-table.ts'
 
 export interface WordMatch {
   readonly word: number
-  /** 1: the same spelling. */
+  /** 1 for the same spelling. */
   readonly similarity: number
   /** Edit distance of the written forms; null for words with the same sound or consonants. */
   readonly distance: number | null
@@ -20,39 +20,37 @@ export interface WordMatch {
 export interface NameIndex {
   readonly names: number
   readonly distinctWords: number
-  /** Similar words, the most similar first, including joins of two neighbours. */
+  /** Similar words, most similar first, including joins of two adjacent words. */
   resembling(word: NameWord): readonly WordMatch[]
-  /** For two joined words: the possible single words. */
+  /** Single words that may match two joined words. */
   resemblingJoin(word: NameWord): readonly WordMatch[]
-  /** Similarity of any two words by their letters. */
+  /** Letter similarity of any two words. */
   nearness(word: number, written: string): { readonly similarity: number; readonly distance: number }
-  /** @returns -1 if no name contains it */
+  /** @returns -1 if no name contains the word */
   find(written: string): number
-  /** Names that contain the word. */
   namesWith(word: number): Uint32Array
   isJoin(word: number): boolean
   /** Number of names with a word of the same folded form. */
   frequency(word: number): number
   textOf(word: number): string
-  /** Its first letter, as a byte. */
+  /** First letter, as a byte. */
   firstByte(word: number): number
-  /** A name's words in order; read them with `roleAt` and `wordAt`. */
+  /** Packed words of a name, in order; decode them with `roleAt` and `wordAt`. */
   wordsOf(name: number): Uint32Array
   entryOf(name: number): number
-  /** Divides joined words, and joins split words. */
+  /** Divides joined words and joins split words. */
   divide(texts: readonly string[]): readonly (readonly string[])[]
 }
 
 const NONE_TOLERATED = (): number => 0
-/** Tolerated edit distance by length: with the same number of errors, a short word is another word. */
+/** Tolerated edit distance by length of the written word. */
 const TOLERATED_KEYS = (length: number): number => (length <= 1 ? 0 : length <= 4 ? 1 : length <= 9 ? 2 : 3)
-/** Tolerated edit distance of folded words, which are more similar already. */
+/** Tolerated edit distance of folded words, which are already more similar. */
 const TOLERATED_SOUNDS = (length: number): number => (length <= 4 ? 0 : length <= 7 ? 1 : 2)
-/** Tolerated edit distance of joined words: there are many, so they must match almost exactly. */
+/** Tolerated edit distance of joins, which are many and must match almost exactly. */
 const TOLERATED_IN_JOINS = (length: number): number => Math.min(2, Math.floor(length * 0.22))
-/** For words with the same sound and another spelling. */
+/** Of words that sound the same but are spelled differently. */
 const FOLDED_SIMILARITY = 0.97
-/** Similarity at an edit distance: the first error costs less than the second. */
 const editSimilarity = (distance: number, length: number): number => 1 - (distance * 0.9) / length
 
 const openWords = (arrays: FlatArrays) => {
@@ -67,7 +65,6 @@ const openWords = (arrays: FlatArrays) => {
 }
 type Words = ReturnType<typeof openWords>
 
-/** Minimum letters of two joined words. */
 const JOIN_LENGTH_MIN = 5
 
 export const openNameIndex = (arrays: FlatArrays): NameIndex => {
@@ -104,7 +101,7 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
     for (; low < bySkeleton.length && skeletons[bySkeleton[low]!] === hash; low++) visit(bySkeleton[low]!)
   }
 
-  /** @param thorough also finds words with the same sound or consonants, and joins */
+  /** @param thorough Also finds words with the same sound or consonants, and joins */
   const scan = (
     { written: text, folded: sound, skeletons: readings, spellings, isExact }: NameWord,
     thorough: boolean,
@@ -145,7 +142,6 @@ export const openNameIndex = (arrays: FlatArrays): NameIndex => {
         sounds(joinsFolded, NONE_TOLERATED)
       }
       if (thorough && hasAbjad) {
-        // Two words with vowels are compared by their letters.
         const skeleton = skeletonOf(text)
         withConsonants(skeleton.consonants, (word) => {
           if (isAbjad(word)) offer(word, likenessOf(skeleton, null), null)

@@ -1,5 +1,5 @@
-// Reads a written name into the words for comparison, regardless of alphabet, word order, titles and punctuation.
-// Invariants: the work is bounded for any length; a name without distinctive words has a problem.
+// Reads a name into words for comparison, regardless of alphabet, word order, titles and punctuation. Invariants: work
+// is bounded for any length; a name without distinctive words has a problem.
 import { type NamePiece, readNameText } from '../../../../lib/name-text.ts'
 import type { Skeleton } from './consonants.ts'
 import { foldWord, WORD_MAX } from './fold.ts'
@@ -9,41 +9,40 @@ import { type NameKind, type RawWord, readScripts, toRawWord } from './read-scri
 import { hasSignsForLetters, isSpacedOut, joinSeparated } from './separated-letters.ts'
 import { COMMON_COMPANY_WORDS, COMPANY_FORMS, FORM_PHRASES, HONORIFICS, NUMBER_WORDS, PARTICLES } from './words.ts'
 
-/** Longer names are not compared: no real name is longer, and reading only a part would hide the rest. */
+/** Longer names are not compared: no real name is longer, and reading a part would hide the rest. */
 export const NAME_LENGTH_MAX = 400
-/** Further words are not compared, and the name has a problem. */
+/** Further words are ignored and reported as a problem. */
 const WORDS_MAX = 16
-/** Fewer letters match too many names. */
+/** Shorter names match too many names. */
 const LETTERS_MIN = 2
 
 export type WordRole = 'name' | 'initial' | 'particle' | 'title' | 'form' | 'common'
 
 export interface NameWord {
-  /** Lower-case ASCII, in the original spelling. */
+  /** Lower-case ASCII in the original spelling. */
   readonly written: string
-  /** The form for comparison. */
   readonly folded: string
   /** Readings of a word written without short vowels, the most likely first; empty for other words. */
   readonly skeletons: readonly Skeleton[]
-  /** All spellings of a word in syllabic signs; empty if `written` is the only one. */
+  /** All spellings of a word in a syllabic script; empty if `written` is the only one. */
   readonly spellings: readonly string[]
   readonly role: WordRole
-  /** Transliterated by rule from syllabic signs, so it can't contain typing errors. */
+  /** Transliterated by rule from a syllabic script, so it can't contain typing errors. */
   readonly isExact: boolean
 }
 
 export interface NameReading {
-  /** The words to compare; may be empty. */
+  /** Words to compare; may be empty. */
   readonly words: readonly NameWord[]
   /** Other readings of the same text. */
   readonly others: readonly (readonly NameWord[])[]
-  /** Readings of a name among joined words, and with its separated letters as words. */
+  /** Readings that find the name among other text or separated letters. */
   readonly within: readonly (readonly NameWord[])[]
-  /** Words that the initials may spell. */
+  /** Words that initials may spell. */
   readonly spelled: readonly (readonly NameWord[])[]
-  /** The words of each reading, for dividing and joining. */
+  /** Words of each reading, to be divided or joined. */
   readonly divisible: readonly (readonly RawWord[])[]
-  /** Null: the words are the complete name. */
+  /** Null if the words are the complete name. */
   readonly problem: NameProblem | null
 }
 
@@ -52,13 +51,16 @@ const SERVANT_OF = 'abdul'
 const SERVANT = /^abd(?:[aeiou]|ou)?l?$/
 const SERVANT_AND_MASTER = /^abd(?:[aeiou]|ou)(?!l{1,3}ah?i?$)(?:l(?=[a-z]{3})|(?=[b-df-hj-km-np-tv-z][a-z]{3}))/
 
-/** @returns the text after "servant of" in the word, empty if there is none, null for another word */
+/** @returns the text after "servant of", which may be empty; null for another word */
 const servantsMaster = (text: string): string | null => {
   if (SERVANT.test(text)) return ''
   return SERVANT_AND_MASTER.test(text) ? text.replace(SERVANT_AND_MASTER, '') : null
 }
 
-/** Joins words: `عبد الرحمن` is two words like `Abdulrahman` and `Abd al-Rahman`; `A.B.C.` is one. */
+/**
+ * Normalizes "servant of" to a separate word (`Abdulrahman`, `Abd al-Rahman`), and joins initials of companies
+ * (`A.B.C.`).
+ */
 const joined = (raw: readonly RawWord[], kind: NameKind): readonly RawWord[] => {
   const words: RawWord[] = []
   for (let at = 0; at < raw.length; at++) {
@@ -89,7 +91,10 @@ const withForms = (texts: readonly RawWord[]): readonly RawWord[] => {
   return text.trim().split(' ').map(toRawWord)
 }
 
-/** Particles from another alphabet. A title in another spelling may be a name, such as `Saeed`. */
+/**
+ * Particles transliterated from other alphabets. Titles are not folded, because some are names in another spelling,
+ * such as `Saeed`.
+ */
 const FOLDED_PARTICLES = new Set([...PARTICLES].filter((word) => word.length > 3).map(foldWord))
 
 const roleOf = (text: string, kind: NameKind): WordRole => {
@@ -120,7 +125,7 @@ const wordOf = ({ text: whole, skeletons, spellings, isExact }: RawWord, kind: N
 
 const SAYS_LITTLE: ReadonlySet<WordRole> = new Set(['particle', 'title', 'form'])
 
-/** Drops repeated words, which add no information. @returns the same array if there are none */
+/** Drops repeated words. @returns the same array if there are none */
 const withoutRepeats = (words: readonly NameWord[]): readonly NameWord[] => {
   const seen = new Set<string>()
   const once = words.filter(({ role, folded }) => role !== 'name' || (!seen.has(folded) && seen.add(folded)))
@@ -134,10 +139,9 @@ const wordsOf = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] =
   return isEmpty ? words.map((word) => ({ ...word, role: 'name' as const })) : words
 }
 
-/** @returns the words to compare without repetitions */
 const readOnce = (raw: readonly RawWord[], kind: NameKind): readonly NameWord[] => withoutRepeats(wordsOf(raw, kind))
 
-/** Digits in place of letters. Company names may begin and end with numbers. */
+/** Digits used as letters. Words in company names may begin or end with digits. */
 const DIGIT_FOR_LETTER: Readonly<Record<NameKind, RegExp>> = {
   person: /\p{L}[\p{N}--\p{Script=Han}]|[\p{N}--\p{Script=Han}]\p{L}/v,
   organization: /\p{L}[\p{N}--\p{Script=Han}]+\p{L}/v,
@@ -147,7 +151,7 @@ const isInLetters = ({ skeletons, spellings }: RawWord): boolean => skeletons.le
 
 export interface DividedName {
   readonly words: readonly NameWord[]
-  /** Some words are beyond the maximum. */
+  /** Whether words were dropped. */
   readonly isCut: boolean
 }
 
@@ -177,7 +181,7 @@ export const divideName = (
   })
 }
 
-/** The words of each reading, and of the first one with lookalikes as Latin letters. */
+/** Reads the pieces as written, and once with lookalikes as Latin letters. */
 const readPieces = (pieces: readonly NamePiece[], kind: NameKind) => {
   const reading = readScripts(
     pieces.map(({ text }) => text),

@@ -26,7 +26,7 @@ const GREEK_PAIRS: readonly (readonly [RegExp, string])[] = [
   [/([αάεέ])[υύ]/g, '$1v'],
 ]
 
-/** Silent in modern Greek; transliteration would add an H. */
+/** Silent in modern Greek, but transliterated as H. */
 const ROUGH_BREATHING = '\u0314'
 
 const spokenGreek = (text: string): string =>
@@ -66,10 +66,10 @@ const fromHebrew = (piece: string): RawWord => ({ ...toRawWord(toAscii(piece)), 
 const fromEastAsian = (words: readonly EastAsianWord[], isExact: boolean): Way =>
   words.map(({ text, spellings }) => ({ ...toRawWord(text), spellings, isExact: isExact || spellings.length > 0 }))
 
-/** Without short vowels, a longer word may be two. */
+/** Without short vowels, a longer word may consist of two. */
 const ABJAD_LETTERS_MAX = 7
 const ABJAD_PART_MIN = 3
-/** An article does not count as part of a word. */
+/** The article does not count toward the length. */
 const ABJAD_ARTICLE = /^ال/
 
 /** Enough for three words of thirteen letters. */
@@ -87,13 +87,13 @@ const cutWords = (pieces: readonly string[]): readonly (readonly string[])[] =>
     })
   })
 
-/** Neighbouring pieces of one script. */
+/** Readings of adjacent pieces in one script. */
 interface Run {
-  /** All readings; none if unreadable. */
+  /** Empty if unreadable. */
   readonly ways: readonly Way[]
   /** Readings of some signs as a name, with the others as separate words. */
   readonly within: readonly Way[]
-  /** More readings were dropped. */
+  /** Whether further readings were dropped. */
   readonly hasMoreWays: boolean
 }
 
@@ -127,25 +127,25 @@ const scriptOf = (piece: string): RegExp | undefined =>
   [ARABIC, HEBREW, EAST_ASIAN].find((script) => script.test(piece))
 
 export interface ScriptReading {
-  /** All readings of the whole name: at least one. */
+  /** All readings of the complete name; at least one. */
   readonly ways: readonly Way[]
-  /** Readings of a name among joined words. */
+  /** Readings that find a name among joined words. */
   readonly within: readonly Way[]
-  /** Some letters have no reading, or none that lists may contain. */
+  /** Whether some letters have no reading that lists may contain. */
   readonly isPartial: boolean
-  /** More readings were dropped. */
+  /** Whether further readings were dropped. */
   readonly hasMoreWays: boolean
 }
 
 const lettersOutside = (scripts: string): RegExp =>
   new RegExp(`[\\p{L}--[${scripts.replaceAll(/\w+/g, '\\p{Script=$&}').replaceAll(' ', '')}]]`, 'v')
 const ALPHABETS = 'Latin Cyrillic Greek Armenian Georgian Common'
-/** Letters of scripts without a reading. Company names are often translated instead of transliterated. */
+/** Letters that are not compared. Company names are often translated instead of transliterated. */
 const UNCOMPARED: Readonly<Record<NameKind, RegExp>> = {
   person: lettersOutside(`${ALPHABETS} Hebrew Arabic Han Hangul Hiragana Katakana`),
   organization: lettersOutside(ALPHABETS),
 }
-/** Kana write foreign names, except for the given name next to a family name in Chinese characters. */
+/** Names in kana are foreign, except a given name next to a family name in Chinese characters. */
 const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u
 const GIVEN_NAME = /^\p{Script=Hiragana}{1,4}$/u
 
@@ -153,7 +153,7 @@ const isUncompared = (piece: string, kind: NameKind, pieces: readonly string[]):
   UNCOMPARED[kind].test(piece) ||
   (KANA.test(piece) && !(GIVEN_NAME.test(piece) && pieces.some((other) => HAN.test(other))))
 
-/** Letters without a script, such as tones. In some scripts, letters mark stress or are silent. */
+/** Letters without a script mark tones or stress, or are silent. */
 const COMMON = /\p{Script=Common}/u
 const HAS_SOUND = /[a-z0-9]/
 

@@ -1,14 +1,14 @@
-// Names with punctuation or spaces between the letters of a word (`M.a.d.u.r.o`, `M a d u r o`), or instead of letters
-// (`Nic.las`). Initials (`J. R. R. Tolkien`) and joined words (`Jean-Luc`) are ordinary.
+// Detects punctuation or spaces between the letters of a word (`M.a.d.u.r.o`, `M a d u r o`) or in place of letters
+// (`Nic.las`), unlike initials (`J. R. R. Tolkien`) and hyphenated words (`Jean-Luc`).
 import type { NamePiece } from '../../../../lib/name-text.ts'
 import { COMPANY_FORMS } from './words.ts'
 
-/** A syllable can be a complete name. */
+/** In these scripts, one character can be a complete name. */
 const SYLLABLES = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/u
 const SINGLE = /^\p{L}\p{M}*$/u
 const isSingle = ({ text }: NamePiece): boolean => SINGLE.test(text) && !SYLLABLES.test(text)
 
-/** Pieces that may form one word: joined by punctuation, or single letters with spaces. */
+/** Groups pieces that may form one word: joined by punctuation, or single letters with spaces. */
 const groupsOf = (pieces: readonly NamePiece[]): readonly (readonly NamePiece[])[] => {
   const groups: NamePiece[][] = []
   const jointAfter = (at: number): string => pieces[at + 1]?.joint ?? ''
@@ -32,13 +32,13 @@ const INITIALS_MAX = 3
 
 export interface JoinedName {
   readonly text: string
-  /** The joined letters may be initials that spell a word by chance. */
+  /** Whether the joined letters may be initials, which spell a word by chance. */
   readonly ofInitials: boolean
-  /** Joins single letters, so the words can be divided in more ways. */
+  /** Whether single letters are joined, which allows more ways to divide the words. */
   readonly hasSingle: boolean
 }
 
-/** @returns the name with separated letters joined to words; null without separated letters */
+/** Returns the name with separated letters joined to words; null without separated letters. */
 export const joinSeparated = (pieces: readonly NamePiece[]): JoinedName | null => {
   const groups = groupsOf(pieces)
   if (groups.length === pieces.length) return null
@@ -60,7 +60,7 @@ const IS_HYPHEN = /^\p{Pd}+$/u
 const isCatalan = (before: string, joint: string, after: string): boolean =>
   joint === '·' && before.endsWith('l') && after.startsWith('l')
 
-/** In addition to `COMPANY_FORMS`. */
+/** Legal forms in addition to `COMPANY_FORMS`. */
 const OTHER_FORMS: ReadonlySet<string> = new Set(['oo', 'sro', 'ev'])
 /** An owner may be a company with a legal form such as `S.p.A.`. */
 const isForm = (group: readonly NamePiece[]): boolean => {
@@ -78,11 +78,11 @@ const hasSigns = (group: readonly NamePiece[]): boolean => {
   return isWithin || group.filter(({ text, joint }) => joint !== '' && IS_LOWER.test(text)).length > 1
 }
 
-/** Initials are capital letters, and hyphens join words; other punctuation within a word may replace letters. */
+/** Whether punctuation may replace letters. Initials are capital letters, and hyphens join words. */
 export const hasSignsForLetters = (pieces: readonly NamePiece[]): boolean =>
   hasCapitals(pieces) && groupsOf(pieces).some((group) => group.length > 1 && !isForm(group) && hasSigns(group))
 
-/** @returns whether at least three single letters that are not initials make up more than half of the words */
+/** Whether at least three single letters that are not initials make up more than half of the words. */
 export const isSpacedOut = (pieces: readonly NamePiece[]): boolean => {
   const single = groupsOf(pieces).flatMap((group) => (isForm(group) ? [] : group.filter(isSingle)))
   const areInitials =

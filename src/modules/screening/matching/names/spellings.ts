@@ -1,13 +1,11 @@
-// Spellings of syllables in Latin letters.
-
-/** Maximum spellings of one word. */
+/** Per word. */
 const SPELLINGS_MAX = 256
 
-/** @param text alternatives, separated by spaces; `-` is the empty text */
+/** @param text Alternatives separated by spaces; `-` is the empty text */
 export const alternatives = (text: string): readonly string[] =>
   text.split(' ').map((alternative) => (alternative === '-' ? '' : alternative))
 
-/** @returns every combination of one alternative per part, in order and without repetition */
+/** Returns every combination of one alternative per part, in order, without duplicates. */
 export const combine = (parts: readonly (readonly string[])[], limit = SPELLINGS_MAX): readonly string[] => {
   let texts: readonly string[] = ['']
   for (const part of parts) {

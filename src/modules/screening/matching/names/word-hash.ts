@@ -1,4 +1,4 @@
-// Hash of a word, by character: 32-bit FNV-1a.
+// 32-bit FNV-1a.
 
 export const HASH_START = 0x811c9dc5
 export const hashWith = (hash: number, code: number): number => Math.imul(hash ^ code, 0x01000193)

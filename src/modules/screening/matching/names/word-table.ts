@@ -1,5 +1,5 @@
-// Distinct words in flat arrays, for exact and approximate lookup. Words are sorted by length, each with a bit mask of
-// its letters, so that few need a letter-by-letter comparison.
+// Distinct words in flat arrays, for exact and approximate lookup. Words are sorted by length and have a bit mask of
+// their letters, so that few are compared letter by letter.
 import { bytesIn, type FlatArrays, openTexts, packTexts, wordsIn } from '../../../../lib/flat-arrays.ts'
 import { distanceFrom, PATTERN_MAX } from './distance.ts'
 
@@ -8,13 +8,12 @@ const LENGTH_LIMIT = PATTERN_MAX
 export interface WordTable {
   readonly size: number
   textOf(word: number): string
-  /** Edit distance to a text. */
   distance(word: number, text: string): number
   lengthOf(word: number): number
   firstByte(word: number): number
-  /** @returns -1 if there is no such word */
+  /** @returns -1 if not found */
   find(text: string): number
-  /** Calls back for each word within the tolerance of both lengths. `length` is the longer one. */
+  /** Calls `found` for each word within the tolerance of both lengths. `length` is the longer length. */
   near(
     text: string,
     toleranceOf: (length: number) => number,
@@ -40,13 +39,13 @@ const bitsIn = (mask: number): number => {
 const compareTexts = (left: string, right: string): number =>
   left.length - right.length || (left < right ? -1 : left > right ? 1 : 0)
 
-/** @param texts distinct ASCII words @returns the table's arrays, and each text's number in it */
+/** @param texts Distinct ASCII words @returns the table's arrays, and each text's number */
 export const buildWordTable = (
   texts: readonly string[],
 ): { readonly arrays: FlatArrays; readonly numbers: ReadonlyMap<string, number> } => {
   const sorted = [...texts].sort(compareTexts)
   const letters = new Uint32Array(sorted.length)
-  /** Length → the first word of at least this length. */
+  /** Length → first word of at least this length. */
   const starts = new Uint32Array(LENGTH_LIMIT + 2).fill(sorted.length)
   const packed = packTexts(sorted)
   const offsets = wordsIn(packed, 'offsets')

@@ -1,5 +1,4 @@
-// Words of names with little identifying value: titles, particles, and company forms, in lower case after
-// transliteration.
+// Words with little identifying value: titles, particles and company forms, transliterated, in lower case.
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 
@@ -15,7 +14,7 @@ export const HONORIFICS: ReadonlySet<string> = new Set(
 `),
 )
 
-/** Kept in names of people and companies, with little weight. */
+/** Kept with little weight, in names of people and companies. */
 export const PARTICLES: ReadonlySet<string> = new Set(
   words(`
   al el ul il ad as ash at az an ar ud bin ibn ben bn bint binti binte ould wuld ouled
@@ -25,12 +24,12 @@ export const PARTICLES: ReadonlySet<string> = new Set(
 `),
 )
 
-/** The article and "son of", which may be joined to the next word. */
+/** Articles and "son of", which may be joined to the next word. */
 export const JOINING_PARTICLES: ReadonlySet<string> = new Set(
   words('al el ul il ad as ash at az an ar bin ben ibn abu abd'),
 )
 
-/** Legal forms by abbreviation: two companies that differ only in this word have nearly the same name. */
+/** Legal forms by abbreviation. Names that differ only in the legal form are nearly identical. */
 const FORMS: readonly (readonly [canonical: string, written: string])[] = [
   ['ltd', 'ltd limited ltda limitada'],
   ['llc', 'llc ooo tov lc'],
@@ -57,7 +56,6 @@ export const COMPANY_FORMS: ReadonlyMap<string, string> = new Map(
   FORMS.flatMap(([canonical, written]) => words(written).map((word) => [word, canonical])),
 )
 
-/** Phrases for a legal form. */
 export const FORM_PHRASES: readonly (readonly [phrase: string, canonical: string])[] = [
   ['limited liability company', 'llc'],
   ['limited liability partnership', 'lp'],
@@ -83,7 +81,7 @@ export const FORM_PHRASES: readonly (readonly [phrase: string, canonical: string
   ['l l c', 'llc'],
 ]
 
-/** Common words of company names, with less weight than distinctive ones. */
+/** Weigh less than distinctive words. */
 export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
   words(`
   international trading trade general industries industrial industry services service import export shipping lines
@@ -92,7 +90,6 @@ export const COMMON_COMPANY_WORDS: ReadonlySet<string> = new Set(
 `),
 )
 
-/** In company names. */
 export const NUMBER_WORDS: Readonly<Record<string, string>> = {
   one: '1',
   first: '1',
@@ -112,7 +109,7 @@ export const NUMBER_WORDS: Readonly<Record<string, string>> = {
   ten: '10',
 }
 
-/** Spellings of given names that letter rules do not unify. Each line is one name. */
+/** Spellings that the folding rules do not unify, one name per line. */
 export const SAME_NAMES: readonly (readonly string[])[] = [
   'muhammad mohammad mohammed mohamed muhammed mohamad mohd mhd md mohamud mahamed mohammod muhamed mehmed mehmet',
   'abdul abd abdal abdel abdol abdoul abdu abdi abda',
