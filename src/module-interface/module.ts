@@ -98,7 +98,7 @@ export interface IdentityCore {
   readonly traces: Traces
   /** Stores the results of repeated checks. */
   readonly storeChecks: StoreChecks
-  /** Creates session changes that use the given `changeStatus` and send the usual notifications. */
+  /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
   readonly wallets: WalletSources
   /** Records a decision by a policy, with the seconds since the session's submission. */

@@ -83,7 +83,7 @@ test('a backup is authenticated with the evidence key, and one that was replaced
   expect((await check()).stderr).toContain(/[0-9a-f]{64}/.exec(made.stdout)?.[0] ?? 'no hash')
   // Another deployment’s key.
   makeKeyFile(key)
-  expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining('the backup was changed') })
+  expect(await check()).toMatchObject({ code: 1, stderr: expect.stringContaining('the backup was modified') })
   rmSync(key)
 })
 
@@ -152,7 +152,7 @@ test('a bucket that refuses, or has no backup, is said in one line', async () =>
   ])
   bucket.failure = null
   const none = await command(join(world.root, 'none'), 'restore', '--from', `${PLACE}/${OLD}`)
-  expect([none.code, none.stderr]).toEqual([1, `there is no backup in ${PLACE}/${OLD}/\n`])
+  expect([none.code, none.stderr]).toEqual([1, `no backup found in ${PLACE}/${OLD}/\n`])
   const malformed = await command(world.root, 'backup', '--into', 's3://x')
   expect([malformed.code, malformed.stderr.split('\n')[0]]).toEqual([
     2,

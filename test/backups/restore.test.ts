@@ -173,7 +173,10 @@ describe('a backup that the evidence key authenticates', () => {
       .update(readFileSync(join(backup(), MANIFEST)))
       .digest('hex')
     const { code, stderr } = await restore()
-    expect([code, stderr]).toEqual([0, expect.stringContaining(`Not authenticated: set COUNTERSIGN_EVIDENCE_KEY_FILE`)])
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringContaining(`Not authenticated: to verify the backup, set COUNTERSIGN_EVIDENCE_KEY_FILE`),
+    ])
     expect(stderr).toContain(digest)
   })
 

@@ -116,7 +116,7 @@ describe.skipIf(WITHOUT_SOFT_HSM !== '')(`a token${WITHOUT_SOFT_HSM}`, () => {
   test.each<[string, Partial<TokenSettings>, string]>([
     ['a module that is missing', { module: '/nowhere/module.so' }, '/nowhere/module.so can’t be loaded'],
     ['a module that is none', { module: 'libc' }, 'libc can’t be loaded'],
-    ['a token of another label', { token: 'another' }, 'has a token labelled another'],
+    ['a token of another label', { token: 'another' }, 'has a token labeled another'],
   ])('is not opened with %s', async (_, overrides, text) => {
     const { detail } = failure(() => open(hsm.settings(overrides)).look(EVM))
     expect(detail.replaceAll("'", '’')).toContain(text)

@@ -259,11 +259,13 @@ describe('a collector that is none', () => {
     collector.answer = null
     expect((await attest({}, sampled('00000000000000c1'))).status).toBe(200)
     await spansUnder('00000000000000c1')
-    await service.logLine(({ message }) => message === 'traces are sent to the collector again')
+    await service.logLine(({ message }) => message === 'sending traces to the collector again')
     const lines = service
       .output()
       .stderr.split('\n')
-      .filter((line) => line.includes('could not send traces to the collector; traces beyond the buffer are dropped'))
+      .filter((line) =>
+        line.includes('could not send traces to the collector; will drop traces while the buffer is full'),
+      )
     // One for each way in which it failed.
     expect(lines.length).toBe(2)
   })

@@ -101,8 +101,8 @@ describe('the exporter', () => {
     await fire()
     expect(exporter.counts()).toMatchObject({ sent: 1, dropped: 1 })
     expect(lines.map(({ message }) => message)).toEqual([
-      'could not send traces to the collector; traces beyond the buffer are dropped',
-      'traces are sent to the collector again',
+      'could not send traces to the collector; will drop traces while the buffer is full',
+      'sending traces to the collector again',
     ])
   })
 

@@ -95,7 +95,7 @@ export const DECISION_ROUTES = [
     query: FILTER_QUERY,
     answer: closed({
       count: Type.Integer(),
-      exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
+      exact: Type.Boolean({ description: 'False if the count stopped early, so the number is a lower bound' }),
     }),
     errors: [503],
     handle: ({ services, organization, query }) =>

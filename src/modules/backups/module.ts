@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const backups = defineModule({
   name: 'backups',
-  summary: 'back up a deployment while it runs, restore a backup, and try a restore',
+  summary: 'back up a running deployment, restore backups, and test restores',
   verbs: {
     backup: {
       summary: 'Copy the deployment to a folder while the service runs',

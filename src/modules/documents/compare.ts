@@ -1,12 +1,12 @@
-// Compares a zone with the entered fields and the current date. Findings don't judge the person. A document from
-// another country than the country of residence is common, so it needs a look but doesn't fail.
+// Compares a zone with the entered fields and the current date. Documents from a country other than the country of
+// residence are common, so they need a review but don't fail.
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { dayOf } from '../../lib/calendar.ts'
 import { STATES } from '../../zone-reader/zone/states.ts'
 import { compareNames, type NameMatch } from './names.ts'
 
-/** Fields as entered by the person. Missing fields are not compared. */
+/** Entered fields. Missing fields are not compared. */
 export interface Typed {
   readonly fullName?: string
   /** YYYY-MM-DD */
@@ -39,14 +39,14 @@ export const compareZone = (zone: Zone, typed: Typed, nowSeconds: number): reado
       : [
           {
             name: 'birth-date',
-            // A zone may omit month and day; then nothing contradicts the entered date.
+            // A zone may omit the month and day.
             finding: zone.birthDate === null ? 'look' : zone.birthDate === birthDate ? 'passed' : 'failed',
           } as const,
         ]),
     ...(country === undefined
       ? []
       : [{ name: 'country', finding: countries.includes(country) ? 'passed' : 'look' } as const]),
-    // Valid through its last day in every time zone, which adds one day.
+    // Valid through the last day in every time zone, hence one extra day.
     { name: 'expiry', finding: `${zone.expiryDate}` >= dayOf(nowSeconds - 86_400) ? 'passed' : 'failed' },
   ]
 }

@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const documents = defineModule({
   name: 'documents',
-  summary: 'read the zones and portraits of identity documents, and check them and the person’s age',
+  summary: 'check identity documents, portraits and the person’s age',
   processes: {
     'src/modules/documents/worker/read-picture.process.ts': () => import('./worker/read-picture.process.ts'),
   },

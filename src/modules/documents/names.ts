@@ -1,12 +1,11 @@
-// Compares an entered name with the name in a zone, which has only A to Z. Order, accents, hyphens and omitted middle
-// names are ignored. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
+// Compares an entered name with the name in a zone, which contains only A to Z. Ignores order, accents, hyphens and
+// omitted middle names. Source: ICAO 9303-3 §6.A, which recommends two spellings for some letters (Ä: AE or A).
 
 import type { Zone } from '../../domain/document-zone.ts'
 import { readNameText } from '../../lib/name-text.ts'
 
 export type NameMatch = 'same' | 'similar' | 'other' | 'not-comparable'
 
-/** Letters with special transliterations. */
 const SPELLED: Readonly<Record<string, readonly string[]>> = {
   Ä: ['AE', 'A'],
   Ö: ['OE', 'O'],
@@ -29,7 +28,7 @@ const SPELLED: Readonly<Record<string, readonly string[]>> = {
 }
 const SPELLINGS_MAX = 16
 
-/** Returns all transliterations of a word. Empty for a word in another script. */
+/** Returns all transliterations of a word; empty for a word in another script. */
 const spellingsOf = (word: string): readonly string[] => {
   let spellings = ['']
   for (const letter of word.toUpperCase().normalize('NFC')) {
@@ -40,7 +39,7 @@ const spellingsOf = (word: string): readonly string[] => {
   return spellings
 }
 
-/** Returns the transliterations of each word. Empty for a word that mixes alphabets. */
+/** Returns the transliterations of each word; empty for a word that mixes alphabets. */
 const wordsOf = (typed: string): readonly (readonly string[])[] =>
   readNameText(typed).map(({ text, isDisguised }) => (isDisguised ? [] : spellingsOf(text)))
 
@@ -56,11 +55,11 @@ const isNear = (one: string, other: string): boolean => {
 
 export type ZoneName = Pick<Zone, 'surname' | 'givenNames' | 'namesCut'>
 
-/** Returns the name in a zone in its usual spelling. N and U followed by `XX` represent letters with a diacritic. */
+/** Returns a zone's name in its usual order. `NXX` and `UXX` represent Ñ and Ü. */
 export const nameOfZone = ({ surname, givenNames }: Omit<ZoneName, 'namesCut'>): string =>
   `${givenNames} ${surname}`.trim().replaceAll(/([NU])XX/g, '$1')
 
-/** @returns `not-comparable` for a name in another script, which is not a finding about the person */
+/** @returns `not-comparable` for a name in another script */
 export const compareNames = (typed: string, { surname, givenNames, namesCut }: ZoneName): NameMatch => {
   const words = wordsOf(typed)
   if (words.length === 0 || words.some((spellings) => spellings.length === 0)) return 'not-comparable'
@@ -86,10 +85,7 @@ export const compareNames = (typed: string, { surname, givenNames, namesCut }: Z
   return known > 0 || near ? 'similar' : 'other'
 }
 
-/**
- * Returns a key for the traces of persons, which is the same for every order and most spellings of a name. Null for
- * another script.
- */
+/** Returns a key that is the same for every order and most spellings of a name; null for a name in another script. */
 export const nameKey = (typed: string): string | null => {
   const words = wordsOf(typed).map(([first]) => first)
   return words.length === 0 || words.includes(undefined) ? null : words.sort().join(' ')

@@ -1,14 +1,12 @@
-// Reads pictures of documents, each in a process that can be killed.
-
 import { createDocumentProcess } from '../../identity/evidence/document-process.ts'
 import type { PictureAnswer } from './worker/read-picture.process.ts'
 
-/** Ten times the duration for a picture on an idle CPU. */
+/** Ten times the duration on an idle CPU. */
 const PICTURE_TIME_LIMIT_MS = 10_000
 const ANSWER_BYTES_MAX = 65_536
 const PICTURE_SCRIPT = 'src/modules/documents/worker/read-picture.process.ts'
 
-/** Reads one picture at a time, each in a new process, so that its memory is freed. */
+/** Reads one picture at a time, each in a new process with a time limit. Exiting frees its memory. */
 export const createPictureReader = (what: 'zone' | 'portrait') => {
   const { run, close } = createDocumentProcess({
     script: PICTURE_SCRIPT,

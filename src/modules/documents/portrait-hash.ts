@@ -1,6 +1,6 @@
-// Perceptual hash of a picture: the signs of its lowest frequencies. Resized, relit or recompressed copies of one
-// photograph differ in few of 64 bits; other photographs of the same person differ in many. Source: Zauner,
-// Implementation and Benchmarking of Perceptual Image Hash Functions (2010), §3.2.1.
+// Perceptual hash of a picture: the signs of its lowest frequencies. Copies of one photograph differ in few of 64 bits;
+// other photographs of the same person differ in many. Source: Zauner, Implementation and Benchmarking of Perceptual
+// Image Hash Functions (2010), §3.2.1.
 
 /** Side length of the hashed picture, in pixels. */
 export const HASHED_SIDE = 32
@@ -32,7 +32,7 @@ export const portraitHash = (pixels: Uint8Array): string => {
     for (let at = 0; at < KEPT_SIDE; at++) turned[at * HASHED_SIDE + row] = across[row * KEPT_SIDE + at]!
   }
   const frequencies = lowFrequencies(turned, KEPT_SIDE)
-  // Skip the first frequency: it is the mean brightness, which doesn't characterize the picture.
+  // Skips the first frequency, the mean brightness.
   const sorted = frequencies.slice(1).sort()
   const median = sorted[sorted.length >> 1] ?? 0
   let hash = 0n

@@ -1,6 +1,6 @@
-// A vendor's PKCS#11 module, called with bun:ffi through its function list. Assumes an 8-byte CK_ULONG and unpacked
-// structures, as on 64-bit Linux and macOS. Several threads may call functions, but each session only one at a time.
-// Source: OASIS PKCS#11 3.0, sections 3 and 5.
+// Calls a vendor's PKCS#11 module with bun:ffi through its function list. Assumes an 8-byte CK_ULONG and unpacked
+// structures, as on 64-bit Linux and macOS. Threads may call concurrently, but use each session one at a time. Source:
+// OASIS PKCS#11 3.0, sections 3 and 5.
 import { dlopen, linkSymbols, type Pointer, ptr, read } from 'bun:ffi'
 import { TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { CKF_OS_LOCKING_OK, CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_OK, resultName } from './constants.ts'
@@ -30,13 +30,12 @@ export type CryptokiArgument = number | bigint | NodeJS.TypedArray | null
 
 export interface CryptokiModule {
   readonly path: string
-  /** @returns the result code */
   call(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): number
-  /** @throws TokenUnavailableError with the function and the code if the result isn't CKR_OK */
+  /** @throws TokenUnavailableError if the result isn't CKR_OK */
   must(name: CryptokiFunction, ...parameters: readonly CryptokiArgument[]): void
 }
 
-/** Whether the platform has the structure layout and CK_ULONG size of this file. */
+/** Whether the platform has the expected structure layout and CK_ULONG size. */
 export const isPkcs11Supported = (platform: string, architecture: string): boolean =>
   (platform === 'linux' || platform === 'darwin') && (architecture === 'x64' || architecture === 'arm64')
 
@@ -55,11 +54,9 @@ const openLibrary = (path: string): Pointer => {
 }
 
 /**
- * Loads the module and initializes it. Each thread calls this; only the first initializes, the others get a result code
- * that says it is already initialized.
- * A child process loads the module again, so it never inherits a session by fork. The module is never finalized, which
- * would end the sessions of all threads.
- * @param path absolute path: a bare name would also be looked up in the working directory
+ * Loads and initializes the module. Called once per thread; after the first, C_Initialize reports that it is already
+ * initialized. Never finalizes the module, because that would end the sessions of all threads. @param path Absolute: a
+ * bare name would also be searched for in the working directory
  * @throws TokenUnusableError if the file isn't a PKCS#11 module, or the system isn't supported
  */
 export const loadCryptokiModule = (path: string): CryptokiModule => {
@@ -94,7 +91,7 @@ export const loadCryptokiModule = (path: string): CryptokiModule => {
   }
 }
 
-/** Returns CK_ATTRIBUTEs: type, pointer and length. The values must stay referenced while it is used. */
+/** Returns CK_ATTRIBUTEs: type, pointer and length. Keep the values referenced while the result is used. */
 export const attributeTemplate = (
   attributes: readonly (readonly [type: bigint, value: Uint8Array | BigUint64Array | null])[],
 ): BigUint64Array =>

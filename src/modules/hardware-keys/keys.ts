@@ -35,7 +35,7 @@ export interface TokenKey {
   readonly isExtractable: boolean
 }
 
-/** Several keys are an error, so two matches are enough. */
+/** Two suffice to detect ambiguity. */
 const MAX_FOUND = 2
 const MAX_ATTRIBUTE_BYTES = 1024
 const DER_OCTET_STRING = 0x04
@@ -54,7 +54,7 @@ const find = (module: CryptokiModule, session: bigint, attributes: readonly Attr
   return [...handles.subarray(0, Number(count[0]))]
 }
 
-/** @returns null if the object has no such attribute */
+/** @returns null if the object lacks the attribute */
 const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, type: bigint): Uint8Array | null => {
   const value = new Uint8Array(MAX_ATTRIBUTE_BYTES)
   const template = BigUint64Array.of(type, BigInt(ptr(value)), BigInt(value.length))
@@ -65,7 +65,7 @@ const readAttribute = (module: CryptokiModule, session: bigint, handle: bigint, 
   return length > value.length ? null : value.subarray(0, length)
 }
 
-/** CKA_EC_POINT is a DER octet string that contains the point. Some modules omit the wrapping. */
+/** CKA_EC_POINT is a DER octet string with the point; some modules return the bare point. */
 const pointOf = (value: Uint8Array | null, pointBytes: number): Uint8Array | null => {
   if (value?.length === pointBytes) return Uint8Array.from(value)
   const isWrapped = value?.length === pointBytes + 2 && value[0] === DER_OCTET_STRING && value[1] === pointBytes
@@ -109,13 +109,13 @@ export const findTokenKey = (
   if (read(handle, CKA_ALWAYS_AUTHENTICATE)?.[0] === 1) {
     throw new TokenUnusableError(`the key ${text} requires the PIN for each signature: create a key that does not`)
   }
-  // The keys of a pair share their id, or their label if there is no id.
+  // Both keys of a pair have the same id, or the same label if there is no id.
   const id = name.id ?? read(handle, CKA_ID)
   const isSame = id === null || id.length === 0 ? named : [[CKA_ID, id] as const]
   const [publicHandle, ...others] = find(module, session, [...ofClass(CKO_PUBLIC_KEY), ...isSame])
   if (publicHandle === undefined || others.length > 0) {
     throw new TokenUnusableError(
-      `the token has ${publicHandle === undefined ? 'no' : 'several'} public keys of ${text}`,
+      `the token has ${publicHandle === undefined ? 'no' : 'several'} public keys for ${text}`,
     )
   }
   const publicKey = pointOf(read(publicHandle, CKA_EC_POINT), pointBytes)

@@ -1,5 +1,5 @@
-// Logs in to the token. Tokens lock after a few wrong PINs. A refused PIN is therefore never tried again, even after a
-// restart: its hash is stored in a file. Only one login runs at a time per node.
+// Logs in to the token. Tokens lock after a few wrong PINs, so a refused PIN is never retried, even after a restart:
+// its hash is stored in a file. Logins are sequential per node.
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import { closeSync, openSync, readFileSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { errorCodeOf, isMissingFile, unreadableText } from '../../lib/named-error.ts'
@@ -33,7 +33,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 const SCRYPT_COST = { N: 2 ** 15, maxmem: 64 * 2 ** 20 }
-/** After this time, the process of a login is considered dead. */
+/** Time after which the process of a login is considered dead. */
 const CLAIM_LIMIT_MS = 30_000
 const CLAIM_RETRY_MS = 20
 
@@ -81,7 +81,7 @@ const isStale = (path: string): boolean => {
   }
 }
 
-/** Holds the claim file while `work` runs. @throws TokenUnavailableError if another login doesn't end */
+/** Holds the claim file while `work` runs. @throws TokenUnavailableError if another login doesn't finish */
 const alone = (path: string, work: () => void): void => {
   const endMs = performance.now() + CLAIM_LIMIT_MS
   let descriptor: number | null = null
@@ -113,8 +113,8 @@ const isLoggedIn = (module: CryptokiModule, session: bigint): boolean => {
 }
 
 /**
- * @param tokenFlags returns the token's flags, read at the time of the login
- * @throws TokenUnusableError if the PIN is refused or was refused before, or if a wrong PIN would lock the token
+ * @param tokenFlags Reads the token's current flags @throws TokenUnusableError if the PIN is or was refused, or if a
+ * wrong PIN would lock the token
  * @throws TokenUnavailableError if the token doesn't respond
  */
 export const logIn = (

@@ -1,4 +1,3 @@
-// Settings of the hardware token.
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.ts'
 import type { SettingReader } from '../../config/module-settings.ts'
@@ -9,7 +8,7 @@ import { SettingInvalidError } from '../../config/settings.ts'
 export const TOKEN_SETTINGS = {
   module: setting({
     name: 'pkcs11-module',
-    description: 'PKCS#11 library of the hardware token with attester keys (Linux and macOS)',
+    description: 'Path of the PKCS#11 library for the hardware token with attester keys (Linux and macOS)',
     defaultText: '',
     parse: (text) => (text === '' ? '' : resolve(parsePath(text))),
   }),
@@ -21,18 +20,20 @@ export const TOKEN_SETTINGS = {
   }),
   pin: secretSetting({
     name: 'pkcs11-pin',
-    description: 'PIN of the hardware token. A refused PIN is not tried again',
+    description: 'PIN of the hardware token. A refused PIN is not retried',
   }),
 }
 
 export const checkTokenSettings = (of: SettingReader): void => {
   const given = [of(TOKEN_SETTINGS.module) !== '', of(TOKEN_SETTINGS.token) !== '', of(TOKEN_SETTINGS.pin) !== null]
   if (new Set(given).size > 1) {
-    throw new SettingInvalidError('set pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN[_FILE], or none of them')
+    throw new SettingInvalidError(
+      'set all of pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN[_FILE], or none of them',
+    )
   }
 }
 
-/** Returns the token's settings for another process, and environment variables that the vendor's library may read. */
+/** Environment for another process: the token's settings, and variables that the vendor's library may read. */
 export const tokenEnvironment = ({ of }: Pick<Config, 'of'>): Readonly<Record<string, string>> => {
   if (of(TOKEN_SETTINGS.module) === '') return {}
   const foreign = Object.entries(process.env).filter(([name]) => !name.startsWith('COUNTERSIGN_'))

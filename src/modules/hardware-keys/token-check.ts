@@ -1,5 +1,5 @@
-// Checks attester keys in the hardware token, in a process that is killed after a timeout. A start checks all active
-// keys; `attester create`, doctor and restore check some.
+// Checks attester keys in the hardware token, in a separate process with a time limit. A start checks all active keys;
+// `attester create`, doctor and restore check some.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { sendToChild } from '../../cluster/send.ts'
@@ -21,7 +21,7 @@ const notSet: AskToken = async (keys) =>
 
 const askProcess = async (question: TokenQuestion): Promise<readonly TokenFinding[]> => {
   const answered = Promise.withResolvers<readonly TokenFinding[] | null>()
-  // The vendor's module reads its own settings from the environment, which may also contain the PIN.
+  // The vendor's module may read settings from the environment, which may also contain the PIN.
   const child = Bun.spawn([...PROGRAM.words], {
     env: { ...process.env, ...PROGRAM.environment },
     stdin: 'ignore',
@@ -38,12 +38,12 @@ const askProcess = async (question: TokenQuestion): Promise<readonly TokenFindin
   const detail =
     child.signalCode === 'SIGKILL'
       ? `the token did not respond within ${TIME_LIMIT_MS / 1_000} s`
-      : 'the PKCS#11 module terminated the process that loaded it'
+      : 'the PKCS#11 module crashed its process'
   child.kill('SIGKILL')
   return findings ?? question.keys.map(() => ({ ok: false, name: 'TokenUnavailableError', detail }))
 }
 
-/** Records the keys that these settings have reached, each as a hash of settings and key. */
+/** Records each key that was reached with these settings, as a hash of settings and key. */
 const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   const path = `${loginFile}.reached`
   const lines = new Set(existsSync(path) ? readFileSync(path, 'utf8').split('\n') : [])
@@ -60,7 +60,7 @@ const reachedKeys = ({ loginFile, module, token }: TokenSettings) => {
   }
 }
 
-/** Returns findings in the order of the keys. Failures of the token are findings, never a rejection. */
+/** Returns findings in the order of the keys. Token failures are findings; never rejects. */
 export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   if (settings === null) return notSet
   return async (keys) => {
@@ -76,16 +76,15 @@ export const createTokenCheck = (settings: TokenSettings | null): AskToken => {
   }
 }
 
-/** Returns the attesters that must be in the token. */
 const tokenAttesters = <Reference extends Pick<AttesterReference, 'keystorePath' | 'status'>>(
   attesters: readonly Reference[],
 ): readonly Reference[] =>
   attesters.filter(({ keystorePath, status }) => status === 'active' && isTokenKey(keystorePath))
 
 /**
- * Checks before the workers start that every attester key in the token signs. If the token is unreachable, the service
- * starts only if the same settings have already reached the same keys.
- * @throws TokenUnusableError or TokenUnavailableError with one line for the operator
+ * Checks before the workers start that every attester key in the token can sign. If the token is unreachable, the
+ * service starts only if the same settings have reached the same keys before.
+ * @throws TokenUnusableError, TokenUnavailableError
  */
 export const requireTokenKeys = async (
   attesters: readonly AttesterReference[],
@@ -99,10 +98,10 @@ export const requireTokenKeys = async (
   for (const [index, finding] of findings.entries()) {
     const key = keys[index]
     if (finding.ok || key === undefined) continue
-    const detail = `the key of attester ${key.address} in the hardware token can't be used: ${finding.detail}`
+    const detail = `could not use the key of attester ${key.address} in the hardware token: ${finding.detail}`
     if (finding.name !== 'TokenUnavailableError') throw new TokenUnusableError(detail)
     if (settings === null || !reachedKeys(settings).has(key)) throw new TokenUnavailableError(detail)
-    log.warn('the hardware token is unavailable: requests that need its keys fail until it is available', {
+    log.warn('the hardware token is unavailable; requests that need its keys will fail until it is available', {
       attester: key.address,
       reason: finding.detail,
     })

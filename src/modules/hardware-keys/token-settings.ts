@@ -1,4 +1,3 @@
-// Settings of the configured hardware token.
 import type { Config } from '../../config/config.ts'
 import { SettingInvalidError } from '../../config/settings.ts'
 import type { DataFolder } from '../../setup/data-folder.ts'
@@ -6,7 +5,7 @@ import type { TokenSettings } from '../../signing/types.ts'
 import { isPkcs11Supported } from './cryptoki-module.ts'
 import { TOKEN_SETTINGS } from './settings.ts'
 
-/** Entry of the thread that signs with the token, one per signing worker. */
+/** Thread that signs with the token, one per signing worker. */
 export const TOKEN_THREAD = 'src/modules/hardware-keys/worker/token.worker.ts'
 
 /** @returns null if no token is configured. @throws SettingInvalidError if the system doesn't support tokens */
@@ -27,7 +26,7 @@ export const tokenSettingsOf = (
     token: of(TOKEN_SETTINGS.token),
     pin,
     loginFile: folder.tokenLogin,
-    // Shorter than the time after which the pool replaces a worker as hung.
+    // Shorter than the time after which the pool replaces a hung worker.
     answerMs: Math.floor(hangMs / 2),
   }
 }

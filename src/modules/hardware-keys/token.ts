@@ -1,5 +1,5 @@
-// One session with the configured token, and the attester keys in it. Calls block while the token works, and only one
-// thread may use an instance. After an error, a new session is opened, and the keys are looked up and checked again.
+// A session with the configured token and its attester keys. Calls block until the token responds, and only one thread
+// may use an instance. An error opens a new session, which looks up and checks the keys again.
 
 import { AttesterMismatchError, SigningError, TokenUnavailableError, TokenUnusableError } from '../../signing/errors.ts'
 import { parseTokenKey } from '../../signing/token-key.ts'
@@ -15,8 +15,8 @@ export interface Token {
   /** Finds a key. @throws TokenUnusableError, AttesterMismatchError, TokenUnavailableError */
   look(reference: TokenKeyReference): TokenKey
   /**
-   * Signs 32 bytes. Returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified with the key of the reference.
-   * @throws the errors of `look`
+   * Signs 32 bytes. @returns r ‖ s ‖ v with low s, or 64 bytes (Ed25519), verified with the reference's key @throws the
+   * errors of `look`
    */
   sign(reference: TokenKeyReference, bytes: Uint8Array): Uint8Array
 }
@@ -42,9 +42,9 @@ const LABEL_BYTES = 32
 const TOKEN_INFO_BYTES = 208
 const FLAGS_AT = 96
 const SIGNATURE_BYTES = 64
-/** Larger than a signature, for modules that write more than they should. */
+/** Larger than a signature, in case a module writes too much. */
 const SIGNATURE_ROOM = 256
-/** Pause after a failure, so that an unavailable token doesn't slow down other keys. */
+/** Pause after a failure, so that it doesn't slow down other keys. */
 const AGAIN_MS = 1_000
 
 const readTokenInfo = (module: CryptokiModule, slot: bigint) => {
@@ -56,7 +56,7 @@ const readTokenInfo = (module: CryptokiModule, slot: bigint) => {
 
 const slotOf = (module: CryptokiModule, label: string): bigint => {
   const count = new BigUint64Array(1)
-  // A call without a list lets the module detect new tokens.
+  // A call without a list makes the module detect new tokens.
   module.must('C_GetSlotList', 1, null, count)
   const slots = new BigUint64Array(Math.max(1, Number(count[0])))
   count[0] = BigInt(slots.length)
@@ -66,14 +66,14 @@ const slotOf = (module: CryptokiModule, label: string): bigint => {
     try {
       return readTokenInfo(module, slot).label === label
     } catch (error) {
-      // Ignore other tokens that were removed meanwhile or are broken.
+      // Another token may be broken or removed in the meantime.
       if (error instanceof TokenUnavailableError) return false
       throw error
     }
   })
   const [slot] = matching
-  if (slot === undefined) throw new TokenUnavailableError(`no slot of ${module.path} has a token labelled ${label}`)
-  if (matching.length > 1) throw new TokenUnusableError(`${matching.length} tokens are labelled ${label}`)
+  if (slot === undefined) throw new TokenUnavailableError(`no slot of ${module.path} has a token labeled ${label}`)
+  if (matching.length > 1) throw new TokenUnusableError(`${matching.length} tokens are labeled ${label}`)
   return slot
 }
 
@@ -100,7 +100,7 @@ const lookIn = ({ module, handle, recover, keys }: Session, reference: TokenKeyR
   if (name === null) throw new TokenUnusableError(`${uri} does not name a key in a token`)
   const key = findTokenKey(module, handle, kind, name)
   if (address !== null && key.address !== address) {
-    throw new AttesterMismatchError(`${uri} in the token is the key of ${key.address}, not of ${address}`)
+    throw new AttesterMismatchError(`${uri} in the token is the key of ${key.address}, not the key of ${address}`)
   }
   const found = { key, check: createSignatureCheck(key, recover) }
   keys.set(nameOf(reference), found)
@@ -110,7 +110,7 @@ const lookIn = ({ module, handle, recover, keys }: Session, reference: TokenKeyR
 const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Array): Uint8Array => {
   const { module, handle } = session
   const { key, check } = lookIn(session, reference)
-  // CK_MECHANISM without a parameter: raw ECDSA of the digest, or Ed25519 as defined in RFC 8032.
+  // CK_MECHANISM without a parameter: raw ECDSA of the digest, or Ed25519 (RFC 8032).
   const mechanism = BigUint64Array.of(key.kind === 'secp256k1' ? CKM_ECDSA : CKM_EDDSA, 0n, 0n)
   const signature = new Uint8Array(SIGNATURE_ROOM)
   const length = BigUint64Array.of(BigInt(signature.length))
@@ -124,7 +124,7 @@ const signIn = (session: Session, reference: TokenKeyReference, bytes: Uint8Arra
 
 const nameOf = ({ kind, key }: TokenKeyReference): string => `${kind} ${key}`
 
-/** Runs `work`. Within AGAIN_MS after a failure, throws the same error without running it. */
+/** Runs `work`. Within AGAIN_MS of a failure, rethrows it instead. */
 const createPause = (monotonicMs: () => number) => {
   let failure: { readonly error: SigningError; readonly atMs: number } | null = null
   return <Result>(work: () => Result): Result => {
@@ -151,7 +151,7 @@ export const createToken = (settings: OpenSettings, { monotonicMs, recover }: To
     session = null
   }
 
-  /** If the session was lost, the first attempt fails and the second uses a new session. */
+  /** Retries once with a new session, in case the session was lost. */
   const attempt = <Result>(work: (session: Session) => Result): Result => {
     const isOpened = session === null
     try {
@@ -174,7 +174,7 @@ export const createToken = (settings: OpenSettings, { monotonicMs, recover }: To
   return {
     look: (reference) => run(reference, (open) => lookIn(open, reference).key),
     sign: (reference, bytes) => {
-      if (bytes.length !== 32) throw new TokenUnusableError('a digest or message is not 32 bytes')
+      if (bytes.length !== 32) throw new TokenUnusableError('a digest or message must be 32 bytes')
       return run(reference, (open) => signIn(open, reference, bytes))
     },
   }

@@ -1,4 +1,4 @@
-// Credentials of the bucket for copies of logs and for backups.
+// Credentials of the bucket for log copies and backups.
 import { readFileSync } from 'node:fs'
 import type { SecretSource } from '../../config/setting.ts'
 import { SettingInvalidError } from '../../config/settings.ts'

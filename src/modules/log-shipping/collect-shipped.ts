@@ -1,5 +1,5 @@
-// Reassembles shipped logs into folders that the verifier can read: closed segments as they are, open segments from
-// their pieces. Each closed segment is verified against its shipped digest.
+// Reassembles shipped logs into folders for the verifier: closed segments unchanged and verified against their digest,
+// open segments from their pieces.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,11 +8,10 @@ import type { ShipTarget } from '../../object-store/ship-target.ts'
 
 export interface CollectedLog {
   readonly node: string
-  /** Folder of a decision log. */
   readonly directory: string
-  /** Number of segments assembled from pieces: they were still open, or their node was lost. */
+  /** Number of segments assembled from pieces because they were open or their node was lost. */
   readonly fromPieces: number
-  /** Descriptions of problems with the copies themselves. */
+  /** Problems with the copies. */
   readonly problems: readonly string[]
 }
 
@@ -32,7 +31,7 @@ interface Parts {
 
 const DIGEST_BYTES = 64
 
-/** Returns at most the length of a digest. The rest of a longer file is not read. */
+/** Reads only the digest at the start of the file. */
 const readDigest = async (chunks: AsyncIterable<Uint8Array>): Promise<string> => {
   let text = ''
   for await (const chunk of chunks) {
@@ -63,10 +62,7 @@ const writeAll = async (
   return hash.digest('hex')
 }
 
-/**
- * Copies everything that was shipped to `scratch`, which must have enough space.
- * @returns one log per node, sorted by name
- */
+/** Copies all shipped logs to `scratch`. @returns one log per node, sorted by name */
 export const collectShipped = async (
   target: ShipTarget,
   scratch: string,

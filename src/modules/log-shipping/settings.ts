@@ -1,4 +1,3 @@
-// Settings for copies of the decision log and the audit log.
 import type { Config } from '../../config/config.ts'
 import { type SecretSource, secretSetting, setting } from '../../config/setting.ts'
 import { parseInteger, parsePublicUrl } from '../../config/setting-values.ts'
@@ -14,14 +13,14 @@ export const SHIP_SETTINGS = {
   }),
   intervalSeconds: setting({
     name: 'decisions-ship-interval-seconds',
-    description: 'Seconds between copies of new log lines: the maximum lost with a machine (1 to 3600)',
+    description:
+      'Seconds between copies of new log lines, 1 to 3600. If a machine is lost, at most this much of its log is lost',
     defaultText: '10',
     parse: parseInteger(1, 3_600),
   }),
   endpoint: setting({
     name: 'decisions-ship-endpoint',
-    description:
-      'Address of the S3-compatible service: https, or http to loopback. Defaults to Amazon’s address for the region',
+    description: 'URL of the S3-compatible service: https, or http to loopback. Defaults to Amazon S3 in the region',
     defaultText: '',
     parse: parsePublicUrl,
   }),
@@ -41,7 +40,7 @@ export const SHIP_SETTINGS = {
 }
 
 export interface ShipSettings {
-  /** Null: logs are not copied. */
+  /** Null if logs are not copied. */
   readonly decisionsShip: ShipPlace | null
   readonly decisionsShipIntervalSeconds: number
   readonly decisionsShipEndpoint: string
@@ -49,7 +48,7 @@ export interface ShipSettings {
   readonly decisionsShipCredentials: SecretSource | null
 }
 
-/** Settings of a deployment without this module, which ships no logs. */
+/** For a deployment without this module. */
 const NOT_SHIPPED: ShipSettings = {
   decisionsShip: null,
   decisionsShipIntervalSeconds: 0,

@@ -1,6 +1,6 @@
-// Copies a node's decision log to its target: first the open segments, which a lost machine would lose, then the closed
-// segments with their hashes. The state is read from the target, so that restarts continue and an emptied target is
-// refilled.
+// Copies a node's decision log to its target: first the open segments, which would be lost with the machine, then the
+// closed segments with their hashes. Reads its state from the target, so that a restart continues and an emptied target
+// is refilled.
 import { closeSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { wholeLength } from '../../decision-log/backwards.ts'
@@ -17,22 +17,22 @@ import { type ContentDigest, digestOf, type ShipTarget } from '../../object-stor
 
 export interface ShipProgress {
   readonly node: string
-  /** Counts since the shipper was created. */
+  /** Since the shipper was created. */
   readonly segments: number
   readonly bytes: number
 }
 
 export interface ShipPass {
-  /** Bytes of complete lines that are not at the target. Null if the log cannot be read. */
+  /** Bytes of complete lines missing at the target; null if the log cannot be read. */
   readonly bytesUnshipped: number | null
-  /** Whether everything that existed at the start of the pass has been shipped. */
+  /** Whether all data from the start of the pass has been shipped. */
   readonly complete: boolean
-  /** The first failure, or null. The pass continues after a failure. */
+  /** First failure, or null. The pass continues after a failure. */
   readonly failure: unknown
 }
 
 export interface Shipper {
-  /** Ships new data. Never throws for errors of the target or a segment; the result contains them. */
+  /** Ships new data. Reports errors of the target or a segment in the result. */
   pass(): Promise<ShipPass>
   progress(): ShipProgress
 }
@@ -41,17 +41,17 @@ export interface ShipperOptions {
   readonly directory: string
   readonly node: string
   readonly target: ShipTarget
-  /** Interval at which the open segments are shipped again while closed segments are being shipped, in milliseconds. */
+  /** Interval of shipping the open segments while closed segments are being shipped, in milliseconds. */
   readonly tailEveryMs: number
   readonly monotonicMs: () => number
   readonly pieceBytes?: number
   readonly onProgress?: (progress: ShipProgress) => void
 }
 
-/** The target confirmed a write but holds different content. */
+/** The target confirmed a write but has different content. */
 export class ShippedWrongError extends NamedError {}
 
-/** The part of an open segment that is at the target, from its start without gaps. */
+/** Part of an open segment at the target, from its start without gaps. */
 interface Tail {
   /** Start offset of the last piece. */
   start: number
@@ -62,9 +62,7 @@ const FAILURES_MAX = 3
 
 const keyOf = (slot: string, segment: string): string => `${slot}/${segment}`
 
-/**
- * Returns the bytes of complete lines. 0 if there is only a header, which is dispensable and removed by a failed start.
- */
+/** Bytes of complete lines; 0 if there is only a header, which a failed start removes. */
 const recordedLength = (path: string): number => {
   const descriptor = openSync(path, 'r')
   try {
@@ -79,7 +77,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
   const { directory, node, target, tailEveryMs, monotonicMs, pieceBytes = PIECE_BYTES } = options
   const done = new Set<string>()
   const tails = new Map<string, Tail>()
-  /** Names of pieces at the target, by segment. */
+  /** Pieces at the target, by segment. */
   const pieces = new Map<string, Set<string>>()
   let isKnown = false
   let segments = 0
@@ -93,7 +91,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     return known
   }
 
-  /** Reads from the target what earlier runs have shipped. */
+  /** Reads the state of the target. */
   const learn = async (): Promise<void> => {
     const found = new Map<string, { whole: boolean; digest: boolean; parts: Map<number, number> }>()
     for (const { name, bytes: size } of await target.list(`${node}/`)) {
@@ -111,7 +109,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     done.clear()
     tails.clear()
     for (const [key, { whole, digest, parts }] of found) {
-      // The digest is written last: if it exists, the segment is intact.
+      // The digest is written last, so the segment is intact.
       if (whole && digest) done.add(key)
       const tail: Tail = { start: 0, end: 0 }
       for (let size = parts.get(0); size !== undefined; size = parts.get(tail.end)) {
@@ -128,7 +126,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
     const digest = known ?? (await digestOf(content.stream()))
     await target.put(name, content)
     if (!(await target.isIntact(name, digest)))
-      throw new ShippedWrongError('the target’s content differs from the upload')
+      throw new ShippedWrongError('the uploaded content differs from the original')
     bytes += digest.bytes
   }
 
@@ -161,7 +159,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const content = Bun.file(pathOf(slot, name))
       const digest = await digestOf(content.stream())
       const object = segmentObject(node, slot, name)
-      // An earlier run may have stopped between the segment and its digest. In that case, the segment is already there.
+      // An earlier run may have written the segment but not its digest.
       if (!(await target.isIntact(object, digest))) await put(object, content, digest)
       await put(digestObject(node, slot, name), new Blob([`${digest.sha256}  ${name}\n`]))
       done.add(key)
@@ -182,7 +180,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
         return sum + Math.max(0, length - (tails.get(keyOf(slot, name))?.end ?? 0))
       }, 0)
 
-  /** Counts for the report of a failed pass. The failure or the next pass reports why the log cannot be read. */
+  /** For a failed pass, which already reports a failure. */
   const countIfReadable = (): number | null => {
     try {
       return countUnshipped()
@@ -197,7 +195,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       let failure: unknown = null
       let failures = 0
       const attempt = async (work: () => Promise<void>): Promise<void> => {
-        // Avoids waiting for an unreachable target once per segment.
+        // Avoids a timeout per segment if the target is unreachable.
         if (failures >= FAILURES_MAX) return
         try {
           await work()
@@ -209,8 +207,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
       const shipTails = async (): Promise<void> => {
         for (const { slot, segments: names } of logOf()) {
           for (const segment of names.slice(-2)) {
-            // Also the previous segment, if it was shipped in pieces: it has just been closed, and its complete copy
-            // may take long.
+            // Also the previous segment if it was shipped in pieces: its complete copy may take long.
             const wasFollowed = (tails.get(keyOf(slot, segment.name))?.end ?? 0) > 0
             if (wasFollowed || segment === names.at(-1)) await attempt(() => shipTail(slot, segment))
           }
@@ -230,7 +227,7 @@ export const createShipper = (options: ShipperOptions): Shipper => {
           }
         }
         const bytesUnshipped = countUnshipped()
-        // After a failure, the target's content may differ from the recorded state.
+        // After a failure, the target may differ from the recorded state.
         if (failures > 0) isKnown = false
         return { bytesUnshipped, complete: failures === 0, failure }
       } catch (error) {

@@ -1,5 +1,5 @@
-// Verifies the shipped logs of all nodes: the chains of each node, and that no two nodes recorded the same uuid. The
-// copies are first downloaded to a local folder, so that buckets and shares are verified in the same way.
+// Verifies the shipped logs of all nodes: the chains of each node, and that no two nodes recorded the same uuid.
+// Downloads the copies to a local folder first.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { type CollectProgress, collectShipped } from './collect-shipped.ts'
 
 export interface NodeReport extends VerifyReport {
   readonly node: string
-  /** Number of segments assembled from pieces: they were still open, or their node was lost. */
+  /** Number of segments assembled from pieces because they were open or their node was lost. */
   readonly fromPieces: number
-  /** Problems of the copies: digest mismatches and missing pieces. */
+  /** Digest mismatches and missing pieces. */
   readonly problems: readonly string[]
 }
 
@@ -23,7 +23,7 @@ export interface RepeatedUuid {
     readonly node: string
     readonly slot: string
     readonly segment: string
-    /** Starts at 1, which is the header. */
+    /** Starts at 1, the header. */
     readonly line: number
   }[]
 }
@@ -31,12 +31,12 @@ export interface RepeatedUuid {
 export interface NodesReport {
   readonly ok: boolean
   readonly nodes: readonly NodeReport[]
-  /** Uuids that were recorded more than once, on any node. At most 100. */
+  /** Uuids that were recorded more than once on any nodes; at most 100. */
   readonly repeated: readonly RepeatedUuid[]
 }
 
 export interface VerifyNodesOptions extends VerifyOptions {
-  /** Must have space for all copies. Defaults to the system's temporary folder. */
+  /** Requires space for all copies. Defaults to the system's temporary folder. */
   readonly scratch?: string
   readonly onCollect?: (progress: CollectProgress) => void
   /** Called before the copies are deleted. */
@@ -65,7 +65,7 @@ const placesOf = async (
   return [...places].map(([uuid, found]) => ({ uuid, places: found }))
 }
 
-/** Problems are returned in the report. @throws errors of reading the target */
+/** Returns problems in the report. @throws errors from reading the target */
 export const verifyNodes = async (target: ShipTarget, options: VerifyNodesOptions = {}): Promise<NodesReport> => {
   const scratch = await mkdtemp(join(options.scratch ?? tmpdir(), 'countersign-verify-'))
   try {

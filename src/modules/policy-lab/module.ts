@@ -2,7 +2,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const policyLab = defineModule({
   name: 'policy-lab',
-  summary: 'try policies: simulations, replays of recorded decisions, and shadow revisions',
+  summary: 'test policies with simulations, replays of recorded decisions, and shadow revisions',
   processes: {
     'src/modules/policy-lab/worker/replay.process.ts': () => import('./worker/replay.process.ts'),
   },

@@ -4,7 +4,7 @@ import { defineModule } from '../../module-interface/module.ts'
 
 export const providers = defineModule({
   name: 'providers',
-  summary: 'let Sumsub, Persona or Veriff decide identity sessions through their webhooks',
+  summary: 'let Sumsub, Persona or Veriff decide identity sessions through webhooks',
   services: () => [provide(SERVICE_EVENTS, async () => (await import('./service-endpoint.ts')).createServiceEndpoint)],
   operations: async () => (await import('./operations/operations.ts')).operations,
 })

@@ -1,6 +1,5 @@
-// Receives the webhooks of a verification service that decides an organization's sessions. A decision counts if it
-// names the session's id and is later than the person's last submission. Other valid messages get 200, so that the
-// service doesn't repeat them.
+// Receives webhooks from a verification service. A decision applies if it references the session and is later than the
+// last submission. Other valid messages get 200, so that the service doesn't repeat them.
 import { FieldInvalidError } from '../../domain/errors.ts'
 import { RETRIES_MAX, type SessionState } from '../../domain/session.ts'
 import { TransitionRefusedError } from '../../domain/session-errors.ts'
@@ -14,12 +13,12 @@ import { jsonResponse } from '../../server/response.ts'
 import { serviceNamed } from './services/all.ts'
 import type { ServiceDecision } from './services/service.ts'
 
-/** Large, because a service's message contains all its check results. */
+/** Large, because messages contain all check results. */
 const BODY_BYTES_MAX = 1_048_576
-/** Maximum time by which the service's clock may be ahead. */
+/** Maximum clock skew of the service. */
 const AHEAD_SECONDS_MAX = 300
 
-/** Reason why a message has no effect: the field `ignored` of the response. */
+/** Reason that a message has no effect: the field `ignored` of the response. */
 type Ignored = 'decides-nothing' | 'other-session' | 'decided-already' | 'decided-before-submission' | 'repeated'
 
 export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies): Endpoint => {
@@ -46,7 +45,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
     return state?.session.provider === WEBHOOK_PROVIDER ? state : null
   }
 
-  /** @throws TransitionRefusedError while the session waits for its person; the service then sends the message again */
+  /** @throws TransitionRefusedError if the session waits for the person; the service then repeats the message */
   const reasonToIgnore = async (
     { session }: SessionState,
     { status, decidedAtMs }: ServiceDecision,
@@ -56,14 +55,14 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
       return 'decided-already'
     }
     const submittedAt = (await submittedTimes(session.organizationId, [session.id])).get(session.id)
-    // Submissions are stored in whole seconds. After a retry, a decision in that second may refer to the previous
+    // Submission times are whole seconds. After a retry, a decision within that second may refer to the previous
     // submission.
     const isAgain = session.status === 'submitted' && session.retryCount > 0
     if (submittedAt !== undefined && decidedAtMs < (submittedAt + (isAgain ? 1 : 0)) * 1_000) {
       return 'decided-before-submission'
     }
     if (session.status !== 'submitted') throw new TransitionRefusedError(session.status, status)
-    // The session has reached its maximum number of retries, so a person must decide.
+    // At the maximum number of retries, a person must decide.
     return status === 'retry' && session.retryCount >= RETRIES_MAX ? 'decides-nothing' : null
   }
 
@@ -91,7 +90,7 @@ export const createServiceEndpoint = (dependencies: ProviderEndpointDependencies
           actor: `provider:${service.name}`,
           publicComment: decision.publicComment,
           privateComment: decision.privateComment,
-          // If the person has submitted again since the session was read, the decision refers to an older submission.
+          // Fails if the person has submitted again in the meantime.
           expectedSequence: sequence,
         },
       )

@@ -1,6 +1,5 @@
-// Decides a session with its organization's policy after its checks. One transaction covers the status, the record, the
-// audit entry and the webhooks; streams follow. Decides once per submission, even if called repeatedly. Any failure
-// leaves the session to a person (invariant 12).
+// Decides a session by its organization's policy after its checks, once per submission. One transaction covers the
+// status, the record, the audit entry and the webhooks. Any failure leaves the session to a person (invariant 12).
 
 import { policyActor, type Session } from '../../domain/session.ts'
 import {
@@ -33,18 +32,18 @@ export interface PolicyDeciderDependencies {
   readonly store: Store
   readonly knowledge: Pick<SessionKnowledge, 'factsOf'>
   readonly decisionFacts: DecisionFacts
-  /** Creates session changes that use the given `changeStatus` and send the usual notifications. */
+  /** Creates session changes over the given `changeStatus`, with the usual notifications. */
   readonly changesOver: (changeStatus: SessionChangesDependencies['sessions']['changeStatus']) => SessionChanges
-  /** Called once for each stored decision, with the seconds since the session's submission. */
+  /** Called once per stored decision. @param seconds Since the submission */
   readonly onDecided: (outcome: DecisionOutcome, seconds: number) => void
   readonly clock: Clock
   readonly log: Pick<Logger, 'info' | 'error'>
 }
 
-/** After the evaluation, the policy was removed or another revision was activated: evaluate again. */
+/** The policy was removed or another revision was activated after the evaluation. */
 class PolicyReplacedError extends NamedError {}
 
-/** The session has been decided or changed in the meantime: nothing is left to decide. */
+/** The session was decided or changed after the evaluation. */
 class AlreadyDecidedError extends NamedError {}
 
 interface Evaluated {
@@ -63,7 +62,7 @@ const toStored = ({ revision, verdict }: Evaluated): EvaluatedRevision & { reado
   problem: verdict.problem,
 })
 
-/** @returns null if people decide for this organization */
+/** @returns null if reviewers decide */
 const findPolicy = async (
   { sessionPolicies, policies }: Pick<Tables, 'sessionPolicies' | 'policies'>,
   organizationId: string,
@@ -94,7 +93,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     }
   }
 
-  /** @throws PolicyReplacedError, AlreadyDecidedError; nothing is stored in that case */
+  /** @throws PolicyReplacedError, AlreadyDecidedError */
   const record = async (
     tables: Tables,
     session: Session,
@@ -102,7 +101,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     decision: Pick<SessionPolicyDecision, 'decided' | 'shadow'>,
   ): Promise<void> => {
     const { organizationId, id: sessionId, sequence } = session
-    // The same lock as for every change of the organization's policies.
+    // Same lock as for changes to the organization's policies.
     await tables.organizations.lock(organizationId)
     const now = await findPolicy(tables, organizationId)
     if (now?.id !== policy.id || now.activeRevisionId !== policy.activeRevisionId) throw new PolicyReplacedError()
@@ -115,7 +114,6 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     if (submittedSeconds !== undefined) onDecided(outcome, clock.unixSeconds() - submittedSeconds)
   }
 
-  /** Leaves the session to a person and records the reason. */
   const leave = async (
     session: Session,
     policy: Policy,
@@ -178,7 +176,7 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
     const active = await evaluate(organizationId, policy.activeRevisionId, facts)
     const beside = await evaluate(organizationId, policy.shadowRevisionId, facts)
     const shadow = beside === null ? null : toStored(beside)
-    // Store the facts first, so that every decision can be explained.
+    // Facts are stored first, so that every decision can be explained.
     await decisionFacts.put(session, { ...(await decisionFacts.peek(session)), [sequence]: facts })
     if (active === null) return leave(session, policy, { decided: null, shadow })
     try {
@@ -199,14 +197,13 @@ export const createPolicyDecider = (dependencies: PolicyDeciderDependencies) => 
   }
 
   /**
-   * @param checked the session as it was checked
-   * @throws if the session cannot be decided at the moment; call again later
+   * @param checked The session as it was checked @throws any error if the session cannot be decided at the moment; call
+   * again later
    */
   return async (checked: Session): Promise<void> => {
     const state = await store.sessions.find(checked.organizationId, checked.id)
     const session = state?.session
     if (session?.status !== 'submitted' || session.sequence !== checked.sequence) return
-    // An external service decides.
     if (session.provider === WEBHOOK_PROVIDER) return
     for (;;) {
       try {

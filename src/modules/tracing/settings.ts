@@ -1,8 +1,6 @@
 import { setting } from '../../config/setting.ts'
 
-/**
- * Parses the collector's address; empty for none. Plain http is allowed anywhere, because no span contains a secret.
- */
+/** Plain http is allowed for any host, because spans contain no secrets. */
 const parseTracingUrl = (text: string): string => {
   if (text === '') return ''
   const url = URL.parse(text)
@@ -14,7 +12,6 @@ const parseTracingUrl = (text: string): string => {
   return url.href
 }
 
-/** Parses a decimal fraction from 0 to 1. */
 const parseShare = (text: string): number => {
   const value = /^(0|1|[01]?\.[0-9]{1,9})$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= 0 && value <= 1)) throw new Error('must be a number from 0 to 1, such as 0.01')
@@ -25,13 +22,13 @@ export const TRACING_SETTINGS = {
   url: setting({
     name: 'tracing-url',
     description:
-      'OTLP/HTTP address of an OpenTelemetry collector, such as http://127.0.0.1:4318 (with /v1/traces by default). Defaults to no tracing',
+      'OTLP/HTTP URL of an OpenTelemetry collector, such as http://127.0.0.1:4318. The path defaults to /v1/traces. If not set, requests are not traced',
     defaultText: '',
     parse: parseTracingUrl,
   }),
   sample: setting({
     name: 'tracing-sample',
-    description: 'Share of requests without a traceparent that are traced (0 to 1)',
+    description: 'Share of requests without a traceparent header that are traced, from 0 to 1',
     defaultText: '0.01',
     parse: parseShare,
   }),

@@ -1,5 +1,5 @@
-// Sends finished traces to a collector in the background, with a bounded buffer and one request at a time, each with a
-// timeout. If the collector fails, traces are dropped and counted, and one line is logged.
+// Sends finished traces to a collector in the background, with a bounded buffer and one request at a time. If the
+// collector fails, traces are dropped and counted, and one line is logged.
 
 import { errorClassOf } from '../../lib/named-error.ts'
 import type { Timers } from '../../lib/time.ts'
@@ -12,20 +12,20 @@ import { OTLP_CONTENT_TYPE, readRejectedSpans } from './otlp.ts'
 export interface CollectorAnswer {
   readonly status: number
   readonly contentType: string
-  /** Seconds of the Retry-After header. Null if it is missing. */
+  /** Null without a Retry-After header. */
   readonly retryAfterSeconds: number | null
   readonly body: Uint8Array
 }
 
 export interface TraceExporterOptions {
-  /** Sends a request with limits on time and size. @throws any error if there is no response */
+  /** Sends a request with time and size limits. @throws any error if there is no response */
   readonly post: (body: Uint8Array<ArrayBuffer>) => Promise<CollectorAnswer>
   readonly encode: (traces: readonly FinishedTrace[]) => Uint8Array<ArrayBuffer>
   readonly after: Timers['after']
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
-/** Counts of traces since the start. `rejectedSpans` counts spans of traces that count as sent. */
+/** Since the start. `rejectedSpans` counts rejected spans of sent traces. */
 export interface TraceCounts {
   readonly sent: number
   readonly dropped: number
@@ -33,22 +33,20 @@ export interface TraceCounts {
 }
 
 export interface TraceExporter {
-  /** Returns false if the buffer is full. The caller then starts no trace, which counts as dropped. */
+  /** If false, the buffer is full, and the caller must not start a trace; it counts as dropped. */
   hasRoom(): boolean
   add(trace: FinishedTrace): void
   counts(): TraceCounts
-  /** Sends the remaining traces, for at most a few seconds, and accepts no new ones. */
+  /** Sends the remaining traces for at most a few seconds, and accepts no new traces. */
   stop(): Promise<void>
 }
 
 /** At most a few megabytes. */
 const BUFFERED_MAX = 2_048
 const BATCH_MAX = 512
-/** Time that traces wait for other traces in the same request. */
+/** Time that a trace waits for others to join its request. */
 const GATHER_MS = 1_000
-/**
- * A batch is retried for about half a minute, with pauses of 1, 2, 4, 8 and 16 s, unless the collector requests others.
- */
+/** Retries last about half a minute, with pauses of 1, 2, 4, 8 and 16 s unless the collector requests others. */
 const TRIES_MAX = 6
 const FIRST_PAUSE_MS = 1_000
 const PAUSE_MAX_MS = 30_000
@@ -57,7 +55,7 @@ const FLUSH_MS = 3_000
 /** OTLP/HTTP, "Retryable Response Codes". */
 const RETRYABLE = new Set([429, 502, 503, 504])
 
-/** Reason why a batch was not accepted. Only `name` is logged, never text from the collector. */
+/** Only `name` is logged, never text from the collector. */
 class ExportFailure {
   readonly name: string
   readonly retryable: boolean
@@ -74,7 +72,7 @@ const failureOf = ({ status, contentType, retryAfterSeconds, body }: CollectorAn
     const pauseMs = retryAfterSeconds === null ? null : retryAfterSeconds * 1_000
     return new ExportFailure(`status ${status}`, RETRYABLE.has(status), pauseMs)
   }
-  // A web server that returns a page for every path isn't a collector.
+  // A web server may return a page for every path.
   const isOtlp = body.length === 0 || contentType.startsWith(OTLP_CONTENT_TYPE)
   return isOtlp ? null : new ExportFailure('the response is not OTLP', false)
 }
@@ -84,11 +82,10 @@ export const createTraceExporter = ({ post, encode, after, log }: TraceExporterO
   const counts = { sent: 0, dropped: 0, rejectedSpans: 0 }
   let stopping = false
   let running: Promise<void> | null = null
-  /** Ends the current pause immediately. */
   let wake = (): void => undefined
   const outcome = createFailureLog(log, {
-    failed: 'could not send traces to the collector; traces beyond the buffer are dropped',
-    works: 'traces are sent to the collector again',
+    failed: 'could not send traces to the collector; will drop traces while the buffer is full',
+    works: 'sending traces to the collector again',
   })
 
   const pause = (delayMs: number): Promise<void> =>

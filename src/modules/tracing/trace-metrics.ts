@@ -1,4 +1,4 @@
-// Metrics of the traces sent to a collector. They have samples only if a collector is configured.
+// Metrics have samples only if a collector is configured.
 import type { Exposition } from '../../telemetry/exposition.ts'
 import { defineMetric } from '../../telemetry/metric-table.ts'
 import type { TraceCounts } from './trace-exporter.ts'
@@ -14,7 +14,7 @@ export const TRACE_METRICS = {
   ),
 }
 
-/** @param read called once per metric and scrape; returns null if requests are not traced */
+/** @param read Called once per metric and scrape; returns null if requests are not traced */
 export const addTraceMetrics = (exposition: Exposition, read: () => TraceCounts | null): void => {
   exposition.add(TRACE_METRICS.traces, () => {
     const counts = read()

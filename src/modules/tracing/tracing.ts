@@ -1,5 +1,3 @@
-// Creates tracing if a collector is configured. Otherwise, requests are not traced.
-
 import { VERSION } from '../../config/version.ts'
 import { fetchBounded } from '../../lib/bounded-fetch.ts'
 import type { ModuleCore, OpenedModule } from '../../module-interface/module.ts'
@@ -21,7 +19,7 @@ export const openTracing = ({ config, clock, after, log }: ModuleCore): OpenedMo
   const resource = {
     'service.name': 'countersign',
     'service.version': VERSION,
-    // New for each process. A pid could be reused after a restart.
+    // Unlike a process id, never reused.
     'service.instance.id': crypto.randomUUID(),
   }
   const exporter = createTraceExporter({

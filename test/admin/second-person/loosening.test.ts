@@ -253,7 +253,7 @@ test('for how long the secret before still decides', async () => {
   expect((await approve(first.id)).status).toBe(200)
   const body = { service: VERIFICATION_SERVICES[0], secret: SERVICE_SECRET, overlap_seconds: 2_592_000 }
   expect((await seen('setWebhookService', { body })).changes).toContainEqual({
-    what: 'overlap of the current secret',
+    what: 'overlap with the current secret',
     before: null,
     after: '2,592,000 seconds',
   })

@@ -279,7 +279,7 @@ describe('a restore', () => {
         },
         'has an unsupported version',
       ],
-      [(copy) => rmSync(join(copy, 'manifest.json')), 'there is no backup in'],
+      [(copy) => rmSync(join(copy, 'manifest.json')), 'no backup found in'],
     ]
     for (const [change, reason] of cases) {
       const copy = copyOfBackup()

@@ -147,5 +147,5 @@ test('is no --check, and looks at nothing that is no backup', async () => {
   expect([both.code, both.stderr.split('\n')[0]]).toEqual([2, 'use --check or --try, not both'])
   mkdirSync(join(folder, 'empty'))
   const none = await runCommand(nowhere, 'restore', '--from', join(folder, 'empty'), '--try')
-  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('there is no backup in')])
+  expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('no backup found in')])
 })

@@ -65,7 +65,7 @@ describe.skipIf(CHROMIUM === null)('the checks of a session (need Chromium)', ()
   test('say of a picture without a zone that it could not be read, and of the person nothing', async () => {
     const id = await people.submit({ name: 'grace', documents: standardDocuments() })
     const page = await dashboard.enter(`/o/demo/reviews/${id}`)
-    await page.getByText('No picture shows a clearly readable zone').waitFor()
+    await page.getByText('No picture shows a readable zone').waitFor()
     expect(await page.getByRole('table', { name: 'Entered data and document data' }).count()).toBe(0)
     const session = (await dashboard.admin('GET', `/organizations/demo/sessions/${id}`)) as { status: string }
     expect(session.status).toBe('submitted')

@@ -221,7 +221,7 @@ describe.skipIf(WITHOUT_SHIM !== '')(`a service with attester keys in a token${W
     })
     expect(last).toContain('process 0 did not start')
     expect(tries()).toBe(1)
-    expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: 'another' })).toContain('has a token labelled another')
+    expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: 'another' })).toContain('has a token labeled another')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_MODULE: '/nowhere.so' })).toContain('/nowhere.so can')
     expect(await refusedStart({ COUNTERSIGN_PKCS11_TOKEN: '' })).toContain('or none of them')
     hsm.tool('--delete-object', '--type', 'privkey', '--id', '01')

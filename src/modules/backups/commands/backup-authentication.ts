@@ -1,12 +1,11 @@
 // Authenticates a backup with an HMAC of its manifest, which lists the SHA-256 of every other file. The HMAC key is
-// derived from the evidence key. A backup that contains this key cannot prove its own authenticity: the key must come
-// from elsewhere.
+// derived from the evidence key, which must not come from the backup itself.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { deriveKey } from '../../../identity/evidence/sealed-bytes.ts'
 import type { BackupManifest, VerifiedBackup } from './backup-manifest.ts'
 
-/** The current evidence keys, newest first. Empty if the command has none. */
+/** Current evidence keys, newest first; empty if the command has none. */
 export type EvidenceKeys = readonly Uint8Array[]
 
 const PURPOSE = 'countersign backup manifest'
@@ -14,7 +13,7 @@ const PURPOSE = 'countersign backup manifest'
 const macOf = ({ mac: _, ...manifest }: BackupManifest, key: Uint8Array): Buffer =>
   createHmac('sha256', deriveKey(key, PURPOSE)).update(JSON.stringify(manifest)).digest()
 
-/** Adds the MAC to the manifest. Without a key, the manifest is unchanged. */
+/** Adds the MAC to the manifest if there is a key. */
 export const authenticate = (manifest: BackupManifest, [newest]: EvidenceKeys): BackupManifest =>
   newest === undefined ? manifest : { ...manifest, mac: macOf(manifest, newest).toString('hex') }
 
@@ -27,14 +26,13 @@ interface AuthenticationPolicy {
   readonly keys: EvidenceKeys
   /** Warn instead of refusing the backup. */
   readonly mayBeUnauthenticated: boolean
-  /** Warn if the backup has no MAC, like backups of older versions. */
+  /** Warn if the backup has no MAC, as in backups of older versions. */
   readonly mayLackMac: boolean
 }
 
 /**
- * Warns if there is no key to verify the backup.
- * @returns true if the backup is authentic
- * @throws CommandFailedError if the backup isn't authentic, unless the policy allows it
+ * @returns true if the backup is authentic; false after a warning @throws CommandFailedError if the policy doesn't
+ * allow an unauthenticated backup
  */
 export const requireAuthentic = (
   { manifest, sha256 }: VerifiedBackup,
@@ -50,11 +48,11 @@ export const requireAuthentic = (
     return false
   }
   if (keys.length === 0)
-    return warn('set COUNTERSIGN_EVIDENCE_KEY_FILE to the key of the deployment to verify the backup')
+    return warn('to verify the backup, set COUNTERSIGN_EVIDENCE_KEY_FILE to the deployment’s evidence key')
   const lacksMac = manifest.mac === undefined
   const reason = lacksMac
-    ? 'the backup has no MAC: an older version made it, or a command without the evidence key, or it was changed'
-    : 'the MAC of the backup doesn’t match the evidence key: the backup was changed, or made with another key'
+    ? 'the backup has no MAC: it was created by an older version or without the evidence key, or it was modified'
+    : 'the MAC of the backup doesn’t match the evidence key: the backup was modified or created with another key'
   if (mayBeUnauthenticated || (lacksMac && mayLackMac)) return warn(reason)
   throw new CommandFailedError(`${reason}. If you trust its origin, use --unauthenticated`)
 }

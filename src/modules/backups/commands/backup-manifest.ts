@@ -1,5 +1,5 @@
-// A backup is a folder with a manifest that lists every file with its size and SHA-256. A folder that differs from its
-// manifest is not restored.
+// Manifest of a backup folder: lists every file with its size and SHA-256. A folder that differs from its manifest is
+// not restored.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -26,19 +26,16 @@ export interface BackupManifest {
   /** ISO 8601, UTC. */
   readonly createdAt: string
   readonly deploymentId: string
-  /** Number of the latest migration in the backup's database. */
+  /** Number of the database's latest migration. */
   readonly schema: number
-  /** Kind of the original database. The backup itself always has a SQLite file. */
+  /** Kind of the original database. The backup always contains a SQLite file. */
   readonly store: 'sqlite' | 'postgres'
-  /**
-   * Attesters whose keys are in a hardware token, and therefore not in the backup. Missing in backups of older
-   * versions.
-   */
+  /** Attesters whose keys are in a hardware token, so not in the backup. Missing in backups of older versions. */
   readonly tokenAttesters?: readonly TokenAttester[]
   readonly withSecrets: boolean
   readonly withDecisions: boolean
   readonly files: readonly BackedUpFile[]
-  /** Hex. See backup-authentication.ts. Missing without the evidence key and in backups of older versions. */
+  /** Hex. Missing without the evidence key and in backups of older versions. */
   readonly mac?: string
 }
 
@@ -48,7 +45,6 @@ export interface VerifiedBackup {
   readonly sha256: string
 }
 
-/** Returns the content of the manifest file. */
 export const manifestText = (manifest: BackupManifest): string => `${JSON.stringify(manifest, null, 2)}\n`
 
 export const sha256Of = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -58,7 +54,7 @@ export interface VerifyBackupProgress {
   readonly bytesTotal: number
 }
 
-/** Whether a path stays inside the backup, in one of its known folders. */
+/** Whether a path is inside one of the backup's known folders. */
 const isOwnPath = (path: string): boolean =>
   /^(countersign\.db|decision-tree\.db|settings\.json|config-file|quickstart\.env|(keystores|evidence|secrets|decisions)(\/[A-Za-z0-9_.-]+){1,2})$/.test(
     path,
@@ -90,7 +86,7 @@ export const isManifest = (value: unknown): value is BackupManifest => {
   )
 }
 
-/** @returns paths of all files in a folder, relative to it */
+/** @returns sorted relative paths of all files in the folder */
 export const listFiles = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true })
   return entries
@@ -108,10 +104,7 @@ const digestOfFile = async (path: string, onChunk: (bytes: number) => void): Pro
   return hash.digest('hex')
 }
 
-/**
- * Reads the manifest and verifies every file against it.
- * @throws CommandFailedError that names the first problem
- */
+/** Verifies every file against the manifest. @throws CommandFailedError with the first problem */
 export const verifyBackup = async (
   folder: string,
   onProgress: (progress: VerifyBackupProgress) => void = () => undefined,
@@ -123,7 +116,7 @@ export const verifyBackup = async (
     manifest = JSON.parse(text)
   } catch (error) {
     const why = errorCodeOf(error) === undefined ? 'is damaged' : unreadableText(error)
-    throw new CommandFailedError(`there is no backup in ${folder}: its ${MANIFEST} ${why}`)
+    throw new CommandFailedError(`no backup found in ${folder}: ${MANIFEST} ${why}`)
   }
   if (!isManifest(manifest)) throw new CommandFailedError(`the ${MANIFEST} in ${folder} has an unsupported version`)
   const found = new Set(await listFiles(folder))

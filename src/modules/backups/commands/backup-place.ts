@@ -1,5 +1,5 @@
-// Keeps a series of backups in a folder or a bucket. A backup is complete if it has a manifest: the manifest is written
-// last and removed first.
+// Stores a series of backups in a folder or bucket. A backup with a manifest is complete: the manifest is written last
+// and removed first.
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,23 +10,23 @@ import { digestOf, parseShipPlace, type ShipPlace, type ShipTarget } from '../..
 import { type BackupManifest, isManifest, MANIFEST } from './backup-manifest.ts'
 
 export interface KeptBackup {
-  /** Time of the backup, such as `2026-11-23T04-30-00Z`. */
+  /** Time of the backup, for example `2026-11-23T04-30-00Z`. */
   readonly name: string
   readonly deploymentId: string
 }
 
 export interface BackupPlace {
-  /** @returns path or URL of the backup, for display */
+  /** Path or URL of a backup, for display. */
   readonly whereIs: (name: string) => string
-  /** @returns complete backups, oldest first */
+  /** Complete backups, oldest first. */
   readonly list: () => Promise<readonly KeptBackup[]>
   readonly make: (name: string) => Promise<BackupManifest>
   readonly remove: (name: string) => Promise<void>
-  /** Removes incomplete backups that were started before that time. */
+  /** Removes incomplete backups that were started before this time. */
   readonly sweep: (beforeMs: number) => Promise<void>
 }
 
-/** @throws UsageError if the text isn't `s3://bucket/prefix` */
+/** @param text `s3://bucket/prefix` @throws UsageError */
 export const readBucket = (text: string, option: string): ShipPlace => {
   try {
     return parseShipPlace(text)
@@ -35,7 +35,7 @@ export const readBucket = (text: string, option: string): ShipPlace => {
   }
 }
 
-/** Wraps a bucket so that its errors become CommandFailedError with a one-line message. */
+/** Converts the bucket's errors to CommandFailedError with a one-line message. */
 export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   const explain = (error: unknown): never => {
     const { code } = (error ?? {}) as { code?: unknown }
@@ -60,16 +60,16 @@ export const openBackupBucket = (target: ShipTarget): ShipTarget => {
   }
 }
 
-/** Creates a backup in a folder that doesn't exist yet. */
+/** Creates a backup in a new folder. */
 type MakeBackup = (to: string) => Promise<BackupManifest>
 
 const NAME = /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/
-/** Name of an unfinished backup's folder. `backup.ts` renames the folder at the end. */
+/** Folder name of an unfinished backup, which backup.ts renames at the end. */
 const PARTIAL = /^\.(\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z)\.[0-9a-f]{12}\.partial$/
 /** Enough for the manifest of 300,000 files. */
 const MANIFEST_BYTES_MAX = 2 ** 26
 
-/** Returns the name of a backup at this time. A second backup in the same second fails, because its folder exists. */
+/** Name of a backup. A second backup within the same second fails, because the folder exists. */
 export const nameAt = (date: Date): string =>
   date
     .toISOString()
@@ -81,7 +81,7 @@ export const timeOf = (name: string): number =>
     name.replace(/T(\d{2})-(\d{2})-(\d{2})Z$/, (_, hours, minutes, seconds) => `T${hours}:${minutes}:${seconds}Z`),
   )
 
-/** @returns null if the text isn't a manifest; the folder is then neither counted nor removed */
+/** @returns null for other text; its folder is neither counted nor removed */
 const parseManifest = (text: string): BackupManifest | null => {
   try {
     const manifest: unknown = JSON.parse(text)
@@ -95,12 +95,11 @@ const readOrNull = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8')
   } catch {
-    // Without a manifest, the backup is incomplete.
     return ''
   }
 }
 
-/** Reads one manifest at a time, because anyone with write access to the place controls their number. */
+/** Reads one manifest at a time: anyone with write access controls the number of manifests. */
 const withManifests = async (
   names: readonly string[],
   read: (name: string) => Promise<string>,
@@ -182,7 +181,7 @@ export const createBackupBucket = (target: ShipTarget, make: MakeBackup): Backup
   }
 }
 
-/** @throws CommandFailedError if a file is missing or has another size than in the manifest */
+/** @throws CommandFailedError if a file is missing or its size differs from the manifest */
 const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Promise<void> => {
   const sizes = new Map((await target.list('')).map(({ name, bytes }) => [name, bytes]))
   for (const { path, bytes } of files) {
@@ -194,13 +193,13 @@ const requireSizes = async (target: ShipTarget, { files }: BackupManifest): Prom
 }
 
 /**
- * Downloads the files in a backup's manifest, after checking their sizes.
+ * Downloads the files of a backup after checking their sizes.
  * @throws CommandFailedError if the backup doesn't exist or is incomplete
  */
 export const fetchBackup = async (target: ShipTarget, into: string): Promise<void> => {
   const text = await readManifestText(target, MANIFEST)
   const manifest = parseManifest(text)
-  if (manifest === null) throw new CommandFailedError(`there is no backup in ${target.description}`)
+  if (manifest === null) throw new CommandFailedError(`no backup found in ${target.description}`)
   await requireSizes(target, manifest)
   for (const { path, bytes } of manifest.files) {
     await mkdir(dirname(join(into, path)), { recursive: true })

@@ -1,6 +1,5 @@
-// `countersign backup --into PLACE`: keeps a series of backups in a folder or bucket, named by their times. Deletes the
-// oldest beyond --keep once the new backup is complete. Backups dated in the future (wrong clock) are neither counted
-// nor removed.
+// `countersign backup --into PLACE`: stores a series of backups, named by time. Deletes the oldest beyond --keep once
+// the new backup is complete. Backups dated in the future (wrong clock) are neither counted nor removed.
 
 import { CommandFailedError, type CommandOutput } from '../../../command-line/output.ts'
 import { CountersignError } from '../../../domain/errors.ts'
@@ -14,18 +13,16 @@ const RETRY_MS = 900_000
 const LONGEST_SLEEP_MS = 3_600_000
 
 export interface BackupSeries {
-  /** Place of the backups. */
   readonly place: BackupPlace
-  /** Null: a single backup, immediately. */
+  /** Null for one backup, immediately. */
   readonly everyMs: number | null
-  /** Number of backups to keep. Null: all. */
+  /** Number of backups to keep; null for all. */
   readonly keep: number | null
   readonly output: CommandOutput
   readonly now: () => Date
   /** Resolves early if the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
   readonly signal: AbortSignal
-  /** Called for each complete backup. */
   readonly report: (where: string, manifest: BackupManifest) => Promise<void>
 }
 
@@ -37,36 +34,33 @@ const reasonOf = (error: unknown): string => {
 }
 
 const makeNext = async ({ place, keep, output, now, report }: BackupSeries): Promise<void> => {
-  // Remove leftovers of killed commands, but only after a day: another command may still be running.
+  // Leftovers of killed commands, but not of commands that may still be running.
   await place.sweep(now().getTime() - DAY_MS)
   const made = nameAt(now())
   const manifest = await place.make(made)
   await report(place.whereIs(made), manifest)
   if (keep === null) return
-  // The place may also contain backups of other deployments: leave them.
+  // Keeps backups of other deployments.
   const own = (await place.list()).filter(({ deploymentId }) => deploymentId === manifest.deploymentId)
   const nowMs = now().getTime()
   for (const { name } of own.filter(({ name }) => timeOf(name) > nowMs)) {
     output.stderr(`${place.whereIs(name)}: not counted for --keep, because its time is in the future\n`)
   }
   const past = own.filter(({ name }) => timeOf(name) <= nowMs)
-  // Another command may have finished a later backup in the meantime.
+  // Keeps this backup even if another command has finished later ones in the meantime.
   for (const { name } of past.slice(0, -keep).filter(({ name }) => name !== made)) {
     await place.remove(name)
     output.stderr(`${place.whereIs(name)}: deleted, because --keep is ${keep}\n`)
   }
 }
 
-/**
- * Returns the time at which the next backup is due: immediately if there is none or the latest is dated in the future
- * (wrong clock).
- */
+/** Returns when the next backup is due: now if there is none or the newest is dated in the future (wrong clock). */
 const dueAfterNewest = async (place: BackupPlace, everyMs: number, nowMs: number): Promise<number> => {
   const newestMs = timeOf((await place.list()).at(-1)?.name ?? '')
   return newestMs <= nowMs ? newestMs + everyMs : nowMs
 }
 
-/** Returns the exit code. @throws errors of the single backup without --every */
+/** Returns the exit code. @throws errors of a single backup */
 export const runSeries = async (series: BackupSeries): Promise<number> => {
   const { place, everyMs, output, now, sleep, signal } = series
   if (everyMs === null) {

@@ -1,5 +1,5 @@
-// `countersign backup`: copies a deployment to a folder while the service runs. The database is copied first, so that
-// all files it references exist. Later files without a row are deleted after a restore.
+// `countersign backup`: copies a deployment to a folder while the service runs. Copies the database first, so that the
+// backup contains all files it references. After a restore, the service deletes files without a row.
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, openSync, readdirSync, statSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -38,19 +38,15 @@ import { copyFileHashed, syncPath, writeFileHashed } from './file-copy.ts'
 const USAGE = `Usage: ${PROGRAM} backup --to FOLDER [--with-secrets] [--with-decisions] [--json]
        ${PROGRAM} backup --into PLACE [--every 24h] [--keep N] [--with-secrets] [--with-decisions] [--json]
 
-Creates FOLDER (--to), or a folder in PLACE named after the time (--into; a folder, or s3://BUCKET/PREFIX). It contains the
+Creates FOLDER (--to), or a folder in PLACE named by the current time (--into; a folder or s3://BUCKET/PREFIX). It contains the
 database, the encrypted keystores and evidence, the settings of this command, and a manifest with the SHA-256 of each file,
 which is authenticated with the evidence key.
-The service can run meanwhile and is not blocked. The database in the backup is always a SQLite file.
+The service can keep running and is not blocked. The database in the backup is always a SQLite file.
 
-  --every DURATION  Continue until interrupted, with a backup this long after the newest in PLACE (at least 1m; 24h, 7d). A
-                    failed backup is reported and retried within 15 minutes.
+  --every DURATION  Run until interrupted, and create a backup whenever the newest in PLACE is this old (at least 1m; for example
   --keep N          After each complete backup, delete all but the N newest of this deployment in PLACE.
   --with-secrets    Include the secrets of the data folder: the passphrase, the evidence key, the key of one-time codes, the
-                    first keys in quickstart.env, and the config file, whose RPC URLs can contain keys. Without them, a
-                    restore needs the secrets from elsewhere.
-  --with-decisions  Include the decision log of this node and the tree of all nodes. They can be large; decisions-ship copies
-                    them continuously.
+  --with-decisions  Include the decision log of this node and the tree of all nodes. These can be large; decisions-ship copies
 
 Backups don't contain attester keys in a hardware token: back up the token separately.
 
@@ -62,18 +58,18 @@ export interface BackupContext {
   readonly output: CommandOutput
   readonly folder: DataFolder
   readonly locateStore: () => Promise<StoreTarget>
-  /** Returns the command's settings without secrets, which the backup includes for reference. */
+  /** Settings without secrets, which the backup includes for reference. */
   readonly describeSettings: () => Readonly<Record<string, unknown>>
-  /** Path of the config file. Null if there is none. */
+  /** Null if there is none. */
   readonly configFile: string | null
   readonly openBucket: (place: ShipPlace) => ShipTarget
   readonly evidenceKeys: () => Promise<EvidenceKeys>
-  /** Null: the tree over the decision log is not copied. */
+  /** If null, the tree over the decision log is not copied. */
   readonly treeTables: LogTreeTables | null
-  /** Writes an audit entry, because a backup contains secrets. */
+  /** Writes an audit entry. */
   readonly note: () => Promise<void>
   readonly now: () => Date
-  /** Returns a signal that is aborted when the command must stop. */
+  /** Aborted when the command must stop. */
   readonly stopped: () => AbortSignal
 }
 
@@ -97,7 +93,7 @@ const removeSqlite = async (path: string): Promise<void> => {
   for (const suffix of ['', '-wal', '-shm']) await rm(path + suffix, { force: true })
 }
 
-/** Copies a database of either kind to a single SQLite file without a WAL. */
+/** Copies a database of either kind to one SQLite file without a WAL. */
 const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   if (source.kind === 'sqlite') {
     snapshotSqlite(source.path, to)
@@ -119,7 +115,7 @@ const copyDatabase = async (source: StoreTarget, to: string): Promise<void> => {
   await removeSqlite(tables)
 }
 
-/** Copies the decision log's tree to a SQLite file. @returns false if there is no tree */
+/** @returns false if there is no tree */
 const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupContext, to: string): Promise<boolean> => {
   if (source.kind === 'sqlite') {
     if (!existsSync(folder.decisionTree)) return false
@@ -133,7 +129,7 @@ const copyTree = async (source: StoreTarget, { folder, treeTables }: BackupConte
   return hasTree
 }
 
-/** Returns a text that changes if a secret is rotated. Files copied before and after a rotation are inconsistent. */
+/** Returns a text that changes with a rotation: files copied before and after it would be inconsistent. */
 const describeSecrets = (folder: DataFolder): string => {
   const secrets = dirname(folder.passphrase)
   const describe = (name: string): string => {
@@ -162,7 +158,7 @@ const fill = async (
     try {
       files.push({ path, ...(await copyFileHashed(from, join(into, path), length)) })
     } catch (error) {
-      // The evidence was erased after the copy of the database. Its key is gone, so the file would be useless.
+      // Evidence that was erased after the copy of the database; without its key, the file is useless.
       if (!(path.startsWith('evidence/') && isMissingFile(error))) throw error
     }
   }
@@ -183,7 +179,7 @@ const fill = async (
     if (configFile !== null) await copy(configFile, 'config-file')
   }
   if (choice.withDecisions) {
-    // Copy the tree before the log, so that it contains no line that the copied log lacks.
+    // The tree is copied before the log, so that the log contains all of its lines.
     const tree = join(into, 'decision-tree.db.made')
     if (await copyTree(source, context, tree)) {
       await copy(tree, 'decision-tree.db')
@@ -213,7 +209,7 @@ const fill = async (
     files,
   }
   const manifest = authenticate(unsigned, await context.evidenceKeys())
-  // Write the manifest last: it makes the backup complete.
+  // The manifest is last: it marks the backup as complete.
   await writeFileHashed(join(into, MANIFEST), manifestText(manifest))
   for (const name of new Set(files.map(({ path }) => dirname(path)))) await syncPath(join(into, name))
   await syncPath(into)
@@ -226,7 +222,7 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
   stdout(`SHA-256 of ${MANIFEST}: ${sha256Of(manifestText(manifest))}\n`)
   if (manifest.mac === undefined) {
     stderr(
-      'Not authenticated: this command has no evidence key. Set COUNTERSIGN_EVIDENCE_KEY_FILE to the deployment’s.\n',
+      'Not authenticated: this command has no evidence key. Set COUNTERSIGN_EVIDENCE_KEY_FILE to the deployment’s evidence key.\n',
     )
   }
   if (!manifest.withSecrets) {
@@ -242,15 +238,15 @@ const print = (manifest: BackupManifest, to: string, { stdout, stderr }: Command
   if (!manifest.withDecisions) stderr('Not included: the decision log (use --with-decisions or decisions-ship).\n')
 }
 
-/** Writes the audit entry. If that fails, the backup is still valid, and a warning is printed. */
+/** A failure is only a warning, because the backup is valid. */
 const noteBackup = async ({ schema }: BackupManifest, { note, output }: BackupContext): Promise<void> => {
   try {
-    // Opening an older store would migrate it, which a backup before an upgrade must not do.
+    // Opening an older store would migrate it, which must not happen in a backup before an upgrade.
     if (schema === MIGRATIONS.length) {
       await note()
       return
     }
-    output.stderr('Not recorded in the audit log: the database has a different version from this command.\n')
+    output.stderr('Not recorded in the audit log: the database version differs from this command’s version.\n')
   } catch (error) {
     const why = error instanceof StoreUnusableError || error instanceof CountersignError ? error.detail : 'it failed'
     output.stderr(`Not recorded in the audit log: ${why}.\n`)
@@ -299,7 +295,7 @@ const sleepUnless = async (milliseconds: number, signal: AbortSignal): Promise<v
   }
 }
 
-/** Returns the exit code: 0 done, 1 failed without leftovers, 2 usage error. */
+/** Returns the exit code: 0 success, 1 failure without leftovers, 2 usage error. */
 export const runBackup = (commandArguments: readonly string[], context: BackupContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output } = context

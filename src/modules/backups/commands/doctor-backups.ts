@@ -1,5 +1,3 @@
-// Check of `countersign doctor` on backups: age of the latest.
-
 import { durationText } from '../../../lib/duration-text.ts'
 import type { Inspection } from '../../../module-interface/module.ts'
 import { PROGRAM } from '../../../program/labels.ts'
@@ -7,7 +5,7 @@ import type { Finding } from '../../../setup/finding.ts'
 
 const BACKUP_OLD_SECONDS = 2 * 86_400
 
-/** Each backup writes an audit entry, so the latest entry gives the age of the latest backup. */
+/** Reports the age of the newest backup, from its audit entry. */
 export const inspectBackups = async ({ store, clock }: Inspection): Promise<readonly Finding[]> => {
   const { items } = await store.audit.page({ action: 'command.backup' }, { after: null, limit: 1 })
   const [newest] = items

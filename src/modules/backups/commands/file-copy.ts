@@ -1,4 +1,4 @@
-// Copies files into and out of backups: readable by the owner only, flushed to disk, hashed during the copy.
+// Copies files into and out of backups: readable only by the owner, flushed to disk, and hashed while copying.
 import { createHash } from 'node:crypto'
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -16,9 +16,8 @@ export const syncPath = async (path: string): Promise<void> => {
 }
 
 /**
- * @param length bytes to copy from the start. Defaults to the whole file
- * @returns size and SHA-256 of the copy
- * @throws system errors; ENOENT if the source doesn't exist
+ * @param length Bytes to copy from the start; defaults to the whole file @throws system errors; ENOENT if the source
+ * doesn't exist
  */
 export const copyFileHashed = async (
   from: string,
@@ -51,7 +50,6 @@ export const copyFileHashed = async (
   }
 }
 
-/** Writes a text to a new file and hashes it. */
 export const writeFileHashed = async (to: string, text: string): Promise<Omit<BackedUpFile, 'path'>> => {
   const content = Buffer.from(text)
   const target = await open(to, 'wx', 0o600)

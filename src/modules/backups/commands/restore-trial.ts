@@ -1,6 +1,5 @@
-// `countersign restore --try`: tests whether a backup can be restored. Restores it to a temporary folder, starts a
-// service from it on loopback, and compares data and responses. The service sends and fetches nothing
-// (trial-service.ts), and its tree has a new key.
+// `countersign restore --try`: restores a backup to a temporary folder, starts a service from it on loopback, and
+// compares data and responses. The service contacts no other system (trial-service.ts), and its tree has a new key.
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -26,12 +25,12 @@ export interface TrialFinding {
 
 export interface TrialInput {
   readonly manifest: BackupManifest
-  /** Folder of this command's deployment. Its secrets decrypt a backup without secrets. */
+  /** Folder of this deployment, whose secrets decrypt a backup without secrets. */
   readonly folder: DataFolder
-  /** Settings that locate secrets, as the service reads them. */
+  /** Settings that locate the service's secrets. */
   readonly secretSettings: Readonly<Record<string, string>>
   readonly inspectTokenKeys: RestoreContext['inspectTokenKeys']
-  /** Restores into this folder, which doesn't exist yet. */
+  /** Restores into a new folder. */
   readonly restoreInto: (folder: DataFolder) => Promise<void>
   /** Runs a command with only these settings. @throws CommandFailedError */
   readonly run: (environment: Readonly<Record<string, string>>, ...words: readonly string[]) => Promise<string>
@@ -39,7 +38,7 @@ export interface TrialInput {
   readonly signal: AbortSignal
 }
 
-/** Timeout until the service recognizes a new key, project or line, which normally takes one or two seconds. */
+/** Timeout until the service recognizes a new key, project or line; normally one or two seconds. */
 const KNOWN_LIMIT_MS = 30_000
 const RETRY_MS = 100
 const ALLOWED = `0x${'11'.repeat(20)}` as const
@@ -51,7 +50,7 @@ rules:
     code: ALLOWED
 `
 
-/** Requires space for the restored files, and for the index and the tree that the service derives from them. */
+/** Requires twice the size: the service derives an index and a tree from the restored files. */
 const requireRoom = (place: string, { files }: BackupManifest): void => {
   const needed = 2 * files.reduce((sum, { bytes }) => sum + bytes, 0)
   const { bavail, bsize } = statfsSync(place)
@@ -62,19 +61,19 @@ const requireRoom = (place: string, { files }: BackupManifest): void => {
   }
 }
 
-/** Copies each secret that is neither in the backup nor named by a setting. */
+/** Copies secrets that are neither in the backup nor located by settings. */
 const lendSecrets = (from: DataFolder, to: DataFolder): void => {
   for (const name of ['passphrase', 'evidenceKey', 'accountKey'] as const) {
     if (existsSync(to[name]) || !existsSync(from[name])) continue
     mkdirSync(dirname(to[name]), { recursive: true, mode: 0o700 })
     copyFileSync(from[name], join(dirname(to[name]), basename(from[name])))
   }
-  // A PIN that the token has refused is not tried again in the trial.
+  // The trial must not retry a PIN that the token has refused.
   const refused = refusedPinFile(from.tokenLogin)
   if (existsSync(refused)) copyFileSync(refused, refusedPinFile(to.tokenLogin))
 }
 
-/** Repeats a call that is refused until the service recognizes its subject. */
+/** Repeats a refused call until the service recognizes its subject. */
 const onceKnown = async <Result>(call: () => Promise<Result>, { monotonicMs, signal }: TrialInput): Promise<Result> => {
   const endMs = monotonicMs() + KNOWN_LIMIT_MS
   for (;;) {
@@ -103,7 +102,7 @@ const compareCounts = (
     }
   }
   const [table, count] = first
-  const detail = `${table} had ${count} rows and now has ${after.get(table) ?? 0} (schema ${schema})`
+  const detail = `${table} had ${count} rows, but has ${after.get(table) ?? 0} after the start (schema ${schema})`
   return { check: 'database', result: 'problem', detail }
 }
 
@@ -116,7 +115,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   const findings: TrialFinding[] = []
   const add = (check: TrialFinding['check'], result: TrialFinding['result'], detail: string): void =>
     void findings.push({ check, result, detail })
-  /** A failed step is a finding; the next step runs anyway. */
+  /** Reports a failed step as a finding and continues. */
   const attempt = async (check: TrialFinding['check'], step: () => Promise<string>): Promise<void> => {
     try {
       add(check, 'ok', await step())
@@ -128,7 +127,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
   try {
     requireRoom(scratch, manifest)
     await restoreInto(folder)
-    add('files', 'ok', `${manifest.files.length}, all match the manifest`)
+    add('files', 'ok', `${manifest.files.length} files, all match the manifest`)
     lendSecrets(input.folder, folder)
     for (const { subject, result, detail } of await input.inspectTokenKeys(manifest.tokenAttesters ?? [], folder)) {
       add('token', result === 'problem' ? 'problem' : 'ok', `${subject}: ${detail}`)
@@ -136,14 +135,14 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
     let last: { readonly uuid: string; readonly organization: string } | null = null
     if (manifest.withDecisions) {
       await attempt('decisions', async () => {
-        // A backup of a deployment on PostgreSQL may have no tree. In that case, only the chains are checked.
+        // Without a tree (possible with PostgreSQL), only the chains are verified.
         const chains = existsSync(folder.decisionTree) ? [] : ['--chains']
         const { decisions } = JSON.parse(await command('decisions', 'verify', '--json', ...chains)) as {
           decisions: number
         }
         const line = (await command('decisions', 'tail', '--lines', '1', '--json')).trim()
         if (line !== '') last = JSON.parse(line) as typeof last
-        return `${decisions} in the log, which is valid`
+        return `${decisions} decisions; the log is valid`
       })
       await command('decisions', 'begin-tree')
     } else add('decisions', 'left out', 'the backup has no decision log')
@@ -162,7 +161,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
       const clientWith = (attestationApiKey: string) =>
         createCountersignClient({ attestationUrl: service.url, attestationApiKey })
 
-      if (last === null) add('last decision', 'left out', 'the backup has none')
+      if (last === null) add('last decision', 'left out', 'the backup has no decision')
       else {
         const { uuid, organization } = last as { uuid: string; organization: string }
         await attempt('last decision', async () => {
@@ -190,7 +189,7 @@ export const tryRestore = async (input: TrialInput): Promise<readonly TrialFindi
           const made = await command('project', 'create', '--name', 'Trial', '--policy', policy, ...organization)
           const { verification_hash: verificationHash } = JSON.parse(made) as { verification_hash: string }
           const client = clientWith(await issueKey(slug))
-          // Not bound to a contract, so the signature cannot be used.
+          // Not bound to a contract, so the signature is useless.
           const ask = (from: `0x${string}`) => client.attest({ chain: 'ethereum', from, verificationHash })
           const allowed = await onceKnown(() => ask(ALLOWED), input)
           const denied = await ask(DENIED)

@@ -1,5 +1,5 @@
-// `countersign restore`: creates a data folder, and the configured database, from a verified backup. Atomic: files are
-// written to a temporary folder and then renamed.
+// `countersign restore`: creates a data folder and the configured database from a verified backup. Atomic: writes files
+// to a temporary folder, then renames it.
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm, rmdir } from 'node:fs/promises'
@@ -38,14 +38,11 @@ FOLDER is a backup on this machine or in a bucket (s3://BUCKET/PREFIX/2026-11-23
 Compares every file of the backup with its manifest, then creates the data folder, which must be missing or empty. If
 COUNTERSIGN_STORE is the address of a PostgreSQL database, which must be empty, the tables are restored there.
 
-If COUNTERSIGN_EVIDENCE_KEY_FILE or COUNTERSIGN_EVIDENCE_KEY has the evidence key of the deployment, a backup that this key
-does not authenticate is refused. Without the key, the command prints the SHA-256 of the manifest for you to compare.
+If COUNTERSIGN_EVIDENCE_KEY_FILE or COUNTERSIGN_EVIDENCE_KEY is set to the evidence key of the deployment, a backup that this
 
-  --unauthenticated  Restore the backup although the evidence key does not authenticate it, for example because an older
-                     version made it.
+  --unauthenticated  Restore the backup even if the evidence key does not authenticate it, for example because an older version
 
-Backups don't contain attester keys in a hardware token. At the end, the command reports for each such key whether
-pkcs11-module, pkcs11-token and COUNTERSIGN_PKCS11_PIN give access to it.
+Backups don't contain attester keys in a hardware token. The command reports for each of these keys whether pkcs11-module,
 
 With --check, it only compares the files.
 
@@ -65,9 +62,9 @@ export interface RestoreContext {
   readonly locateStore: () => Promise<StoreTarget>
   readonly monotonicMs: () => number
   readonly openBucket: (place: ShipPlace) => ShipTarget
-  /** Returns an empty list if neither a setting nor the data folder has a key. */
+  /** Empty if neither a setting nor the data folder has a key. */
   readonly evidenceKeys: () => Promise<EvidenceKeys>
-  /** Null: a tree over the decision log stays in its file. */
+  /** If null, a tree over the decision log stays in its file. */
   readonly treeTables: LogTreeTables | null
   /** Requests a test signature from attester keys in the hardware token. */
   readonly inspectTokenKeys: (attesters: readonly TokenAttester[], folder: DataFolder) => Promise<readonly Finding[]>
@@ -75,7 +72,7 @@ export interface RestoreContext {
   readonly trial: () => Pick<TrialInput, 'run' | 'secretSettings' | 'signal'>
 }
 
-/** Whether a file of the backup belongs in the data folder. The other files are for reference only. */
+/** Other files are for reference only. */
 const isForDataFolder = (path: string): boolean => path !== 'settings.json' && path !== 'config-file'
 
 /** Folder that file systems create in a new volume. */
@@ -87,7 +84,7 @@ const requireRoom = (root: string): void => {
   }
 }
 
-/** Copies the backup's files for the data folder, and verifies each again during the copy. */
+/** Verifies each file again while copying. */
 const fill = async (into: string, from: string, manifest: BackupManifest): Promise<void> => {
   for (const file of manifest.files.filter(({ path }) => isForDataFolder(path))) {
     const { sha256 } = await copyFileHashed(join(from, file.path), join(into, file.path))
@@ -97,7 +94,7 @@ const fill = async (into: string, from: string, manifest: BackupManifest): Promi
   for (const path of new Set(folders)) await syncPath(path)
 }
 
-/** @param tree path of the tree's file in the folder; null if it stays there or doesn't exist */
+/** @param tree Path of the tree's file; null if it stays there or doesn't exist */
 const fillDatabase = async (
   path: string,
   target: StoreTarget,
@@ -124,7 +121,7 @@ const fillDatabase = async (
 }
 
 /**
- * Moves the files into an existing folder, which may be a volume. The database is last: without it, the folder isn't a
+ * Moves the files into an existing folder, which may be a volume. The database is last, because it makes the folder a
  * deployment.
  */
 const moveInto = async (root: string, partial: string): Promise<void> => {
@@ -154,12 +151,12 @@ const restoreTo = async (
   const elsewhere = target.kind === 'postgres' || resolve(target.path) !== resolve(folder.database)
   const existed = existsSync(root)
   const name = `.${basename(root)}.${randomBytes(6).toString('hex')}.partial`
-  // On the same volume as the destination, so that a rename is possible.
+  // On the destination's volume, so that it can be renamed.
   const partial = join(existed ? root : dirname(root), name)
   await mkdir(partial, { recursive: true, mode: 0o700 })
   try {
     await fill(partial, from, manifest)
-    // Steps that may fail come before the tables. The tables come before the rename, which rarely fails.
+    // Order: steps that may fail, then the tables, then the rename, which rarely fails.
     const tree = join(partial, basename(folder.decisionTree))
     const hasTree = existsSync(tree)
     if (hasTree) await treeTables?.forgetAuditHead({ kind: 'sqlite', path: tree })
@@ -184,18 +181,18 @@ const print = (
   target: StoreTarget,
   output: CommandOutput,
 ) => {
-  output.stdout(`${folder.root} is the deployment ${manifest.deploymentId} as of ${manifest.createdAt}.\n`)
+  output.stdout(`Restored the deployment ${manifest.deploymentId} as of ${manifest.createdAt} to ${folder.root}.\n`)
   if (target.kind === 'postgres') output.stdout(`Its tables are in ${describeStore(target)}.\n`)
   if (!manifest.withSecrets) {
     output.stderr(
-      `Before the first start, put the passphrase, evidence-key and account-key back into ${dirname(folder.passphrase)},\n`,
+      `Before the first start, copy passphrase, evidence-key and account-key to ${dirname(folder.passphrase)},\n`,
     )
-    output.stderr('unless settings specify them.\n')
+    output.stderr('unless settings locate them.\n')
   }
-  output.stderr(`The settings recorded by the backup are in ${from}/settings.json.\n`)
+  output.stderr(`The settings at the time of the backup are in ${from}/settings.json.\n`)
 }
 
-/** Runs the requested action with a backup in the folder `from`. Messages call the backup `given`. */
+/** @param from Folder of the backup @param given Name of the backup in messages */
 const restoreFrom = async (
   from: string,
   given: string,
@@ -214,7 +211,7 @@ const restoreFrom = async (
   const policy = {
     keys: await context.evidenceKeys(),
     mayBeUnauthenticated: command.flag('unauthenticated'),
-    // After an upgrade, the new version tries backups of the previous version.
+    // After an upgrade, backups of the previous version have no MAC.
     mayLackMac: command.flag('check') || command.flag('try'),
   }
   const authenticated = requireAuthentic(verified, policy, output)
@@ -252,7 +249,7 @@ const restoreFrom = async (
   return 0
 }
 
-/** Returns the exit code: 0 done, 1 failed and nothing was restored, 2 usage error. */
+/** Returns the exit code: 0 success, 1 failure without changes, 2 usage error. */
 export const runRestore = (commandArguments: readonly string[], context: RestoreContext): Promise<number> =>
   runToExitCode(context.output, USAGE, commandArguments, async () => {
     const { output, folder } = context

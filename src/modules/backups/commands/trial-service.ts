@@ -1,5 +1,5 @@
-// Starts the service in a separate process, on a temporary folder and free loopback ports. It has only the given
-// settings and runs no tasks that contact other systems.
+// Starts the service in a separate process on free loopback ports, with only the given settings and without tasks that
+// contact other systems.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CommandFailedError } from '../../../command-line/output.ts'
 import { ownProcess } from '../../../program/entries.ts'
@@ -7,12 +7,11 @@ import { TRIAL_WORD } from '../../../program/labels.ts'
 
 const START_LIMIT_MS = 120_000
 const STOP_LIMIT_MS = 45_000
-/** Characters of the service's last output to keep for error messages. */
+/** Length of the output kept for error messages. */
 const KEPT_CHARACTERS = 4_000
 
 export interface TrialService {
   readonly url: string
-  /** Resolves when the process has ended. */
   stop(): Promise<void>
 }
 
@@ -27,8 +26,8 @@ const readyUrl = (line: string): string | null => {
 }
 
 /**
- * @param environment all variables of the service, including the data folder
- * @throws CommandFailedError with the service's last line if the service doesn't become ready
+ * @param environment All variables of the service, including the data folder @throws CommandFailedError with the
+ * service's last line if it doesn't become ready
  */
 export const startTrialService = async (
   environment: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-// Provides `countersign backup` and `restore` with the required parts of the deployment.
+// Passes parts of the deployment to `countersign backup` and `restore`.
 import { noteCommand } from '../../../command-line/command-note.ts'
 import type { VerbContext } from '../../../command-line/verb.ts'
 import { findEvidenceKeys } from '../../../setup/evidence-key.ts'

@@ -1,5 +1,5 @@
-// Checks whether a person has the age that the organization requires at the session's level. If that age changes,
-// submitted and verified sessions are checked again.
+// Checks whether a person meets the minimum age for the session's level. A changed minimum age repeats the check for
+// submitted and verified sessions.
 
 import { ADULT_YEARS, type Level } from '../../../domain/level.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -17,10 +17,9 @@ export interface MinimumAges {
 
 export interface AgeCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'screenedFieldsOf'>
-  /** Returns the organizations that require an age. @param organizationId null: all organizations */
+  /** Returns the minimum ages by organization; null for all organizations. */
   readonly minimumAges: (organizationId: string | null) => Promise<ReadonlyMap<string, MinimumAges>>
   readonly clock: Clock
-  /** Called if the fields that a person entered could not be read. */
   readonly onError: (error: unknown, sessionId: string) => void
 }
 

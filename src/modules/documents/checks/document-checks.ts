@@ -1,5 +1,5 @@
-// Checks of an identity document: reads its zone and compares it with the entered fields and the current date. An
-// unreadable zone is `unreadable`, which is not a finding about the person. The result is stored as evidence.
+// Checks identity documents: reads the machine-readable zone and compares it with the entered fields and the current
+// date. The outcome `unreadable` is not a finding about the person. Readings are stored as evidence.
 
 import type { Zone } from '../../../domain/document-zone.ts'
 import type { Session } from '../../../domain/session.ts'
@@ -13,7 +13,7 @@ import { READER_VERSION, type ZoneReading } from '../../../zone-reader/picture/r
 import { compareZone } from '../compare.ts'
 import { nameOfZone } from '../names.ts'
 
-/** Result for one document. `pdf`: not a picture. `picture`: the picture could not be opened in time. */
+/** `pdf`: not a picture. `picture`: the picture could not be decoded. */
 type DocumentOutcome = ZoneReading['kind'] | 'pdf' | 'picture'
 
 export interface TraceStore {
@@ -24,7 +24,7 @@ export interface TraceStore {
     group: string,
     traces: readonly { readonly kind: string; readonly value: string }[],
   ): Promise<void>
-  /** Returns sessions of other persons in the organization. */
+  /** Returns sessions of other people in the organization. */
   findValues(
     session: Session,
     kind: string,
@@ -39,16 +39,14 @@ export interface TraceStore {
 export interface DocumentCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
   readonly readings: Pick<DocumentReadings, 'put'>
-  /** Reads a stored picture. @throws DocumentInvalidError, EvidenceBusyError */
   readonly readZone: (picture: Uint8Array) => Promise<ZoneReading>
   readonly traces: Traces
   readonly traceStore: Pick<TraceStore, 'replace' | 'findValues'>
   readonly clock: Clock
 }
 
-/** Name of the reader in the record of readings. */
+/** Actor in the record of evidence access. */
 export const CHECK_ACTOR = 'check'
-/** Name of the part. */
 export const DOCUMENT_CHECKS = 'document'
 const GROUP = `${DOCUMENT_CHECKS}.`
 const NUMBER = 'document.number'
@@ -59,7 +57,7 @@ interface ReadDocument {
   readonly zone: Zone | null
 }
 
-/** Returns the zones in the order of the documents. Identical zones count once. */
+/** Omits identical zones. */
 const distinctZones = (documents: readonly ReadDocument[]): readonly Zone[] => {
   const zones: Zone[] = []
   for (const { zone } of documents) {
@@ -91,7 +89,7 @@ export const createDocumentChecks = (dependencies: DocumentCheckDependencies): S
     }
   }
 
-  /** Checks whether zones were read from the documents. Contradicting documents need a look by a person. */
+  /** Reports whether zones were read. A person must review documents that contradict each other. */
   const ofZone = (documents: readonly ReadDocument[]): NewSessionCheck => {
     const detail = { documents: documents.map(({ id, outcome }) => ({ id, outcome })) }
     const persons = new Set(

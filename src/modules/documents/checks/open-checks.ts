@@ -1,4 +1,3 @@
-// Creates the checks of documents and persons, with the processes that open pictures.
 import type { Lead } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
 import { createRepeatChecks } from '../../../identity/checks/repeat-checks.ts'
@@ -9,7 +8,7 @@ import { createAgeChecks } from './age-checks.ts'
 import { createDocumentChecks } from './document-checks.ts'
 import { createPersonChecks } from './person-checks.ts'
 
-/** Organizations may change their minimum ages at any time. */
+/** Organizations can change their minimum ages at any time. */
 const AGES_INTERVAL_MS = 20_000
 
 export const openDocumentChecks = (core: SessionCore): SessionParts => {
@@ -50,14 +49,14 @@ export const openDocumentChecks = (core: SessionCore): SessionParts => {
     ],
     leaderTasks: [
       createRepeatedTask({
-        name: 'checks of ages',
+        name: 'age checks',
         intervalMs: AGES_INTERVAL_MS,
         after,
         work: async (lead) => {
           current = lead
           await again()
         },
-        onError: (error) => log.warn('could not check ages again; will retry', { error }),
+        onError: (error) => log.warn('could not repeat the age checks; will retry', { error }),
       }),
     ],
     stop: async () => {

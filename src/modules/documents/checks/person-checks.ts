@@ -1,5 +1,5 @@
-// Checks of a person by fields and portrait: submission from the declared country, and the same person or portrait
-// under another identity in the organization. The age is in age-checks.ts.
+// Checks whether a session was submitted from the declared country, and whether the organization knows the person or
+// portrait under another identity.
 
 import type { Session } from '../../../domain/session.ts'
 import type { NewSessionCheck, SinglePart } from '../../../identity/checks/checks.ts'
@@ -13,9 +13,9 @@ import { DISTANCE_MAX, distanceOf, soughtKinds, storedKinds } from './portrait-t
 
 export interface PersonCheckDependencies {
   readonly evidence: Pick<EvidenceService, 'listEvidence' | 'openDocument' | 'readFields'>
-  /** Hashes a stored picture: 16 hex digits. @throws DocumentInvalidError, EvidenceBusyError */
+  /** @returns 16 hex digits @throws DocumentInvalidError, EvidenceBusyError */
   readonly hashPortrait: (picture: Uint8Array) => Promise<string>
-  /** Returns the country from which the session was submitted. Null if it is unknown. */
+  /** Returns the country from which the session was submitted; null if unknown. */
   readonly originOf: (organizationId: string, sessionId: string) => Promise<string | null>
   readonly traces: Traces
   readonly traceStore: TraceStore
@@ -40,7 +40,7 @@ export const createPersonChecks = (dependencies: PersonCheckDependencies): Singl
     return traces.valueOf(organizationId, NAME, `${name}\n${birthDate}`)
   }
 
-  /** Returns null if there is no portrait. */
+  /** Null if there is no portrait. */
   const portraitTrace = async (session: Session): Promise<string | 'unreadable' | null> => {
     const { documents } = await evidence.listEvidence(session)
     const portrait = documents.find(({ kind }) => kind === 'portrait')

@@ -1,10 +1,9 @@
-// Finds 64-bit hashes that differ in at most seven bits, with equality lookups only. At least one of four 16-bit parts
-// of such hashes differs in at most one bit. Each part is therefore stored, and looked up as it is and with each bit
-// flipped.
+// Finds 64-bit hashes that differ in at most seven bits, with equality lookups only: at least one of their four 16-bit
+// parts differs in at most one bit. Each part is stored, and looked up unchanged and with each bit flipped.
 
 /**
- * Maximum number of different bits, of 64. Other sizes, lighting or compression of a photograph change fewer; other
- * photographs differ in 20 or more.
+ * Maximum different bits of 64. Resizing, relighting or recompressing a photograph changes fewer; different photographs
+ * differ in 20 or more.
  */
 export const DISTANCE_MAX = 7
 

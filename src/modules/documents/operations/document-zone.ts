@@ -1,4 +1,3 @@
-// Operation that shows reviewers the fields read from an identity document.
 import { SubjectUnknownError } from '../../../admin/errors.ts'
 import { declareRoutes, REVIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, oneOf, Type } from '../../../admin/schema.ts'
@@ -28,7 +27,7 @@ export const DOCUMENT_ZONE_ROUTES = [
     access: REVIEWER,
     command: { name: 'evidence show-zone', author: 'by' },
     alone: 'one-session',
-    summary: 'Read the fields of the identity document’s machine-readable zone',
+    summary: 'Read the machine-readable zone of the identity document',
     description: 'Each access is recorded. The response is 404 if no zone was read.',
     body: closed({}),
     answer: ZONE,

@@ -1,4 +1,4 @@
-// Operations on the minimum age that an organization requires, for all levels or single levels.
+// The minimum age of an organization, for all levels or for single levels.
 
 import { declareRoutes, ORGANIZATION_ADMIN, VIEWER } from '../../../admin/route.ts'
 import { closed, named, nullable, partial, type Static, Type } from '../../../admin/schema.ts'
@@ -34,7 +34,7 @@ const changedAges = (before: Ages, { years = before.years, levels = {} }: AgesCh
   levels: { ...before.levels, ...levels },
 })
 
-/** Whether some age check would have a more favorable outcome after the change. */
+/** Whether an age check could have a more favorable outcome after the change. */
 const loosens = (before: Ages, after: Ages): boolean =>
   (Object.keys(LEVELS) as LevelName[]).some((name) => {
     const was = before.levels[name] ?? before.years
@@ -62,8 +62,8 @@ export const MINIMUM_AGE_ROUTES = [
     },
     summary: 'Change the minimum age',
     description:
-      'The age check then fails for younger people. Omitted fields do not change. The age of a level takes precedence over ' +
-      '`years`. Without either, a reviewer checks people under 18.',
+      'Younger people fail the age check. The minimum age of a level takes precedence over `years`. If neither is set, ' +
+      'people under 18 are flagged for review. Omitted fields do not change.',
     body: partial({ years: YEARS, levels: partial(OF_LEVELS) }),
     example: { years: 18, levels: { enhanced: 21 } },
     answer: AGES,

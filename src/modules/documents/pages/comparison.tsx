@@ -1,4 +1,4 @@
-// Fields entered by the person next to the fields of the document. Each reading is recorded in the audit log.
+// Entered data and document data side by side. Each access is recorded in the audit log.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
@@ -63,7 +63,7 @@ const SideBySide = ({ session, checks }: ComparisonProps) => {
       columns={{
         Field: ({ label }) => label,
         Entered: (row) => row.typed ?? <span class="faint">not requested</span>,
-        'On the document': (row) => row.read ?? <span class="faint">missing</span>,
+        'On the document': (row) => row.read ?? <span class="faint">not on the document</span>,
         Result: { cell: outcomeOf, narrow: true },
       }}
     />

@@ -1,4 +1,4 @@
-// Texts for the checks of documents and people: labels, and the meaning of each outcome.
+// Labels of the checks of documents and people, and the meaning of each outcome.
 import type { ReviewParts } from '../../../dashboard/page/module-pages.ts'
 
 const NOT_DONE = 'The check could not run. This is a service error, not the person’s fault.'
@@ -8,12 +8,12 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
   'document.zone': {
     label: 'Machine-readable zone',
     look: 'The documents have different numbers.',
-    unreadable: 'No picture shows a clearly readable zone. This does not count against the person.',
-    'not-done': 'There is no picture to read. Review PDFs yourself.',
+    unreadable: 'No picture shows a readable zone. This does not count against the person.',
+    'not-done': 'There is no picture to read. Review the PDF yourself.',
   },
   'document.name': {
     label: 'Name on the document',
-    look: 'Similar but not identical, or entered in another script.',
+    look: 'The names are similar but not identical, or in different scripts.',
     failed: 'A different name was entered.',
   },
   'document.birth-date': {
@@ -21,7 +21,7 @@ const CHECKS: Readonly<Record<string, { readonly label: string; readonly [outcom
     look: 'The document does not state the month or the day.',
     failed: 'A different date was entered.',
   },
-  'document.country': { label: 'Country', look: 'The document’s country differs from the address’s country.' },
+  'document.country': { label: 'Country', look: 'The document is from a country other than the country of residence.' },
   'document.expiry': { label: 'Validity', failed: 'The document has expired.' },
   'document.number': { label: 'Same document', look: 'Another person submitted this document.' },
   person: { label: 'Person', 'not-done': NOT_DONE },

@@ -1,4 +1,3 @@
-// Settings card for the minimum age, for all levels or single levels.
 import { call } from '../../../dashboard/page/api/client.ts'
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import type { SettingsCardProps } from '../../../dashboard/page/module-pages.ts'

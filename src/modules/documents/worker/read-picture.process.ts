@@ -1,6 +1,5 @@
-// Entry of the process that opens one picture of evidence from standard input. The argument `zone` reads a
-// machine-readable zone, `portrait` computes a perceptual hash; the output is JSON. The environment is empty. Exit
-// codes: 0 done, 3 the picture cannot be opened.
+// Process that decodes one picture from stdin. The argument `zone` reads the machine-readable zone, `portrait` computes
+// a perceptual hash. Output: JSON. Exit code 3: the picture could not be decoded. The environment is empty.
 import sharp from 'sharp'
 import { readPicture, type ZoneReading } from '../../../zone-reader/picture/read-zone.ts'
 import { HASHED_SIDE, portraitHash } from '../portrait-hash.ts'
@@ -12,7 +11,7 @@ const PIXELS_MAX = 40_000_000
 
 sharp.cache(false)
 sharp.concurrency(1)
-// Only JPEG: this service stores every picture as a JPEG that it wrote itself.
+// Only JPEG, because the service stores every picture as a JPEG that it encoded itself.
 sharp.block({ operation: ['VipsForeignLoad'] })
 sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer'] })
 
@@ -42,6 +41,6 @@ try {
     process.argv.at(-1) === 'portrait' ? { hash: await hash(input) } : { reading: await zone(input) }
   await Bun.write(Bun.stdout, JSON.stringify(answer))
 } catch {
-  // The decoder's message may contain parts of the file, so only the exit code is reported.
+  // Reports only the exit code, because the decoder's message may contain parts of the file.
   process.exitCode = REFUSED
 }

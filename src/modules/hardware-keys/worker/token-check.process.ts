@@ -1,5 +1,5 @@
-// Checks whether keys are in the hardware token and can sign. Runs in a separate process, because the vendor's code may
-// hang or crash. Reads the PIN from the configured source.
+// Checks whether keys are in the hardware token and can sign. A separate process, because the vendor's code may hang or
+// crash.
 import { createHash } from 'node:crypto'
 import { errorClassOf } from '../../../lib/named-error.ts'
 import { SigningError } from '../../../signing/errors.ts'
@@ -13,7 +13,7 @@ export interface TokenQuestion {
   readonly keys: readonly TokenKeyReference[]
 }
 
-/** Digest that each key signs as a test. It isn't the hash of a statement, task or transaction. */
+/** Test digest. It isn't the hash of any statement, task or transaction. */
 const PROBE = createHash('sha256').update('countersign: whether the key signs').digest()
 
 process.once('message', (question: TokenQuestion) => {
@@ -32,5 +32,5 @@ process.once('message', (question: TokenQuestion) => {
   })
   process.send?.(findings)
 })
-// The parent has the result, or has exited.
+// The parent has received the result or exited.
 process.once('disconnect', () => process.exit(0))

@@ -1,5 +1,5 @@
-// The thread that uses the hardware token for one signing worker, with its own session: a blocking call blocks nothing
-// else. It reports every error and never ends because of one.
+// Thread with a session of the hardware token for one signing worker, because calls block. Reports every error and
+// never exits because of one.
 
 import {
   ANSWERED,
@@ -40,7 +40,7 @@ const look = (number: number, reference: TokenKeyReference): TokenFailure | null
 
 const signatureOf = (number: number, request: Uint8Array): Uint8Array => {
   const reference = references.get(number)
-  if (token === null || reference === undefined) throw new TokenUnavailableError('the key was not searched for')
+  if (token === null || reference === undefined) throw new TokenUnavailableError('the key has not been looked up')
   return token.sign(reference, request)
 }
 

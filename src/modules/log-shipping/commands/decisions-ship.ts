@@ -1,4 +1,4 @@
-// `countersign decisions ship`: copies the log to another place, as the service does.
+// `countersign decisions ship`: copies the log to another location, as the service does.
 import { type Command, type CommandContext, flag, text } from '../../../command-line/command.ts'
 import {
   type DecisionsTable,
@@ -12,11 +12,10 @@ import { runShip } from './run-ship.ts'
 
 export interface ShipIo {
   readonly dataDirectory: string
-  /** Ends the command. Without it, the command runs until the process ends. */
+  /** Stops the command. */
   readonly signal?: AbortSignal
-  /** @param place null: the configured place. @throws CommandFailedError */
+  /** @param place Null for the configured place. @throws CommandFailedError */
   readonly openTarget: (place: ShipPlace | null) => ShipTarget
-  /** Milliseconds between two passes. */
   readonly shipEveryMs: number
 }
 
@@ -41,10 +40,10 @@ const ship: RunDecisions<ShipIo> = async ({ command, output, clock }, io, direct
 const TABLE: DecisionsTable<ShipIo> = [
   {
     verb: 'ship',
-    summary: 'Copy the log to another location, as the service does if decisions-ship is set',
+    summary: 'Copy the decision log to another location, as the service does if decisions-ship is set',
     options: [
       text('to', 'PLACE', `${PLACE}. Defaults to the setting decisions-ship`),
-      flag('once', 'Ship the current log and exit, instead of continuing until interrupted'),
+      flag('once', 'Ship the current log once, then exit. By default, runs until interrupted'),
     ],
     run: ship,
   },

@@ -1,4 +1,3 @@
-// Copies the log of a node to its target in repeated passes.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CommandOutput } from '../../../command-line/output.ts'
 import { nodeNameOf } from '../../../decision-log/node-name.ts'
@@ -12,7 +11,7 @@ export interface ShipCommand extends CommandOutput {
   readonly directory: string
   readonly target: ShipTarget
   readonly intervalMs: number
-  /** A single pass; its result determines the exit code. */
+  /** Run a single pass; its result determines the exit code. */
   readonly once: boolean
   readonly json: boolean
   readonly signal: AbortSignal
@@ -22,7 +21,7 @@ export interface ShipCommand extends CommandOutput {
 /** @throws DecisionDirectoryMissingError */
 export const runShip = async (command: ShipCommand): Promise<number> => {
   const { directory, target, intervalMs, once, json, signal, monotonicMs, stdout, stderr } = command
-  // Throws for a mistyped folder before a node name is created in it.
+  // Throws if the folder is missing, before a node name is created in it.
   listSlots(directory)
   const node = nodeNameOf(directory)
   let printedMs = monotonicMs()

@@ -1,4 +1,4 @@
-// `countersign decisions verify --from`: verifies the copies of the decision logs of all nodes, and prints the report.
+// `countersign decisions verify --from`: verifies the copies of all nodes' decision logs.
 import { printReport, printTree } from '../../../command-line/decisions-report.ts'
 import type { VerifyCopies } from '../../../command-line/log-services.ts'
 import type { TreeReport } from '../../../decision-log/tree-report.ts'

@@ -1,4 +1,4 @@
-// Ships the audit log from one process of the deployment, at the same interval as the decision log.
+// Ships the audit log from the leader, at the same interval as the decision log.
 
 import type { LeaderTask } from '../../../cluster/leader.ts'
 import { createRepeatedTask } from '../../../cluster/repeated-task.ts'
@@ -18,7 +18,7 @@ export interface AuditShipTaskDependencies {
   readonly log: Pick<Logger, 'warn' | 'error' | 'info'>
 }
 
-/** @returns no tasks if logs are not shipped. @throws SettingInvalidError, ShipAccessMissingError */
+/** @returns an empty array if logs are not shipped @throws SettingInvalidError, ShipAccessMissingError */
 export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): readonly LeaderTask[] => {
   const { config, store, after, log } = dependencies
   const place = config.decisionsShip
@@ -26,14 +26,14 @@ export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): r
   const access = bucketAccessOf(config, place)
   const foreign = foreignSessionToken(access)
   if (foreign !== null) {
-    throw new SettingInvalidError(`${foreign} belongs to other credentials: unset it for the service`)
+    throw new SettingInvalidError(`${foreign} belongs to other credentials: unset it in the environment of the service`)
   }
   const target = openShipTarget(place, access)
   let isFailing = false
   const report = (error: unknown): void => {
     if (isFailing) return
     isFailing = true
-    if (error instanceof AuditDivergedError) log.error('the audit log is not shipped', { reason: error.message })
+    if (error instanceof AuditDivergedError) log.error('stopped shipping the audit log', { reason: error.message })
     else log.warn('could not ship the audit log; will retry', { error })
   }
   return [
@@ -44,7 +44,7 @@ export const createAuditShipTasks = (dependencies: AuditShipTaskDependencies): r
       onError: report,
       work: async () => {
         await shipAudit({ target, deploymentId: store.deploymentId, audit: store.audit })
-        if (isFailing) log.info('the audit log is shipped again')
+        if (isFailing) log.info('shipping the audit log again')
         isFailing = false
       },
     }),

@@ -1,6 +1,6 @@
 // Ships the audit log to the target of the decision log: `audit-log/<deployment>/<first entry>.ndjson`, one entry per
-// line with its hash and the previous hash. Shipping is refused if the store's log doesn't extend the copy, so that the
-// copy reveals a rewritten or truncated log.
+// line with its hash and the previous hash. Refuses to ship a log that doesn't extend the copy, so that the copy
+// reveals a rewritten or truncated log.
 
 import type { AuditCopyReport } from '../../../command-line/log-services.ts'
 import { NamedError } from '../../../lib/named-error.ts'
@@ -8,10 +8,10 @@ import { digestOf, type ShipTarget } from '../../../object-store/ship-target.ts'
 import { AUDIT_ROOT, type AuditEntry, type AuditHead, type AuditTable, auditHashOf } from '../../../store/audit.ts'
 import { auditProblem } from '../../../store/audit-problem.ts'
 
-/** The store's audit log differs from the shipped log. `message` is one line for the operator. */
+/** The store's audit log differs from the copy. `message` is one line for the operator. */
 export class AuditDivergedError extends NamedError {}
 
-/** Maximum lines per object. An open object is rewritten as a whole until it is full. */
+/** Maximum lines per object. Each addition rewrites the last object until it is full. */
 const LINES_PER_OBJECT = 1_000
 const BATCH = 500
 
@@ -42,7 +42,7 @@ const readLines = async (target: ShipTarget, name: string): Promise<string[]> =>
     .filter((line) => line !== '')
 }
 
-/** Returns null if the line isn't an entry or its hash is wrong. */
+/** Null if the line isn't an entry or its hash is wrong. */
 const parseLine = (line: string): AuditEntry | null => {
   try {
     const entry = JSON.parse(line) as AuditEntry
@@ -52,7 +52,7 @@ const parseLine = (line: string): AuditEntry | null => {
   }
 }
 
-/** @throws AuditDivergedError if the store's entry at the end of the copy is missing or different */
+/** @throws AuditDivergedError if the copy's last entry is missing or different in the store */
 const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHead): Promise<void> => {
   const problem = await auditProblem(audit, head)
   if (problem === null) return
@@ -61,11 +61,7 @@ const requireContinued = async (audit: AuditShipOptions['audit'], head: AuditHea
   )
 }
 
-/**
- * Ships new entries.
- * @returns the number of shipped entries
- * @throws AuditDivergedError; errors of the target and the store
- */
+/** @returns the number of shipped entries @throws AuditDivergedError; errors of the target and the store */
 export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
   const { target, deploymentId, audit, linesPerObject = LINES_PER_OBJECT } = options
   let name = (await objectsOf(target, deploymentId)).at(-1)
@@ -93,16 +89,13 @@ export const shipAudit = async (options: AuditShipOptions): Promise<number> => {
     const content = new Blob([`${lines.join('\n')}\n`])
     await target.put(name, content)
     if (!(await target.isIntact(name, await digestOf(content.stream())))) {
-      throw new Error('the target’s content differs from the upload')
+      throw new Error('the uploaded content differs from the original')
     }
     shipped += entries.length
   }
 }
 
-/**
- * Verifies the copy from its first entry to its last, and compares its end with the store. Problems are returned, not
- * thrown.
- */
+/** Verifies all entries of the copy and compares its end with the store. Returns problems instead of throwing. */
 export const verifyShippedAudit = async (
   { target, deploymentId, audit }: AuditShipOptions,
   storeEntries: number,

@@ -1,4 +1,4 @@
-// Ships the node's decision log from its first process, and the audit log from the leader of the deployment.
+// Ships the node's decision log from its first process, and the audit log from the leader.
 import type { AttestationParts, ModuleCore } from '../../../module-interface/module.ts'
 import { shipSettingsOf } from '../settings.ts'
 import { createAuditShipTasks } from './audit-ship-task.ts'
@@ -12,7 +12,7 @@ export const openShipping = (core: ModuleCore): AttestationParts => {
   return {
     addMetrics: (exposition) => addShipMetrics(exposition, () => shipping?.metrics() ?? null),
     leaderTasks: isTrial ? [] : createAuditShipTasks({ config, store, log, after }),
-    // Runs after the pool has stopped, to ship the last lines of the pool.
+    // Runs after the pool has stopped, to ship its last lines.
     stop: async () => shipping?.stop(),
   }
 }

@@ -1,4 +1,4 @@
-// Metrics of the delay between the decision log and its copies, reported by the node's first process.
+// Reported by the node's first process.
 import type { Exposition, Sample } from '../../../telemetry/exposition.ts'
 import { defineMetric } from '../../../telemetry/metric-table.ts'
 
@@ -26,12 +26,12 @@ export const SHIP_METRICS = {
   shipFailures: defineMetric(
     'countersign_decision_shipping_failures_total',
     'counter',
-    'Failed attempts to ship the complete decision log. They are retried.',
+    'Failed attempts to ship the complete decision log, which are retried.',
   ),
 }
 
 export interface ShipMetrics {
-  /** Seconds since the whole log was last shipped. */
+  /** Since the complete log was last shipped. */
   readonly lagSeconds: number
   readonly unshippedBytes: number
   readonly shippedBytes: number
@@ -39,7 +39,7 @@ export interface ShipMetrics {
   readonly failures: number
 }
 
-/** @param read called once per metric and scrape; returns null if this process ships no logs */
+/** @param read Called once per metric and scrape; returns null if this process ships no logs */
 export const addShipMetrics = (exposition: Exposition, read: () => ShipMetrics | null): void => {
   const sample = (of: (metrics: ShipMetrics) => number) => (): readonly Sample[] => {
     const metrics = read()

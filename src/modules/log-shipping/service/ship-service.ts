@@ -1,5 +1,5 @@
 // Ships the node's decision log in a separate process with the lowest priority, which shares only the disk with
-// signing. The node's first process starts it, collects its results for the metrics, and logs each change once.
+// signing. The node's first process starts it, collects metrics, and logs each change once.
 import { type BackgroundChild, jsonInput, startBackgroundChild } from '../../../cluster/background-child.ts'
 import { SettingInvalidError } from '../../../config/settings.ts'
 import type { Clock, Timers } from '../../../lib/time.ts'
@@ -15,7 +15,6 @@ import type { ShipMetrics } from './ship-metrics.ts'
 
 export interface ShippingDependencies {
   readonly config: ShipSettings
-  /** Folder of the decision log. */
   readonly directory: string
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: Timers['after']
@@ -24,7 +23,7 @@ export interface ShippingDependencies {
 
 export interface Shipping {
   metrics(): ShipMetrics
-  /** Ships the last lines, within a time limit, and ends the process. */
+  /** Ships the last lines within a time limit, then ends the process. */
   stop(): Promise<void>
 }
 
@@ -51,7 +50,7 @@ export const startShipping = (dependencies: ShippingDependencies): Shipping | nu
 
   const outcome = createFailureLog(log, {
     failed: 'could not ship the decision log; will retry',
-    works: 'the decision log is shipped again',
+    works: 'shipping the decision log again',
   })
   const noteFailure = (errorClass: string): void => {
     totals.failures += 1

@@ -2,7 +2,7 @@
 import type { BucketAccess } from '../../../object-store/ship-bucket.ts'
 import type { ShipPlace } from '../../../object-store/ship-target.ts'
 
-/** Sent on standard input, because credentials must not be in arguments or the environment. */
+/** Sent over stdin, because credentials must not be in arguments or the environment. */
 export interface ShipInput {
   readonly directory: string
   readonly place: ShipPlace
@@ -11,16 +11,16 @@ export interface ShipInput {
   readonly intervalMs: number
 }
 
-/** Sent after each pass over the log. */
+/** Sent after each pass. */
 export interface ShipReport {
-  /** Duration of the pass in milliseconds. */
+  /** Duration of the pass. */
   readonly tookMs: number
   readonly complete: boolean
   readonly bytesUnshipped: number | null
-  /** Bytes and segments shipped since the process started. */
+  /** Since the process started. */
   readonly bytesShipped: number
   readonly segmentsShipped: number
-  /** Class of the pass's error, because its text may contain anything. Null if the pass succeeded. */
+  /** Only the class, because the text may contain anything. Null if the pass succeeded. */
   readonly errorClass: string | null
 }
 

@@ -1,4 +1,3 @@
-// `countersign policy replay`.
 import { type Command, ORG, text } from '../../../command-line/command.ts'
 import { REVISION_OPTION, REVISION_WORD, reportingMistakes } from '../../../command-line/policy-context.ts'
 import { replay } from './policy-replay.ts'
@@ -8,13 +7,13 @@ export const LAB_COMMANDS: readonly Command[] = [
     noun: 'policy',
     verb: 'replay',
     isLocal: true,
-    summary: 'Replay recorded decisions against a revision or a file, and report the changes by rule',
+    summary: 'Replay recorded decisions with a revision or a file, and report changes by rule',
     description:
-      'A session policy runs against the newest sessions that reviewers decided. This is required before it can decide sessions.',
+      'A session policy is replayed on the newest sessions that reviewers decided. This is required before it can decide sessions.',
     words: [REVISION_WORD],
     options: [
       REVISION_OPTION,
-      text('since', 'TIME', 'Start, such as 36h or an RFC 3339 time. Defaults to 7d, or 365d for sessions'),
+      text('since', 'TIME', 'Start, for example 36h or an RFC 3339 time. Defaults to 7d, or 365d for sessions'),
       text('until', 'TIME', 'End. Defaults to now'),
       ORG,
     ],

@@ -1,4 +1,4 @@
-// `countersign policy replay`: evaluates a revision or a file on the recorded decisions of a policy, and reports the
+// `countersign policy replay`: evaluates a revision or a file on a policy's recorded decisions, and reports
 // differences.
 
 import type { CommandContext } from '../../../command-line/command.ts'
@@ -30,7 +30,6 @@ const BAR_WIDTH = 30
 const DRAW_EVERY_MS = 100
 const TELL_EVERY_MS = 2_000
 
-/** Returns the current content of the organization's lists and the shared lists. */
 const currentLists = async ({ open, organization, clock }: PolicyContext): Promise<ListReader> => {
   const { store } = await open()
   const images: ListImage[] = []
@@ -50,7 +49,7 @@ const currentLists = async ({ open, organization, clock }: PolicyContext): Promi
   return readListImages(images, clock.unixSeconds)
 }
 
-/** Draws a progress bar on a terminal. Otherwise, prints a line at intervals. */
+/** Draws a progress bar on a terminal; otherwise prints a line at intervals. */
 const createProgress = ({ output, clock }: PolicyContext, totalBytes: number) => {
   const isTerminal = process.stderr.isTTY === true
   let readBytes = 0
@@ -88,7 +87,7 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   const otherwise = changes.filter(({ from, to }) => from.compliant !== to.compliant)
   const verdicts = add(otherwise)
   const rulesOnly = add(changes) - verdicts
-  const head = `${decisions} decisions: ${same} the same, ${rulesOnly} with only a different rule, ${verdicts} with a different verdict\n`
+  const head = `${decisions} decisions: ${same} unchanged, ${rulesOnly} with a different rule only, ${verdicts} with a different verdict\n`
   const rows = changes.map(({ from, to, count, examples }) => [
     String(count),
     outcome(from),
@@ -97,10 +96,10 @@ const render = (summary: ReplaySummary, unreadable: number): string => {
   ])
   const table = changes.length === 0 ? '' : `\n${formatTable([['COUNT', 'WAS', 'WOULD BE', 'EXAMPLES'], ...rows])}`
   const notes = [
-    ...failed.map(({ rule, count }) => `${count} would fail in rule ${rule}: no verdict, 422`),
-    ...unknown.map(({ fact, count }) => `${count} can't be replayed: ${fact} is not in the record`),
-    ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's lists before any policy`]),
-    ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: see ${PROGRAM} decisions verify`]),
+    ...failed.map(({ rule, count }) => `${count} would fail with 422 in rule ${rule}`),
+    ...unknown.map(({ fact, count }) => `${count} could not be replayed: the log does not contain ${fact}`),
+    ...(byLists === 0 ? [] : [`${byLists} were decided by the organization's lists`]),
+    ...(unreadable === 0 ? [] : [`${unreadable} lines could not be read: run ${PROGRAM} decisions verify`]),
   ]
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('\n')}\n`}`
 }

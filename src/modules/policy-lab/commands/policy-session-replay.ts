@@ -1,4 +1,4 @@
-// `countersign policy replay` for a policy that decides sessions: evaluates it on sessions that people have decided.
+// `countersign policy replay` for a session policy: evaluates it on sessions that people have decided.
 
 import { formatTable, print } from '../../../command-line/output.ts'
 import type { PolicyContext } from '../../../command-line/policy-context.ts'
@@ -18,7 +18,7 @@ const render = (replay: SessionReplay): string => {
     examples[0] ?? '',
   ])
   const table = rows.length === 0 ? '' : `\n${formatTable([['COUNT', 'PEOPLE', 'POLICY', 'EXAMPLES'], ...rows])}`
-  const notes = reasons.map((reason) => `${reason.count} left: ${reasonOf(reason)}\n`)
+  const notes = reasons.map((reason) => `${reason.count} left to reviewers: ${reasonOf(reason)}\n`)
   return `${head}${table}${notes.length === 0 ? '' : `\n${notes.join('')}`}`
 }
 

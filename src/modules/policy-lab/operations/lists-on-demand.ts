@@ -1,5 +1,5 @@
-// Reads lists from the store for a simulation. Rules read lists synchronously: an unknown answer aborts the simulation
-// and is fetched, then the simulation runs again, until nothing is missing.
+// Reads lists from the store for a simulation. Rules read lists synchronously, so an unknown answer aborts the
+// simulation, is fetched, and the simulation runs again.
 
 import type { RecordedList } from '../../../decision-log/types.ts'
 import { addressKey } from '../../../domain/address-key.ts'
@@ -10,17 +10,17 @@ import type { ListReader } from '../../../policy/types/facts.ts'
 import type { AddressList } from '../../../store/lists/lists.ts'
 import type { Store } from '../../../store/store.ts'
 
-/** More than the number of list reads that a policy can make for one request. */
+/** More than the list reads of any policy. */
 const ROUNDS_MAX = 64
 
-/** Aborts the evaluation if an answer is not known yet. */
+/** Aborts the evaluation if an answer must be fetched. */
 class ListQuestion extends NamedError {}
 
 export interface ListOverrides {
   readonly [list: string]: { readonly addresses: readonly string[]; readonly ageSeconds: number }
 }
 
-/** Recorded list answers at the time of a decision. */
+/** List answers at the time of a recorded decision. */
 export interface RecordedLists {
   readonly [list: string]: RecordedList
 }
@@ -29,8 +29,8 @@ const findList = async (store: Store, organizationId: string, name: string): Pro
   (await store.lists.find(organizationId, name)) ?? (await store.lists.find(null, name))
 
 /**
- * Runs `simulate` with a list reader. Answers come from `overrides`, then from `recorded`, then from the organization's
- * lists and the shared lists in the store. `simulate` may run several times and must not catch the reader's errors.
+ * Runs `simulate` with answers from `overrides`, then `recorded`, then the organization's lists, then the shared lists.
+ * `simulate` may run several times and must not catch the reader's errors.
  */
 export const withLists = async <Result>(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
@@ -81,7 +81,7 @@ export const withLists = async <Result>(
     const result = ((): { readonly value: Result } | null => {
       try {
         const value = simulate(reader)
-        // The evaluation may have converted the exception to its own failure.
+        // The evaluation may have caught the exception as its own failure.
         return missing === null ? { value } : null
       } catch (error) {
         if (missing === null) throw error
@@ -91,5 +91,5 @@ export const withLists = async <Result>(
     if (result !== null) return result.value
     await fetchMissing()
   }
-  throw new Error('a simulation asked for more list entries than a policy can')
+  throw new Error('a simulation read more list entries than any policy can')
 }

@@ -1,4 +1,4 @@
-// Effects of a revision: replayed over past decisions, or as a shadow of the active revision.
+// Effects of a revision: replayed on past decisions, or as a shadow of the active revision.
 
 import { actorId, mayIn } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
@@ -19,7 +19,7 @@ import type { Tables } from '../../../store/store.ts'
 
 const route = declareRoutes('Policy trials')
 
-/** Maximum number of queued or running tasks per organization. */
+/** Queued or running tasks per organization. */
 const OPEN_TASKS_MAX = 3
 const DAY_MS = 86_400_000
 const REPLAYED_DAYS = 7
@@ -34,7 +34,7 @@ const SHADOW_RESULTS = named(
     same: Type.Integer(),
     different: Type.Integer({ description: 'Decisions with a different verdict or rule' }),
     failed: Type.Integer({ description: 'Decisions whose evaluation would have failed' }),
-    exact: Type.Boolean({ description: 'False if the count stopped early and there are more' }),
+    exact: Type.Boolean({ description: 'False if the count stopped early, so the numbers are lower bounds' }),
     sessions: Type.Union(
       [
         closed({
@@ -69,8 +69,8 @@ const shadow = async (
   const before = await requirePolicy(tables, organizationId, policyId)
   if (revisionId !== null) {
     const revision = await requireRevision(tables, organizationId, policyId, revisionId)
-    if (revisionId === before.activeRevisionId) throw new ConflictError('that revision is already active')
-    // A shadow that this version cannot compile would fail at every decision.
+    if (revisionId === before.activeRevisionId) throw new ConflictError('the revision is already active')
+    // A shadow that this version cannot compile would fail on every decision.
     await compileRevision(revision)
   }
   const after =
@@ -92,9 +92,9 @@ export const POLICY_EFFECT_ROUTES = [
     access: ORGANIZATION_ADMIN,
     command: false,
     alone: 'reads',
-    summary: 'Replay recorded decisions against a document or a revision, in a job',
+    summary: 'Replay recorded decisions with a document or a revision',
     description:
-      'Reports the changes: `result` counts unchanged decisions, changes by rule, and decisions that are unknown because a rule reads data missing from the log. A session policy runs against the newest sessions that reviewers completed and rejected, at most 1,000 of each: `result` counts the sessions that it would have `completed`, `rejected` and `left`, and lists `disagreements`, for viewers without session IDs. A revision of a session policy must be tried this way before it decides.',
+      'Creates a job. Its `result` counts unchanged decisions, changes by rule, and decisions that are unknown because a rule reads data missing from the log. A session policy is replayed on the newest sessions that reviewers completed or rejected, at most 1,000 of each. Its `result` counts the sessions that it would have `completed`, `rejected` and `left`, and lists `disagreements`; viewers don’t see session IDs. A revision of a session policy must be replayed before it can decide sessions.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -109,7 +109,7 @@ export const POLICY_EFFECT_ROUTES = [
     errors: [409],
     handle: async ({ services, organization, actor, params, body, deadline, write }) => {
       const nowMs = services.clock.unixSeconds() * 1000
-      // Check the policy first: an unknown policy is 404, regardless of the body.
+      // First, because an unknown policy is 404 regardless of the body.
       const { decides } = await requirePolicy(services.store, organization.id, params.policy)
       const { source, policy } = await compiledOf(services, organization.id, deadline, body)
       requireSameSubject(decides, policy)
@@ -125,7 +125,7 @@ export const POLICY_EFFECT_ROUTES = [
       const task = await write(async (tables, note) => {
         await requirePolicy(tables, organization.id, params.policy)
         if ((await tables.tasks.countOpen(organization.id)) >= OPEN_TASKS_MAX) {
-          throw new ConflictError('the organization already has pending jobs: wait for them or stop them')
+          throw new ConflictError('the organization has too many pending jobs: wait for them to finish, or stop them')
         }
         const made = await tables.tasks.create({
           organizationId: organization.id,
@@ -144,8 +144,8 @@ export const POLICY_EFFECT_ROUTES = [
   route('readShadowResults', 'GET', '/organizations/{organization}/policies/{policy}/shadow-results', {
     access: VIEWER,
     command: { name: 'policy show-shadow' },
-    summary: 'Show how often the shadow revision decided differently',
-    description: 'To find these decisions, search with `shadow_revision_id` and `shadow`.',
+    summary: 'Show how often the shadow revision’s outcome differed',
+    description: 'To list these decisions, filter decisions by `shadow_revision_id` and `shadow`.',
     query: Type.Object({
       since: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601, inclusive' })),
     }),

@@ -1,4 +1,4 @@
-// Decodes the request of a simulation like a real attestation request, so that rules behave the same.
+// Decodes a simulated request like a real attestation request, so that rules behave the same.
 
 import { closed, type Static, Type } from '../../../admin/schema.ts'
 import { timeOf } from '../../../admin/time.ts'
@@ -16,8 +16,8 @@ import { FieldInvalidError, FieldMissingError } from '../../../domain/errors.ts'
 
 export const SIMULATED_REQUEST = closed({
   chain: Type.Optional(Type.String({ maxLength: 100 })),
-  from: Type.Optional(Type.String({ maxLength: 100, description: 'The end user’s wallet' })),
-  on_behalf: Type.Optional(Type.String({ maxLength: 100, description: 'The user whom `from` represents' })),
+  from: Type.Optional(Type.String({ maxLength: 100, description: 'Wallet of the end user' })),
+  on_behalf: Type.Optional(Type.String({ maxLength: 100, description: 'User whom `from` represents' })),
   to: Type.Optional(
     Type.String({ maxLength: 100, description: 'Contract or program; omit it for requests with a verification hash' }),
   ),
@@ -27,7 +27,7 @@ export const SIMULATED_REQUEST = closed({
   time: Type.Optional(Type.String({ maxLength: 40, description: 'ISO 8601. Defaults to now' })),
 })
 
-/** Bits of an amount: uint256 in wei, u64 in lamports. */
+/** uint256 in wei, u64 in lamports. */
 const BITS = { evm: 256n, solana: 64n } as const
 
 /** @throws FieldMissingError, FieldInvalidError */
@@ -42,7 +42,7 @@ export const decodeSimulatedRequest = (
   if (chain === undefined) {
     throw new FieldInvalidError('request.chain', `must be one of ${chains.chains.map(({ name }) => name).join(', ')}`)
   }
-  // A recorded decision may name a Solana user in base58 on every chain.
+  // A recorded decision may contain a Solana user in base58 on any chain.
   const parseOnBehalf: typeof parseAddress = (family, text) =>
     parseRepresented(family, text) ?? parseSolanaAddress(text)
   const address = (name: 'from' | 'on_behalf' | 'to', text: string): WalletAddress => {

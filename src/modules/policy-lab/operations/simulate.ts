@@ -1,5 +1,4 @@
-// Evaluates a policy on one request or session without deciding it: the value of each rule, the known facts, and the
-// verdict.
+// Evaluates a policy on one request or session without effect: value of each rule, facts and verdict.
 
 import { RULE_KIND } from '../../../admin/routes/policy-trials.ts'
 import { closed, named, nullable, Type } from '../../../admin/schema.ts'
@@ -14,7 +13,6 @@ import type { EvaluationFacts, ListReader } from '../../../policy/types/facts.ts
 import type { CompiledPolicy } from '../../../policy/types/program.ts'
 import type { SessionFacts } from '../../../policy/types/session-facts.ts'
 
-/** Response schema of RuleOutcome. */
 export const RULE_OUTCOME = named(
   'RuleOutcome',
   closed({
@@ -32,7 +30,7 @@ export const RULE_OUTCOME = named(
 export interface RuleOutcome {
   readonly id: string
   readonly kind: RuleKind
-  /** Value of the rule's expression. Null if the evaluation fails. */
+  /** Null if the evaluation fails. */
   readonly value: boolean | null
   /** Whether the rule would end the evaluation: a true `allow` or `deny`, or a false `require`. */
   readonly decisive: boolean
@@ -42,7 +40,7 @@ export interface RuleOutcome {
 }
 
 export interface Simulation {
-  /** Null if the policy fails on this request. A real request would get 422 or 503. */
+  /** Null if the policy fails; a real request would fail with 422 or 503. */
   readonly verdict: Verdict | null
   readonly failure: string | null
   readonly rules: readonly RuleOutcome[]
@@ -51,7 +49,7 @@ export interface Simulation {
 const failureOf = (cause: unknown): string =>
   cause instanceof FactUnavailableError ? cause.message : 'the expression fails on this request'
 
-/** @param ended true if the verdict was decided before the policy: no rule is reached */
+/** @param ended Whether lists decided before the policy, so that no rule is reached */
 const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean): readonly RuleOutcome[] => {
   let isOver = ended
   const values = policy.evaluateEach(facts)
@@ -64,10 +62,7 @@ const rulesOf = (policy: CompiledPolicy, facts: EvaluationFacts, ended: boolean)
   })
 }
 
-/**
- * Evaluates the policy on a request. The organization's deny and allow lists come before the policy, as in a real
- * decision.
- */
+/** The organization's deny and allow lists precede the policy, as in a real decision. */
 export const simulatePolicy = (
   policy: CompiledPolicy,
   facts: EvaluationFacts & { readonly request: AttestationRequest; readonly lists: ListReader },

@@ -1,4 +1,4 @@
-// Operations that try a policy on a request. Nothing is stored, signed or recorded.
+// Evaluates a policy on a request. Nothing is stored, signed or recorded.
 
 import { mayIn } from '../../../admin/actor.ts'
 import { ConflictError, SubjectUnknownError } from '../../../admin/errors.ts'
@@ -29,7 +29,7 @@ const SIMULATION = named(
     code: nullable(Type.String()),
     message: nullable(Type.String()),
     failure: Type.Union([Type.String(), Type.Null()], {
-      description: 'Reason that there is no verdict: such a request fails with 422 or 503',
+      description: 'Reason that there is no verdict; a real request would fail with 422 or 503',
     }),
     missing: Type.Array(Type.String(), {
       description: 'Missing request fields that a rule reads. A real request would fail with 400',
@@ -37,7 +37,8 @@ const SIMULATION = named(
     rules: Type.Array(RULE_OUTCOME),
     facts: Type.Record(Type.String(), Type.Unknown(), { description: 'Facts beyond the request' }),
     unasked: Type.Array(Type.String(), {
-      description: 'Screeners and reads that only organization admins can query. Provide their data in `facts`',
+      description:
+        'Screeners and reads that were not queried, because only organization admins can query them. Provide their data in `facts`',
     }),
   }),
 )
@@ -51,13 +52,11 @@ type SimulatedRequest = Static<typeof SIMULATED_REQUEST>
 
 interface Trial {
   readonly request: SimulatedRequest
-  /** Facts of the recorded decision. */
+  /** Of the recorded decision. */
   readonly facts: RecordedFacts
 }
 
-/**
- * Returns the request of a trial: the given request, or a recorded decision's request with the given members replaced.
- */
+/** Returns the given request, or a recorded decision's request with the given fields replaced. */
 const trialOf = async (
   { decisions }: Services,
   organizationId: string,
@@ -87,7 +86,7 @@ const trialOf = async (
   }
 }
 
-/** Whether a fact was neither given nor recorded, so that its source must be queried. */
+/** Whether a fact was neither given nor recorded. */
 const isUnknown =
   (facts: ExternalFacts) =>
   (need: FactNeed): boolean => {
@@ -118,9 +117,9 @@ export const SIMULATION_ROUTES = [
     access: VIEWER,
     command: false,
     alone: 'reads',
-    summary: 'Try a document or a revision on a request',
+    summary: 'Simulate a policy on a request',
     description:
-      'Decides and signs nothing. Current lists are used; other sources are queried unless `facts` provides their data. Only organization admins can query screeners and chains, because each query may cost money: for others, their data is unknown and `unasked` lists them. With `decision`, the request and facts come from a recorded decision. The log does not contain the client IP address, the identity, or call data over 1 kB.',
+      'Evaluates a document or a revision, without signing or recording anything. Uses current lists, and queries other sources unless `facts` provides their data. Only organization admins can query screeners and chains, because queries may cost money; for other members, `unasked` lists the sources that were not queried. With `decision`, the request and facts come from a recorded decision, except the client IP address, the identity, and call data over 1 kB, which the log does not contain.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -128,7 +127,7 @@ export const SIMULATION_ROUTES = [
       decision: Type.Optional(Type.String({ maxLength: 36, description: 'UUID of a recorded decision' })),
       facts: Type.Optional(
         Type.Record(Type.String(), Type.Unknown(), {
-          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of the documents’ tests`,
+          description: `${[...FACT_SOURCES.map(({ part }) => part), 'screeners', 'reads', 'velocity'].join(', ')}: in the format of tests in policy documents`,
         }),
       ),
       lists: Type.Optional(
@@ -147,7 +146,7 @@ export const SIMULATION_ROUTES = [
     handle: async ({ services, organization, actor, body, deadline }) => {
       const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides === 'sessions') {
-        throw new ConflictError('the policy decides sessions: try it with simulateSessionPolicy')
+        throw new ConflictError('the policy decides sessions: use simulateSessionPolicy instead')
       }
       const { request, facts: recorded } = await trialOf(services, organization.id, body)
       const decoded = decodeSimulatedRequest(request, services.chains, services.clock.unixSeconds())

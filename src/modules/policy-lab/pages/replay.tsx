@@ -1,5 +1,4 @@
-// Replays a document over recorded decisions, as a task of the service. Shows the progress and, at the same address,
-// the result.
+// Replays a document on recorded decisions in a background task. Shows progress and, at the same URL, the result.
 import { useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Policy, Revision, Task } from '../../../dashboard/page/api/types.ts'
@@ -64,7 +63,7 @@ export const TaskCard = ({ id }: { readonly id: string }) => {
       {isOpen(value) && (
         <div class="progress">
           <progress max={100} value={percent} aria-label="Replay progress" />
-          <span class="soft">{total === 0 ? 'reading' : `${percent}%`}</span>
+          <span class="soft">{total === 0 ? 'Reading…' : `${percent}%`}</span>
         </div>
       )}
       {value.failure !== null && (
@@ -102,7 +101,7 @@ export const Replay = ({ policy, revisions, draft }: ReplayProps) => {
     <>
       <Card
         title="Replay"
-        text={`Runs a document against ${policy.decides === 'sessions' ? 'the newest sessions that reviewers decided' : 'the recorded decisions of this policy'}, in the background at the lowest priority, and reports the differences. Recorded decisions don’t change.`}
+        text={`Evaluates a document on ${policy.decides === 'sessions' ? 'the newest sessions that reviewers decided' : 'the recorded decisions of this policy'} in the background, and reports the differences. Recorded decisions don’t change.`}
       >
         {may('organization-admin') ? (
           <div class="filters">

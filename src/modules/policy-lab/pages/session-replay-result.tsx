@@ -1,4 +1,4 @@
-// Result of a replay on sessions: number of sessions that the policy would have decided, and disagreements with people.
+// Result of a replay on sessions: outcomes, and disagreements with reviewers.
 import type { Task } from '../../../dashboard/page/api/types.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { shortId } from '../../../dashboard/page/ui/copy.tsx'

@@ -1,5 +1,4 @@
-// Shadow revision: evaluated on every request and recorded, but never returned. Shows the decisions for which it
-// differs.
+// Shadow revision: evaluated and recorded, but never returned. Shows the decisions that differ.
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
@@ -129,11 +128,11 @@ const Results = ({ policy }: { readonly policy: Policy }) => {
             Decision: ({ uuid }) => <code title={uuid}>{shortId(uuid)}</code>,
           }}
           empty={
-            <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'None'}>
+            <Empty icon="check" title={total === 0 ? 'No decisions yet' : 'No decisions'}>
               <p>
                 {total === 0
                   ? 'New requests for projects that use this policy are counted here.'
-                  : 'No decision since then would have had this outcome.'}
+                  : 'No decision would have had this outcome.'}
               </p>
             </Empty>
           }
@@ -162,7 +161,7 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
           text={
             ofSessions === null
               ? 'Evaluated on every request alongside the live revision. Its verdicts are recorded but never returned.'
-              : 'Evaluated on each submitted session while the policy is selected in the settings. Reviews show its outcome, but it decides nothing.'
+              : 'Evaluated on each submitted session while the policy is selected in the settings. Its outcome is shown in reviews, without effect.'
           }
           actions={
             mayChange && (
@@ -183,8 +182,8 @@ export const Shadow = ({ policy, revisions, onChanged, ofSessions }: ShadowProps
       title="No revision runs in shadow mode"
       text={
         ofSessions === null
-          ? 'A revision in shadow mode is evaluated on every real request alongside the live one, so that you see its effect in advance. Each request is then evaluated twice.'
-          : 'A revision in shadow mode is evaluated on each submitted session, alongside the live one or alone, so that you see its effect in advance.'
+          ? 'A revision in shadow mode is evaluated on every real request alongside the live one, so that you can see its effect in advance. Each request is then evaluated twice.'
+          : 'A revision in shadow mode is evaluated on each submitted session, alongside the live one or alone, so that you can see its effect in advance.'
       }
     >
       {policy.active_revision_id === null && ofSessions === null ? (

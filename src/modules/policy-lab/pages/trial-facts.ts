@@ -1,14 +1,14 @@
-// Facts of a trial: JSON that the user can edit, prefilled with everything the policy reads.
+// Editable JSON facts of a trial, prefilled with the sources that the policy queries.
 import type { BodyOf } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy } from '../../../dashboard/page/api/types.ts'
 
-/** Returns an example answer for each source that the policy queries. Empty if it queries none. */
+/** Example data for each source; empty if the policy queries none. */
 export const exampleFacts = ({ example_facts: facts }: CheckedPolicy): string =>
   Object.keys(facts).length === 0 ? '' : JSON.stringify(facts, null, 2)
 
 type GivenFacts = Pick<NonNullable<BodyOf<'POST /organizations/{organization}/policies/simulate'>>, 'facts' | 'lists'>
 
-/** Returns null if the text isn't a JSON object. */
+/** Null if the text isn't a JSON object. */
 export const parseFacts = (text: string): GivenFacts | null => {
   if (text.trim() === '') return {}
   try {

@@ -34,7 +34,7 @@ const Unasked = ({ names }: { readonly names: readonly string[] }) =>
   names.length === 0 ? null : (
     <Notice tone="info" title="Not queried">
       <p>
-        {names.join(', ')}: only organization admins can query screeners and chains, because each query may cost money.
+        {names.join(', ')}: only organization admins can query screeners and chains, because queries may cost money.
         Enter their data under “Source data”.
       </p>
     </Notice>
@@ -45,7 +45,7 @@ const Verdict = ({ result }: { readonly result: Simulation }) => {
   if (verdict === null) {
     return (
       <Notice tone="warn" title="No verdict">
-        <p>{failure}: such a request fails, and nothing is signed.</p>
+        <p>{failure}: a real request would fail without a signature.</p>
       </Notice>
     )
   }
@@ -106,9 +106,7 @@ export const TrialResult = ({ result }: { readonly result: Simulation }) => (
     <Unasked names={result.unasked} />
     {result.missing.length > 0 && (
       <Notice tone="warn" title="The request would be refused">
-        <p>
-          A rule reads {result.missing.join(', ')}, which is missing. A real request without it fails with status 400.
-        </p>
+        <p>A rule reads {result.missing.join(', ')}, which is missing. A real request would fail with status 400.</p>
       </Notice>
     )}
     <RulesTable rules={result.rules} />

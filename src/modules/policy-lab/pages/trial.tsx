@@ -1,5 +1,4 @@
-// Tries a document on one request, entered or recorded: value of each rule, known facts, and verdict. Nothing is
-// decided, signed or recorded.
+// Evaluates a document on one entered or recorded request. Nothing is signed or recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { CheckedPolicy, Decision, Policy, Revision } from '../../../dashboard/page/api/types.ts'
@@ -37,7 +36,7 @@ const INITIAL = {
 }
 type Values = typeof INITIAL
 
-/** Returns the fields without empty values: an empty field counts as not sent. */
+/** Omits empty fields. */
 const filled = (fields: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, value.trim()]])),
@@ -50,7 +49,6 @@ interface TrialProps {
   readonly policy: Policy
   readonly revisions: readonly Revision[]
   readonly draft: Draft
-  /** Check result of the text in the editor. */
   readonly checked: CheckedPolicy | null
 }
 
@@ -60,7 +58,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const [kind, setKind] = useState<'request' | 'decision'>('request')
   const [result, setResult] = useState<Simulation | null>(null)
   const place = useRef<HTMLDivElement>(null)
-  // On a phone, the result is below the form.
+  // On narrow screens, the result is below the form.
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
@@ -75,7 +73,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
   const form = useForm<Values>({
     initial: INITIAL,
     check: ({ facts, decision, from }) => ({
-      ...(parseFacts(facts) === null ? { facts: 'This is not a JSON object.' } : {}),
+      ...(parseFacts(facts) === null ? { facts: 'Enter a JSON object.' } : {}),
       ...(kind === 'decision' && decision.trim() === '' ? { decision: 'Choose a decision, or enter its UUID.' } : {}),
       ...(kind === 'request' && from.trim() === '' ? { from: 'Enter the requesting wallet.' } : {}),
     }),
@@ -107,7 +105,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
 
   return (
     <div class="trial">
-      <Card title="Try it" text="A trial decides nothing, signs nothing and is not recorded.">
+      <Card title="Try it" text="Nothing is signed or recorded.">
         <form {...form.attributes} class="form">
           <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
           <Segments
@@ -162,7 +160,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
                 {...form.text('decision')}
                 label="Decision UUID"
                 mono
-                hint="Uses the recorded request and facts. The client IP address and the identity are not recorded: if a rule reads them, enter them below."
+                hint="Uses the recorded request and facts. If a rule reads the client IP address or the identity, enter them below, because they are not recorded."
               />
               <TextField {...form.text('user_ip')} label="Client IP" optional mono />
             </>
@@ -188,7 +186,7 @@ export const Trial = ({ policy, revisions, draft, checked }: TrialProps) => {
         {result === null ? (
           <Card>
             <Empty icon="scale" title="Rule by rule">
-              <p>See each rule’s result for this request, the decisive rule and the facts.</p>
+              <p>See the result of each rule for this request, the decisive rule and the facts.</p>
             </Empty>
           </Card>
         ) : (

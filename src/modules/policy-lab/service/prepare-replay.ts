@@ -1,4 +1,4 @@
-// Collects the input of a replay: its process has neither the database nor the settings.
+// Collects the input of a replay, whose process has neither the database nor the settings.
 import { REPLAY_KIND } from '../../../admin/policies/tried.ts'
 import type { ListImage } from '../../../domain/list-image.ts'
 import { createServedLists } from '../../../facts/lists/serve-lists.ts'
@@ -6,7 +6,7 @@ import type { TaskCore, TaskKind } from '../../../module-interface/tasks.ts'
 import { savedSteps } from '../../../policy/cel/compile.ts'
 import { finishInTurns } from '../../../policy/cel/steps.ts'
 
-/** Returns the current content of the named lists that are visible to the organization. */
+/** Returns the current content of the named lists, own and shared. */
 const readLists = async (
   { store, clock }: Pick<TaskCore, 'store' | 'clock'>,
   organizationId: string | null,
@@ -31,7 +31,6 @@ const readLists = async (
   return images
 }
 
-/** The kind of task that replays a policy. */
 export const replayOf = (
   core: Pick<TaskCore, 'config' | 'folder' | 'store' | 'clock' | 'decidedByPeople'>,
 ): TaskKind => ({

@@ -1,5 +1,5 @@
-// Evaluates a policy over the recorded decisions of one of an organization's policies, and counts the differences.
-// `countersign policy replay` does the same on the command line.
+// Evaluates a policy on the recorded decisions of one of the organization's policies, and counts the differences. On
+// the command line: `countersign policy replay`.
 import { forEachLine } from '../../../decision-log/forwards.ts'
 import { readEntry } from '../../../decision-log/tail.ts'
 import { segmentsSince } from '../../../decision-log/time-position.ts'
@@ -13,7 +13,7 @@ export interface PolicyReplay {
   readonly directory: string
   readonly source: string
   readonly organizationId: string
-  /** Id of the policy that made the decisions. */
+  /** Policy that made the decisions. */
   readonly policyId: string
   /** Unix milliseconds: `sinceMs` is inclusive, `untilMs` exclusive. */
   readonly sinceMs: number
@@ -23,7 +23,7 @@ export interface PolicyReplay {
 
 export interface PolicyReplayResult extends ReplaySummary {
   readonly bytes: number
-  /** Number of unreadable lines. `decisions verify` lists them. */
+  /** Unreadable lines, which `decisions verify` lists. */
   readonly unreadable: number
 }
 

@@ -1,4 +1,3 @@
-// Operation that connects a webhook endpoint for decisions to a verification service.
 import { ConflictError } from '../../../admin/errors.ts'
 import { declareRoutes, ORGANIZATION_ADMIN } from '../../../admin/route.ts'
 import {
@@ -24,17 +23,17 @@ export const ROUTES = [
       name: 'webhook set-service',
       fields: { service: { word: 'SERVICE' }, secret: { option: 'secret-file', file: 'text' } },
     },
-    summary: 'Let a verification service decide sessions through its webhooks',
+    summary: 'Connect a verification service to an endpoint',
     description:
-      'The endpoint must be for decisions. Pass the session id to the service as its reference. The service sends its webhooks to ' +
-      '`service_path`, signed with this secret. If you set another secret later, the previous one works until the overlap ends.',
+      'The service’s webhooks then decide sessions. The endpoint must be for decisions. Pass the session ID to the service as its reference. ' +
+      'Enter `service_path` as the webhook path in the service’s settings. If you change the secret, the previous one stays valid until the overlap ends.',
     body: closed({
       service: SERVICE,
       secret: Type.String({
         minLength: 8,
         maxLength: 500,
         printable: true,
-        description: 'The service’s secret; stored encrypted and never shown',
+        description: 'Secret with which the service signs its webhooks; stored encrypted and never shown',
       }),
       overlap_seconds: Type.Optional(
         Type.Integer({ minimum: 0, maximum: 30 * DAY_SECONDS, description: 'Defaults to one day' }),
@@ -58,7 +57,7 @@ export const ROUTES = [
               ? []
               : [
                   {
-                    what: 'overlap of the current secret',
+                    what: 'overlap with the current secret',
                     before: null,
                     after: counted(body.overlap_seconds ?? DAY_SECONDS, 'second', 'seconds'),
                   },
@@ -84,7 +83,7 @@ export const ROUTES = [
           })
           if (!wasSet)
             throw new ConflictError(
-              'the endpoint receives events: a verification service needs an endpoint for decisions',
+              'the endpoint is for events; a verification service requires an endpoint for decisions',
             )
           note({ action: 'webhook.service', subject: id, detail: { service: body.service } })
           return showEndpoint(await requireEndpoint(tables, organization.id, id))

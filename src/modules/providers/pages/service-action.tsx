@@ -1,4 +1,3 @@
-// Dialog action that connects a verification service to an endpoint for decisions.
 import { call } from '../../../dashboard/page/api/client.ts'
 import type { ModuleParts } from '../../../dashboard/page/module-pages.ts'
 import { action } from '../../../dashboard/page/ui/actions.tsx'
@@ -8,10 +7,10 @@ import { Dialog } from '../../../dashboard/page/ui/dialog.tsx'
 
 const SERVICES = { sumsub: 'Sumsub', persona: 'Persona', veriff: 'Veriff' } as const
 
-/** Dialog with the path to which the verification service must send its webhooks. */
+/** Dialog with the path for the verification service's webhooks. */
 const showPath = (path: string) => (close: () => void) => (
   <Dialog title="Webhook path" onClose={close}>
-    <p class="confirm-text">In the service’s settings, enter this path after your API’s https address:</p>
+    <p class="confirm-text">In the service’s settings, append this path to your API’s https address:</p>
     <p>
       <Copyable text={path} label="path" />
     </p>
@@ -29,7 +28,7 @@ const serviceAction: ModuleParts['deciderAction'] = ({ id, service }, params) =>
     icon: 'check',
     title: 'Verification service',
     submit: 'Save',
-    text: 'The service’s webhooks also decide sessions. Pass the session’s ID to the service as its reference.',
+    text: 'The service’s webhooks decide sessions. Pass the session ID to the service as its reference.',
     fields: {
       service: { label: 'Service', choices: SERVICES, value: service ?? 'sumsub' },
       secret: {

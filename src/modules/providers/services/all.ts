@@ -1,4 +1,3 @@
-// The supported verification services, by name.
 import { PERSONA } from './persona.ts'
 import type { VerificationService } from './service.ts'
 import { SUMSUB } from './sumsub.ts'

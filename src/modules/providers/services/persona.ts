@@ -1,5 +1,5 @@
-// Persona signs time and body. The header has one pair `t=…,v1=…`, or two during a rotation of the secret. The time is
-// when the message was sent, so it must be as recent as in Countersign's own messages. Sources:
+// Persona signs time and body. The header contains one pair `t=…,v1=…`, or two during a secret rotation. `t` is the
+// sending time, with the same limit as for Countersign's own webhooks. Sources:
 // docs.withpersona.com/webhooks-best-practices, docs.withpersona.com/webhooks, docs.withpersona.com/reference-ids.
 import { createHmac } from 'node:crypto'
 import { isTimely, requireSignature, WebhookSignatureInvalidError } from '../../../server/webhook-signature.ts'

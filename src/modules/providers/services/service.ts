@@ -1,6 +1,5 @@
-// Verification services that decide sessions through their own webhooks. Each has a file in this folder that defines
-// its signatures and the mapping of its events. An event decides only if the service documents it as final; otherwise
-// the session waits for a person (invariant 12).
+// Interface of the verification services in this folder: signatures and the mapping of events. An event decides only if
+// the service documents it as final; otherwise the session waits for a person (invariant 12).
 import { createHash } from 'node:crypto'
 import { FieldInvalidError } from '../../../domain/errors.ts'
 import { COMMENT_MAX, type SessionStatus } from '../../../domain/session.ts'
@@ -10,28 +9,28 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../server/s
 import type { verifyWebhook } from '../../../server/webhook-signature.ts'
 
 export interface ServiceDecision {
-  /** The service's reference for the session. A decision is ignored unless this is the session's ID. */
+  /** Session ID that was passed to the service. */
   readonly reference: string
   readonly status: Extract<SessionStatus, 'completed' | 'rejected' | 'retry'>
-  /** Time of the decision, by the service's clock. */
+  /** By the service's clock. */
   readonly decidedAtMs: number
-  /** The service's comment for the person. */
+  /** Comment for the person. */
   readonly publicComment: string | null
-  /** The service's comment for operators. */
+  /** Comment for operators. */
   readonly privateComment: string | null
 }
 
 export interface VerificationService {
   readonly name: VerificationServiceName
-  /** Maximum age of a message. Longer than the period in which the service repeats an unaccepted message. */
+  /** Maximum age of a message: longer than the service's retries. */
   readonly ageSecondsMax: number
   /** @throws WebhookSignatureInvalidError */
   readonly verify: typeof verifyWebhook
-  /** @returns null if the event decides nothing. @throws FieldInvalidError */
+  /** @returns null if the event is not a decision. @throws FieldInvalidError */
   readonly read: (message: JsonObject) => ServiceDecision | null
 }
 
-/** Returns the hash of the body, because not every service assigns message ids. */
+/** Hash of the body, because not every service assigns message ids. */
 export const messageIdOf = (body: string): string => createHash('sha256').update(body).digest('hex')
 
 export const objectAt = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {})
@@ -49,10 +48,7 @@ export const timeAt = (object: JsonObject, name: string, parse: (text: string) =
   return ms
 }
 
-/**
- * Joins texts of the service to a comment, without control characters and truncated to COMMENT_MAX. Null if nothing
- * remains.
- */
+/** Joins texts into a comment without control characters, truncated to COMMENT_MAX; null if empty. */
 export const commentOf = (...parts: readonly string[]): string | null => {
   const text = parts
     .map((part) => replaceHidden(part, ' ').replaceAll(/ +/g, ' ').trim())

@@ -1,6 +1,6 @@
-// Sumsub signs only the body, with the algorithm named in a header. The signature doesn't cover the sending time, so
-// the age is counted from the event. Sources: docs.sumsub.com/docs/webhook-manager,
-// docs.sumsub.com/docs/user-verification-webhooks, docs.sumsub.com/docs/receive-and-interpret-results-via-api.
+// Sumsub signs only the body, with the algorithm named in a header. The sending time is unsigned, so the age counts
+// from the event. Sources: docs.sumsub.com/docs/webhook-manager, docs.sumsub.com/docs/user-verification-webhooks,
+// docs.sumsub.com/docs/receive-and-interpret-results-via-api.
 import { createHmac } from 'node:crypto'
 import type { JsonObject } from '../../../server/strict-json.ts'
 import { requireSignature, WebhookSignatureInvalidError } from '../../../server/webhook-signature.ts'
@@ -14,7 +14,7 @@ import {
   type VerificationService,
 } from './service.ts'
 
-/** SHA-1 is for webhooks that were created before Sumsub let customers choose the algorithm. */
+/** SHA-1 is for webhooks created before Sumsub made the algorithm selectable. */
 const ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['HMAC_SHA1_HEX', 'sha1'],
   ['HMAC_SHA256_HEX', 'sha256'],
@@ -50,7 +50,7 @@ export const SUMSUB: VerificationService = {
   read: (message) => {
     const result = objectAt(message['reviewResult'])
     if (message['type'] !== 'applicantReviewed') return null
-    // In Sumsub's sandbox and webhook manager, people choose the result of a review, so it decides nothing.
+    // In Sumsub's sandbox and webhook manager, users choose the result.
     if (message['sandboxMode'] === true || message['testMode'] === true) return null
     const status = statusOf(result)
     if (status === undefined) return null

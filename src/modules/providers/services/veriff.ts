@@ -1,6 +1,6 @@
-// Veriff signs only the body, in lower-case hex. The signature doesn't cover the sending time, so the age is counted
-// from the decision. Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security,
-// devdocs.veriff.com/docs/decision-webhook, devdocs.veriff.com/docs/webhooks-guide.
+// Veriff signs only the body, in lower-case hex. The sending time is unsigned, so the age counts from the decision.
+// Sources: devdocs.veriff.com/docs/hmac-authentication-and-endpoint-security, devdocs.veriff.com/docs/decision-webhook,
+// devdocs.veriff.com/docs/webhooks-guide.
 import { createHmac } from 'node:crypto'
 import { requireSignature } from '../../../server/webhook-signature.ts'
 import { commentOf, messageIdOf, objectAt, textAt, timeAt, type VerificationService } from './service.ts'

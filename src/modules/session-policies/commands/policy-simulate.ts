@@ -1,4 +1,4 @@
-// `countersign policy simulate`: evaluates a policy that decides sessions on one session.
+// `countersign policy simulate`: evaluates a session policy on one session.
 import { type Command, type CommandContext, ORG, text } from '../../../command-line/command.ts'
 import { formatTable, print } from '../../../command-line/output.ts'
 import {
@@ -42,9 +42,9 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
   {
     noun: 'policy',
     verb: 'simulate',
-    summary: 'Try a session policy on a session',
+    summary: 'Simulate a session policy on a session',
     words: [REVISION_WORD],
-    options: [text('session', 'ID', 'Session to try', { required: true }), REVISION_OPTION, ORG],
+    options: [text('session', 'ID', 'Session ID', { required: true }), REVISION_OPTION, ORG],
     run: reportingMistakes(simulate),
   },
 ]

@@ -4,7 +4,6 @@ import { SESSION_POLICY_TRIAL_COMMANDS, SESSION_POLICY_TRIAL_ROUTES } from './po
 
 export const ROUTES = [...SESSION_POLICY_ROUTES, ...SESSION_POLICY_TRIAL_ROUTES] as const
 
-/** Commands for trials that take longer than a request. */
 export const COMMANDS = SESSION_POLICY_TRIAL_COMMANDS
 
 export const operations: ModuleOperations = { routes: ROUTES, commands: COMMANDS }

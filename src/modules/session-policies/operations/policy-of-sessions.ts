@@ -1,5 +1,4 @@
-// Operations on the policy that decides an organization's sessions, and on the decisions of policies about one session:
-// rules and facts.
+// The policy that decides an organization's sessions, and policy decisions about a session with their rules and facts.
 
 import { requirePolicy, requirePolicyOf, requireRevision } from '../../../admin/policies/find.ts'
 import { seeEffects } from '../../../admin/policies/see-activation.ts'
@@ -25,7 +24,7 @@ const SESSION_POLICY = named(
     policy_id: Type.Union([Type.String(), Type.Null()], { description: 'Null if reviewers decide' }),
     name: nullable(Type.String()),
     revision: Type.Union([Type.Integer(), Type.Null()], {
-      description: 'Number of the revision that decides; null if none is active and reviewers decide',
+      description: 'Number of the active revision; null if none is active and reviewers decide',
     }),
   }),
 )
@@ -110,15 +109,15 @@ export const SESSION_POLICY_ROUTES = [
     access: ORGANIZATION_ADMIN,
     summary: 'Set whether reviewers or a policy decide sessions',
     description:
-      'Applies to sessions submitted from now on. Sessions that the active revision neither allows nor denies wait for a reviewer. ' +
-      'While the policy has no active revision, its shadow is recorded and reviewers decide. An active revision must have been ' +
-      'tried on past sessions within the last 30 days, also when it is activated later; otherwise the response is 409.',
+      'Applies to sessions submitted after the change. Sessions that the active revision neither allows nor denies wait for a reviewer. ' +
+      'If the policy has no active revision, reviewers decide and shadow outcomes are recorded. The active revision must have been ' +
+      'replayed on past sessions within the last 30 days; otherwise the response is 409. The same applies when you activate a revision later.',
     body: closed({ policy_id: nullable(Type.String({ maxLength: 100 })) }),
     answer: SESSION_POLICY,
     errors: [409],
     secondPerson: {
       action: 'organization.session-policy',
-      // Returning decisions to people is always safe.
+      // Returning decisions to reviewers is always safe.
       needs: (_tables, { body }) => (body.policy_id === null ? 'nothing' : 'second-person'),
       see: async (tables, { organization, body }) => {
         const { id, name } = organization
@@ -132,7 +131,7 @@ export const SESSION_POLICY_ROUTES = [
           name,
           changes: [
             { what: 'sessions are decided by', before: inWords(before), after: inWords(after) },
-            // The decider remains until its endpoint is removed, which also needs a second person.
+            // The decider remains until its endpoint is removed, which also requires a second person.
             ...deciders.map(({ url }) => ({
               what: 'external decider remains active',
               before: locationText(url),
@@ -186,7 +185,7 @@ export const SESSION_POLICY_ROUTES = [
     access: REVIEWER,
     command: false,
     alone: 'one-session',
-    summary: 'Read the facts of a session’s policy decisions',
+    summary: 'Read the facts of policy decisions about a session',
     description: 'Each access is recorded. Empty once the evidence is erased.',
     body: closed({}),
     answer: closed({

@@ -1,4 +1,4 @@
-// Operations that try policies on one session, or on sessions decided by people. Nothing is decided.
+// Evaluates policies on one session, or on sessions that people decided, without effect.
 
 import { actorId } from '../../../admin/actor.ts'
 import { ConflictError } from '../../../admin/errors.ts'
@@ -39,9 +39,9 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
     access: REVIEWER,
     command: false,
     alone: 'reads',
-    summary: 'Try a document or a revision on a session',
+    summary: 'Simulate a session policy on a session',
     description:
-      'Decides nothing, regardless of the session’s status. The facts come from its current checks and hits; erased and unchecked facts are unavailable. Each access is recorded.',
+      'Has no effect on the session, which may have any status. Facts come from current checks and hits; erased and unchecked facts are unavailable. Each access is recorded.',
     body: closed({
       source: Type.Optional(SOURCE),
       revision_id: Type.Optional(Type.String({ maxLength: 100 })),
@@ -54,7 +54,7 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
       const { session } = await requireSession(services.store, organization.id, params.session)
       const { policy } = await compiledOf(services, organization.id, deadline, body)
       if (policy.document.decides !== 'sessions') {
-        throw new ConflictError('the policy decides requests: try it with simulatePolicy')
+        throw new ConflictError('the policy decides requests: use simulatePolicy instead')
       }
       await write(async (_tables, note) =>
         note({ action: 'session.evidence-read', subject: session.id, detail: { part: 'decision' } }),
@@ -67,13 +67,13 @@ export const SESSION_POLICY_TRIAL_ROUTES = [
   }),
 ]
 
-/** The command line replays directly, without a running service. The trial is recorded like any other replay. */
+/** For the command line, without a running service. The trial is recorded like any other replay. */
 export const SESSION_POLICY_TRIAL_COMMANDS = [
   route('trySessionPolicyHere', 'POST', '/organizations/{organization}/session-policy/trial-here', {
     access: ORGANIZATION_ADMIN,
     command: false,
     alone: 'reads',
-    summary: 'Replay decided sessions against a document, and record the trial',
+    summary: 'Replay decided sessions with a policy document and record the trial',
     body: closed({
       source: SOURCE,
       since: Type.String({ maxLength: 40 }),

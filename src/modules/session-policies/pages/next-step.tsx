@@ -1,4 +1,4 @@
-// Next step after a session policy is live: select it in the settings.
+// Hint to select a live session policy in the settings.
 import { useRead } from '../../../dashboard/page/data/use-query.ts'
 import { useWorkplace } from '../../../dashboard/page/shell/session.ts'
 import { ButtonLink } from '../../../dashboard/page/ui/button.tsx'

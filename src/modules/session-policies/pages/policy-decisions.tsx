@@ -1,5 +1,4 @@
-// Result of the organization's policy for a session: rule and facts. Facts contain entered data, so reading them is
-// recorded.
+// Policy decisions about a session. Facts contain entered data, so each access is recorded.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { SessionDetail } from '../../../dashboard/page/api/types.ts'

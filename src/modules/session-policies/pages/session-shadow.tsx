@@ -1,4 +1,4 @@
-// Shadow of a policy that decides sessions: its outcomes, and the sessions with other outcomes.
+// Shadow outcomes of a session policy, and the sessions whose outcome differs.
 import { useEffect } from 'preact/hooks'
 import type { AnswerOf } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'

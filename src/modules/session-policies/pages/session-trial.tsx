@@ -1,4 +1,4 @@
-// Tries a session policy on one session: rules, outcome and facts. Nothing is decided; access to the facts is recorded.
+// Simulates a session policy on one session: outcome, rules and facts. Each access to the facts is recorded.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Revision, Session } from '../../../dashboard/page/api/types.ts'
@@ -63,7 +63,7 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
   const [subject, setSubject] = useState('')
   const [result, setResult] = useState<SessionSimulation | null>(null)
   const place = useRef<HTMLDivElement>(null)
-  // On a phone, the result is below the form.
+  // On narrow screens, the result is below the form.
   useEffect(() => {
     if (result !== null) place.current?.scrollIntoView({ block: 'nearest' })
   }, [result])
@@ -89,7 +89,10 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
     return <p class="soft">Only reviewers can try policies on sessions, because their facts contain personal data.</p>
   return (
     <div class="trial">
-      <Card title="Try it on a session" text="A trial decides nothing. Reading the session’s facts is recorded.">
+      <Card
+        title="Try it on a session"
+        text="A trial doesn’t change the session. Each access to its facts is recorded."
+      >
         <form {...form.attributes} class="form">
           <SubjectField value={subject} onValue={setSubject} revisions={revisions} draft={draft} />
           {sessions.length > 0 && (
@@ -103,7 +106,12 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
               ]}
             />
           )}
-          <TextField {...form.text('session')} label="Session ID" mono hint="The ID in the URL of its review." />
+          <TextField
+            {...form.text('session')}
+            label="Session ID"
+            mono
+            hint="Shown in the URL of the session’s review."
+          />
           <div class="form-actions">
             <Button kind="primary" icon="play" submit busy={form.busy}>
               Try it
@@ -116,7 +124,7 @@ export const SessionTrial = ({ revisions, draft }: SessionTrialProps) => {
         {result === null ? (
           <Card>
             <Empty icon="scale" title="Rule by rule">
-              <p>See each rule’s result for this session, the decisive rule and the facts.</p>
+              <p>See the result of each rule for this session, the decisive rule and the facts.</p>
             </Empty>
           </Card>
         ) : (

@@ -1,5 +1,4 @@
-// Settings card: people or a policy decide sessions. A policy must be tried on sessions that people have decided before
-// it is switched on; otherwise the operation refuses.
+// Settings card: whether reviewers or a policy decide sessions.
 import { useState } from 'preact/hooks'
 import { type AnswerOf, call } from '../../../dashboard/page/api/client.ts'
 import type { Policy } from '../../../dashboard/page/api/types.ts'
@@ -48,7 +47,7 @@ const SwitchOn = ({ policies, onChange }: SwitchProps) => {
   const change = useAction(async () => {
     if (policy === undefined) return
     onChange(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: policy.id } }))
-    say('The policy decides sessions')
+    say('Automatic decisions turned on')
   })
   const trial = useAction(async () => {
     if (policy?.active_revision_id == null) return
@@ -111,7 +110,7 @@ export const SessionPolicyCard = ({ mayChange }: SettingsCardProps) => {
   const { ofSessions } = usePolicies()
   const off = useAction(async () => {
     current.set(await call('PUT /organizations/{organization}/session-policy', { params, body: { policy_id: null } }))
-    say('Reviewers decide every session')
+    say('Automatic decisions turned off')
   })
   return (
     <Card
